@@ -28,9 +28,8 @@ from clinclust.cli.check_report import looks_at_table
 from clinclust.estimators.duration import duration_sentence
 from clinclust.estimators.preparation import prepared
 from clinclust.reading import read_cohort
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 _RESULTS = Path(__file__).parent / "results" / "from_table_to_report.md"
 _COMPONENTS = range(1, 16)

@@ -21,15 +21,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "SPEAKS_FOR_IT",
-    "assignment_table",
-    "assignments_of",
-    "inert_text",
-    "original_text",
-    "write_assignments",
-    "write_inert_csv",
-]
+__all__ = ["assignment_table", "assignments_of", "inert_text", "original_text", "write_inert_csv"]
 
 # The rule: an apostrophe is put before each character that could begin a formula. It could where the text begins, and
 # after a comma, semicolon, bar, tab or line break inside, where a program may divide the field that takes another
@@ -167,11 +159,6 @@ def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.D
     found = found.reindex(np.arange(assigned.size))
     found.insert(0, "assigned", np.where(assigned, "yes", "no"))
     return found
-
-
-def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
-    """Write an assignment table as csv to a file or stream, with `write_inert_csv`."""
-    write_inert_csv(table, target)
 
 
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:

@@ -9,11 +9,10 @@ from reporting.stand_in import fitted_cohort
 
 from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.disclosure.counts import feature_counts
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.sheets.tables import subtypes
-from clinclust.reporting.subtype_table.compared import Compared
-from clinclust.reporting.subtype_table.summaries import decimals_of
+from clinclust.reporting.sheets.subtypes import subtypes
+from clinclust.reporting.subtype_table.summaries import Compared, decimals_of
+from clinclust.reporting.writing import gathered_findings
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema
-from clinclust.reporting.assignments import assignment_table, inert_text, original_text, write_assignments
+from clinclust.reporting.assignments import assignment_table, inert_text, original_text, write_inert_csv
 
 MEMBERSHIP = np.array([[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]])
 LABELS = np.array([0, 1, 0])
@@ -23,7 +23,7 @@ def table_of(ids, *names, **more):
 
 def written(table):
     stream = io.StringIO()
-    write_assignments(table, stream)
+    write_inert_csv(table, stream)
     return stream.getvalue()
 
 
@@ -107,7 +107,7 @@ def test_every_digit_of_a_probability_is_kept():
 
 
 def test_a_file_is_utf_8_with_plain_line_ends(tmp_path):
-    write_assignments(table_of({"who": ["é", None, "c"]}), tmp_path / "a.csv")
+    write_inert_csv(table_of({"who": ["é", None, "c"]}), tmp_path / "a.csv")
     content = (tmp_path / "a.csv").read_bytes()
     assert content.decode("utf-8").splitlines()[1:3] == ["é,1,0.7,0.7,0.3", ",2,0.8,0.2,0.8"]
     assert b"\r" not in content

@@ -8,7 +8,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.caution import cautions
+from clinclust.reporting.sheets.cautions import cautions
 from clinclust.reporting.sheets.overview import overview
 
 

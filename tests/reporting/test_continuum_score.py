@@ -11,9 +11,9 @@ from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.reporting.continuum_score import continuum_of
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.continuum import on_continuum_score
 from clinclust.reporting.sheets.divisions import verdict
 from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.subjects import on_continuum_score
 
 
 def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):

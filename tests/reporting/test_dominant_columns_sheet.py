@@ -5,9 +5,9 @@ import pandas as pd
 
 import clinclust as cc
 from clinclust.files.listed import in_shell
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.sheets.dominant_columns import on_dominant_columns, refit_options
+from clinclust.reporting.sheets.cautions import on_dominant_columns, refit_options
+from clinclust.reporting.writing import gathered_findings
 
 IN_WOMEN = '`a sex` == "female"'
 

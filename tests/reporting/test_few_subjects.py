@@ -10,7 +10,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.reporting.assignments import assignment_table, assignments_of, write_assignments
+from clinclust.reporting.assignments import assignment_table, assignments_of, write_inert_csv
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods
 
@@ -194,7 +194,7 @@ def test_assignments_say_who_is_one_of_few(small, fitted):
     assert new["few_subjects"].tolist() == ["no", "no", "yes"]
     assert "few_subjects" not in assignments_of(*fitted)
     written = io.StringIO()
-    write_assignments(new, written)
+    write_inert_csv(new, written)
     assert written.getvalue().startswith("row,assigned,subtype,probability,few_subjects,subtype_1,")
 
 

@@ -9,8 +9,9 @@ import pytest
 
 import clinclust as cc
 from clinclust.cli.found import say_found
+from clinclust.disclosure.rule import Rule
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.likelihoods import likelihoods_sheets, on_likelihoods
+from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
 
 from .test_unions import Words
 
@@ -74,7 +75,7 @@ def test_a_right_schema_has_no_such_sheet(right):
 
 
 def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wrong, monkeypatch):
-    shared = findings_of(*wrong).for_sharing(5)
+    shared = findings_of(*wrong).for_sharing(Rule(5))
     monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: feature.name == MARKUP)
     (sheet,) = likelihoods_sheets(shared)
     assert [list(row) for row in sheet.tables[0].rows] == [[FORMULA, "gaussian", "gaussian of the log"]]

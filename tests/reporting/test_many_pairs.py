@@ -6,11 +6,11 @@ import pytest
 
 import clinclust as cc
 from clinclust.reporting import results
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.sheets import tables
-from clinclust.reporting.sheets.effect_sizes import effect_sizes
-from clinclust.reporting.sheets.tidy_data import tidy_data
+from clinclust.reporting.sheets import subtypes
+from clinclust.reporting.sheets.charts import effect_sizes
+from clinclust.reporting.sheets.codebook import tidy_data
+from clinclust.reporting.writing import gathered_findings
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def rows(sheet):
 
 
 def test_all_pairs_are_shown_where_they_are_few(findings):
-    assert len(rows(tables.pairwise_tests(findings))) == findings.n_pairwise == 4 * 10
+    assert len(rows(subtypes.pairwise_tests(findings))) == findings.n_pairwise == 4 * 10
     assert sum(row[0] == "Pairwise test" for row in rows(tidy_data(findings))) == 2 * 40
 
 
@@ -38,13 +38,13 @@ def test_many_pairs_stand_in_one_sheet_only_and_the_others_say_so(findings, monk
         assert any("40 comparisons of them; the sheet Pairwise tests holds them" in note for note in sheet.notes)
     assert not any(row[0] == "Pairwise test" for row in rows(tidy_data(findings)))
     assert {row[5] for row in rows(effect_sizes(findings))} == {"All others"}
-    assert len(rows(tables.pairwise_tests(findings))) == 40
+    assert len(rows(subtypes.pairwise_tests(findings))) == 40
 
 
 def test_of_too_many_pairs_those_that_differ_most_clearly_are_shown(findings, monkeypatch):
-    complete = rows(tables.pairwise_tests(findings))
-    monkeypatch.setattr(tables, "_MOST_PAIRS", 15)
-    sheet = tables.pairwise_tests(findings)
+    complete = rows(subtypes.pairwise_tests(findings))
+    monkeypatch.setattr(subtypes, "_MOST_PAIRS", 15)
+    sheet = subtypes.pairwise_tests(findings)
     p_of = [title.title for title in sheet.tables[0].columns].index("p")
     shown = [row[p_of] for row in rows(sheet)]
     assert sorted(shown) == sorted(row[p_of] for row in complete)[: len(shown)]

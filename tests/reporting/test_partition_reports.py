@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.methods import methods
+from clinclust.reporting.writing import gathered_findings
 
 from .conftest import GENERATED
 from .stand_in import cohort

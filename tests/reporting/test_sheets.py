@@ -12,11 +12,9 @@ import pytest
 from clinclust.disclosure.rule import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.associations import association_table
-from clinclust.reporting.sheets.charts import charts
-from clinclust.reporting.sheets.codebook import codebook
-from clinclust.reporting.sheets.effect_sizes import effect_sizes
+from clinclust.reporting.sheets.charts import charts, effect_sizes
+from clinclust.reporting.sheets.codebook import codebook, tidy_data
 from clinclust.reporting.sheets.profile import profile
-from clinclust.reporting.sheets.tidy_data import tidy_data
 
 MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]
 

@@ -17,7 +17,7 @@ from scipy import stats
 import clinclust as cc
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Sheet
-from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
+from clinclust.reporting.sheets.subtypes import subtype_table_sheet
 from clinclust.reporting.subtype_table.summaries import p_text
 from clinclust.reporting.workbook import write_workbook
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
 from clinclust.control_characters import visible
-from clinclust.reporting.figures.canvas import BLUE, GREY
-from clinclust.reporting.figures.serial import DRAWING
+from clinclust.reporting.figures.canvas import BLUE, DRAWING, GREY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

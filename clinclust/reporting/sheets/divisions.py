@@ -9,7 +9,7 @@ from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
 from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_text
-from clinclust.reporting.sheets.unions import groups_found
+from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.sheets.words import counted
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The sheets Subtypes, Pairwise tests, Assignments and Missing data."""
+"""The sheets Subtype table, Subtypes, Pairwise tests and Missing data."""
 
 from __future__ import annotations
 
@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.likelihoods import Likelihood, traits_of
-from clinclust.reporting.findings import Findings, Row, as_value, number_of
-from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value
-from clinclust.reporting.percent import percent
+from clinclust.reporting.findings import Findings, Row, number_of
+from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
 from clinclust.reporting.profiles import profiles_of
-from clinclust.reporting.sheets.few_subjects import explained_marks, not_tested, remark, remark_cell, remark_column
+from clinclust.reporting.sheets.groups import not_tested, remark
+from clinclust.reporting.subtype_table.building import table_of
+from clinclust.reporting.subtype_table.plan import Choices
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature
 
-__all__ = ["assignments", "certainty", "descriptive", "missing_data", "pairwise_tests", "subtypes"]
+__all__ = ["descriptive", "missing_data", "pairwise_tests", "subtype_table_sheet", "subtypes"]
 
 _DESCRIPTIVE = (
     "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
@@ -36,8 +38,6 @@ _MEDIANS = (
     "see the Subtype table, whose medians the Overview shows."
 )
 
-_ALL_SUBJECTS = 0
-
 
 def descriptive(findings: Findings) -> str:
     """Return the note which p-values of a report are descriptive and which are inference."""
@@ -52,16 +52,13 @@ def subtypes(findings: Findings) -> Sheet:
     Yes/no features and scales have the layout of Tables 3 and 4 of Raykov et al. (2016); counts and measurements have
     a table of the same layout.
     """
-    blocks = {
-        "Probability of yes": ("Level", ("Probability", "n"), _is_share),
-        "Mean score": ("Scale", ("Mean", "SD"), _is_scale),
-        "Mean (SD) of counts and measurements": ("Unit", ("Mean", "SD"), _is_measured),
+    blocks: dict[str, tuple[str, tuple[str, str], Callable[[type[Likelihood]], bool]]] = {
+        "Probability of yes": ("Level", ("Probability", "n"), lambda traits: traits.is_share),
+        "Mean score": ("Scale", ("Mean", "SD"), lambda traits: traits.is_scale),
+        "Mean (SD) of counts and measurements": ("Unit", ("Mean", "SD"), lambda traits: not _is_scored(traits)),
     }
-    tables = []
-    for caption, (detail, titles, belongs) in blocks.items():
-        table = _profile(findings, caption, detail, belongs, titles)
-        if table.rows:
-            tables.append(table)
+    every = (_profile(findings, caption, *block) for caption, block in blocks.items())
+    tables = [table for table in every if table.rows]
     shading = (
         "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements"
@@ -71,26 +68,10 @@ def subtypes(findings: Findings) -> Sheet:
     return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
 
 
-def _is_share(traits: type[Likelihood]) -> bool:
-    return traits.is_share
-
-
-def _is_scale(traits: type[Likelihood]) -> bool:
-    return traits.is_scale
-
-
-def _is_measured(traits: type[Likelihood]) -> bool:
-    return not (traits.is_share or traits.is_scale)
-
-
 def _profile(
-    findings: Findings,
-    caption: str,
-    detail: str,
-    belongs: Callable[[type[Likelihood]], bool],
-    titles: tuple[str, str],
+    findings: Findings, caption: str, detail: str, titles: tuple[str, str], belongs: Callable[[type[Likelihood]], bool]
 ) -> Table:
-    groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, _ALL_SUBJECTS)}
+    groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, ALL_SUBJECTS)}
     kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
     columns = [Column("Feature"), Column(detail), Column("Clustered on")]
     for group in groups.values():
@@ -105,13 +86,13 @@ def _profile(
             traits = _traits_in(summaries)
             if not belongs(traits):
                 continue
-            detailed = _detail(feature, answer, summaries[_ALL_SUBJECTS])
-            row: list[Value] = [str(summaries[_ALL_SUBJECTS]["label"]), detailed, findings.clustered_on_text(feature)]
+            detailed = _detail(feature, answer, summaries[ALL_SUBJECTS])
+            row: list[Value] = [str(summaries[ALL_SUBJECTS]["label"]), detailed, findings.clustered_on_text(feature)]
             shade: list[float | None] = [None] * len(row)
             for subtype in groups:
                 summary = summaries[subtype]
                 row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
-                shade += [_shade(traits, summary, summaries[_ALL_SUBJECTS]), None]
+                shade += [_shade(traits, summary, summaries[ALL_SUBJECTS]), None]
             row += findings.relevance_cell(feature)
             row += [] if findings.is_rounded else [_pairs_apart(findings, feature, answer)]
             rows.append(row)
@@ -125,7 +106,7 @@ def _profile(
 
 def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     size, total = findings.shown_sizes[subtype], findings.n_subjects
-    if subtype == _ALL_SUBJECTS:
+    if subtype == ALL_SUBJECTS:
         return ("All subjects", f"n = {total}")
     if size is None:
         return (findings.name(subtype), f"n = {WITHHELD}")
@@ -149,17 +130,20 @@ def _level(findings: Findings) -> str:
 
 def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
     """Return the likelihood of a feature, or of the part of one, that these rows describe."""
-    return traits_of(summaries[_ALL_SUBJECTS]["likelihood"])
+    return traits_of(summaries[ALL_SUBJECTS]["likelihood"])
 
 
 def _decimals(summaries: dict[int, Row]) -> int:
-    traits = _traits_in(summaries)
-    is_scored = traits.is_share or traits.is_scale
+    is_scored = _is_scored(_traits_in(summaries))
     return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
 
 
+def _is_scored(traits: type[Likelihood]) -> bool:
+    return traits.is_share or traits.is_scale
+
+
 def _shade(traits: type[Likelihood], summary: Row, overall: Row) -> float | None:
-    if summary["subtype"] == _ALL_SUBJECTS:
+    if summary["subtype"] == ALL_SUBJECTS:
         return None
     low, high = (0.0, 1.0) if traits.is_share else (summary["minimum"], summary["maximum"])
     if np.isnan(low):
@@ -203,7 +187,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
             for pair, tests in findings.tests(feature, answer).items():
                 if not shown(tests["student"]):
                     continue
-                title = str(summaries[_ALL_SUBJECTS]["label"])
+                title = str(summaries[ALL_SUBJECTS]["label"])
                 row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
@@ -247,52 +231,9 @@ def _remark(test: Row, a: Row, b: Row) -> str | None:
     return "out of range"
 
 
-def certainty(probability: float) -> str:
-    """Return the word for a membership probability: clear (0.95 or more), likely (0.8 or more) or uncertain."""
-    return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
-
-
-def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
-    """Return the sheet Assignments: subtype and membership probabilities of the first `at_most` subjects, or of all."""
-    model, frame = findings.model, findings.frame
-    ids = model.schema_.ids
-    identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
-    columns = [Column(feature.title) for feature in ids]
-    if not ids:
-        columns = [Column("Row", "0")]
-        identifiers = [[as_value(row) if isinstance(row, int) else str(row) for row in frame.index.tolist()]]
-    columns.append(Column("Subtype", "0"))
-    labels = np.asarray(model.labels_).tolist()
-    identities = zip(*identifiers, strict=True)
-    rows: list[list[Value]] = [[*identity, label + 1] for identity, label in zip(identities, labels, strict=True)]
-    notes = []
-    if model.membership_ is not None:
-        columns += [Column("Membership probability", "0.000"), Column("Certainty")]
-        of_each = ("Probability of each subtype", "")
-        columns += [Column(findings.name(subtype), "0.000", of_each) for subtype in findings.sizes]
-        for row, label, probabilities in zip(rows, labels, np.asarray(model.membership_).tolist(), strict=True):
-            row += [probabilities[label], certainty(probabilities[label]), *probabilities]
-        notes.append("Certainty: clear = probability 0.95 or more, likely = 0.80 to 0.95, uncertain = below 0.80.")
-    if remark_column(findings):
-        columns += remark_column(findings)
-        cells = {subtype: remark_cell(findings, subtype) for subtype in findings.sizes}
-        for row, label in zip(rows, labels, strict=True):
-            row += cells[label + 1]
-        notes += explained_marks(findings)
-    if findings.continuum is not None:
-        columns.append(Column("Continuum score", "0.00"))
-        for row, score in zip(rows, findings.continuum.score.tolist(), strict=True):
-            row.append(as_value(score))
-        notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
-    if at_most is not None and len(rows) > at_most:
-        notes.append(f"The first {at_most:,} of {len(rows):,} subjects; the workbook lists every one.")
-    table = Table("The subtype of every subject", columns, rows[:at_most], stub=len(identifiers))
-    return Sheet("Assignments", notes, [table])
-
-
 def missing_data(findings: Findings) -> Sheet:
     """Return the sheet Missing data: missing values of each feature in all subjects and in each subtype."""
-    groups = {subtype: _group(findings, subtype) for subtype in (_ALL_SUBJECTS, *findings.sizes)}
+    groups = {subtype: _group(findings, subtype) for subtype in (ALL_SUBJECTS, *findings.sizes)}
     columns = [Column("Section"), Column("Feature"), Column("Clustered on")]
     for group in groups.values():
         columns += [Column("n", "0", group), Column("%", "0.0", group)]
@@ -313,3 +254,15 @@ def _percent_missing(missing: Value, n: Value) -> Value:
     if not (isinstance(missing, int) and isinstance(n, int)):
         return n
     return 100 * missing / (missing + n) if missing + n else None
+
+
+def subtype_table_sheet(findings: Findings) -> Sheet:
+    """Return the sheet: the subtype table in the order of the report, with each number in its own cell."""
+    asked = Choices(
+        associations=findings.associations,
+        names=findings.names,
+        features=[feature.name for feature in findings.features],
+        marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
+        title="Every feature in all subjects and in each subtype",
+    )
+    return table_of(findings.comparisons, asked).sheet()

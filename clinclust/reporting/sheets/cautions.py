@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from clinclust.comparisons.dominance import NEARLY
+from clinclust.comparisons.frame import is_missing
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.files.listed import in_shell, names_in_list, option_words
 from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import number_text
 from clinclust.reporting.sheets.divisions import SKEWED, p_in_words
-from clinclust.reporting.sheets.unions import groups_found
-from clinclust.reporting.validation import validation_of
+from clinclust.reporting.sheets.groups import groups_found
+from clinclust.reporting.sheets.validated import validation_of
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["cautions"]
+__all__ = ["SHOWN", "cautions", "in_words", "on_dominant_columns", "refit_options"]
 
 _SMALL = 10
 """Number of subjects below which a subtype may be a few unusual subjects."""
@@ -126,3 +129,89 @@ def _on_small_ones(findings: Findings) -> Iterator[str]:
         named = ", ".join(findings.name(subtype) for subtype in small[:_SHOWN])
         more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
         yield f"Fewer than {_SMALL} subjects ({named}{more}) may be unusual subjects rather than a subtype."
+
+
+SHOWN = 3
+
+
+def on_dominant_columns(findings: Findings) -> list[str]:
+    """Return a sentence for each of the columns that tell the most, with the options that fit without it.
+
+    A shared report names only described levels of which every count is shown: the sentence then follows from them.
+    """
+    if findings.dominant is None:
+        return []
+    rows = findings.dominant.to_dict("records")
+    if findings.is_shared:
+        rows = [row for row in rows if _follows_from_the_table(findings, row)]
+    schema = findings.model.schema_
+
+    def title(name: str) -> str:
+        return schema[name].title if name in schema else name
+
+    return [f"{in_words(row, title, findings.name)} {_refit(row)}" for row in rows[:SHOWN]]
+
+
+def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
+    """Return a row of `dominant_columns` as sentences.
+
+    Parameters
+    ----------
+    row : dict
+    title : function of the name of a column
+    name : function of the number of a subtype
+    """
+    columns = " and ".join(map(title, _names(row)))
+    groups = row["groups"]
+    is_whole = all(len(group) == 1 for group in groups)
+    united = " | ".join(", ".join(map(name, group)) for group in groups)
+    what, kind = ("These subtypes are", "subtype") if is_whole else (f"The division {united} is", "side")
+    alone = "both alone give" if len(_names(row)) > 1 else "it alone gives"
+    right = f"{alone} {row['named_right']:.0%} of the subjects to their {kind} ({row['largest']:.0%} in the largest)"
+    if row["told_by"] == "missing":
+        more = f" (as {row['alike']} more columns)" if row["alike"] else ""
+        return f"{what} nearly whether {columns} has a value{more}: {right}."
+    if is_missing(row["others"]):
+        return f"{what} nearly {columns}: {right}, though it was not clustered on; features follow it."
+    others = f"all other features that were clustered on {1 - (1 - row['others']) * (1 - row['largest']):.0%} together"
+    how = "hardly more than" if _is_alone(row) else "nearly"
+    return f"{what} {how} {columns}: {right}, {others}."
+
+
+def refit_options(row: dict[Any, Any]) -> tuple[str, ...]:
+    """Return the options of a fit without the columns of a row, or in a part of them; empty if none can be given.
+
+    Where other features follow a column, a fit without it finds the same again.
+    """
+    if not _is_alone(row):
+        return () if is_missing(row["part"]) else option_words("--where", row["part"])
+    return tuple(word for name in _names(row) for word in option_words("--describe", names_in_list(name)))
+
+
+def _names(row: dict[Any, Any]) -> list[str]:
+    """Return the one or two columns of a row."""
+    return [row["column"]] if is_missing(row["second"]) else [row["column"], row["second"]]
+
+
+def _is_alone(row: dict[Any, Any]) -> bool:
+    """Return whether the other features that were clustered on do not make the division too."""
+    return bool(row["others"] < NEARLY)  # NaN of columns that were not clustered on
+
+
+def _refit(row: dict[Any, Any]) -> str:
+    options = refit_options(row)
+    if not _is_alone(row):
+        such_as = f", such as {in_shell(*options)}" if options else " (--where)"
+        return f"To see what else there is, fit one part of the subjects at a time{such_as}."
+    roles = dict.fromkeys(_names(row), "describe")
+    by_name = all(map(str.isidentifier, roles))
+    given = ", ".join(f"{name}='describe'" for name in roles) if by_name else repr(roles)
+    return f"To fit without: {in_shell(*options)}, or in Python schema.with_roles({given})."
+
+
+def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:
+    """Return whether a row is a function of counts that are all shown."""
+    if findings.is_rounded or row["told_by"] != "value" or not is_missing(row["others"]):
+        return False
+    found = [feature for feature in findings.features if feature.name == row["column"]]
+    return all(feature.traits.is_share and not findings.is_withheld(feature) for feature in found) and bool(found)

@@ -1,21 +1,35 @@
-"""Sentences on the rows of the table that were analysed, and on those that were left out and why."""
+"""What a report says of the run: the rows analysed, what blocks counted for, and the settings of the search."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
+from clinclust.estimators.stopped_early import STOPPED_EARLY
+from clinclust.estimators.subtype_model import parameters_of
 from clinclust.files.selection.condition import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.files.selection.row_choice import RowCounts, rows_taken
-from clinclust.reporting.layout import WITHHELD
+from clinclust.reporting.findings import Findings, as_value
+from clinclust.reporting.layout import WITHHELD, Value
+from clinclust.reporting.sheets.words import listed
 
 if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
     from clinclust.files.selection.row_choice import RowChoice
-    from clinclust.reporting.findings import Findings
-    from clinclust.schema import FeatureSchema
+    from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["sentences_on_rows", "sentences_on_visits"]
+__all__ = [
+    "FILLED_JOINT",
+    "but_for_blocks",
+    "search_facts",
+    "sentences_on_blocks",
+    "sentences_on_rows",
+    "sentences_on_visits",
+    "worth_of_blocks",
+]
 
 
 def sentences_on_rows(findings: Findings) -> list[str]:
@@ -117,3 +131,97 @@ def _names_subjects(schema: FeatureSchema, column: str) -> bool:
     if column in schema and not schema[column].is_ignored:
         return schema[column].is_id
     return looks_identifying(column)
+
+
+_MOST_LISTED = 10
+
+
+def worth_of_blocks(findings: Findings, fit: Fit) -> dict[str, str]:
+    """Return a predicate for each block with several features clustered on, by name: "8 features count for 1.6".
+
+    A shared report withholds what was chosen by the data: it follows from the values of all features of the block.
+    """
+    clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.uninformative_]
+    sizes = Counter(feature.block for feature in clustered)
+    is_secret = findings.is_shared and _are_chosen(findings)
+    return {
+        block: f"{sizes[block]} features count for " + (WITHHELD if is_secret else f"{power * sizes[block]:.1f}")
+        for block, power in fit.block_weights_.items()
+        if sizes[block] > 1
+    }
+
+
+def but_for_blocks(clustered: Iterable[Feature]) -> str:
+    """Return which features the model does not take for independent; empty if there are none."""
+    blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
+    return f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
+
+
+def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
+    """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
+    if not any(power < 1.0 for power in fit.block_weights_.values()):
+        return
+    worth = worth_of_blocks(findings, fit)
+    told = [f"{block}, {counted}" for block, counted in worth.items()]
+    if len(told) > _MOST_LISTED:
+        told = [*told[:_MOST_LISTED], f"and {len(told) - _MOST_LISTED} more, listed in the summary"]
+    how = (
+        "a power that was taken from the dependence that the subtypes left between them"
+        if _are_chosen(findings)
+        else "a power that was set in advance"
+    )
+    yield (
+        "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
+        f"count as independent: the likelihood of each was raised to {how} ({'; '.join(told)})."
+    )
+
+
+def _are_chosen(findings: Findings) -> bool:
+    """Return whether the search chose what blocks count for."""
+    return bool(parameters_of(findings.model)["block_weights"] == "auto")
+
+
+FILLED_JOINT = "Log joint with filled values (nats)"
+"""What the joint of a completed table is called, where the search filled missing values with modes."""
+
+_OF_ROUNDED = (
+    "Concentration",
+    "Discount",
+    "Coarsening",
+    "Share of values expected to be outlying",
+    "Random seed",
+    "Search",
+)
+"""What a report of rounded counts has: settings, and no function of exact counts."""
+
+
+def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
+    """Return the settings and results of the search by name.
+
+    In a shared report, functions of all values are withheld: with them a reader could find the last unknown value by
+    trial. So are the settings that were chosen by the data; and from the number of features with a relevance above 0
+    would follow that of the features whose relevance is withheld.
+    """
+    restarts, is_shared, filled = fit.restarts_, findings.is_shared, fit.completed_log_joint_
+    refinements = restarts["start"].isin(("recombined", "perturbed"))
+    n_relevant = int((fit.feature_relevance_ > 0.0).sum())
+    facts: dict[str, Value] = {
+        "Log joint (nats)": WITHHELD if is_shared else as_value(fit.log_joint_),
+        **({} if filled is None else {FILLED_JOINT: WITHHELD if is_shared else as_value(filled)}),
+        "Concentration": findings.setting(fit, "concentration"),
+        "Concentrations tried": len(fit.tuning_),
+        "Discount": as_value(fit.discount_),
+        "Coarsening": findings.setting(fit, "coarsening"),
+        **{f"Block {block}": worth for block, worth in worth_of_blocks(findings, fit).items()},
+        "Share of values expected to be outlying": as_value(fit.outlying_share_),
+        "Values set aside as outlying": WITHHELD if is_shared else int(fit.outliers_.sum()),
+        "Features with a relevance above 0 (descriptive)": WITHHELD if findings.withholds_evidence else n_relevant,
+        "Random seed": as_value(fit.random_seed_),
+        "Restarts": int((~refinements).sum()),
+        "Recombinations and perturbations": int(refinements.sum()),
+        **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
+        "Partitions within 1 nat of the best": int(
+            restarts["log_joint"].round(6)[restarts["log_joint"] >= restarts["log_joint"].max() - 1.0].nunique()
+        ),
+    }
+    return {name: facts[name] for name in _OF_ROUNDED if name in facts} if findings.is_rounded else facts

@@ -1,19 +1,20 @@
-"""Draw the charts of a sheet as native charts, which refer to its cells and change with them."""
+"""Objects that refer to written cells and change with them: charts, and Excel tables."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from clinclust.control_characters import visible
-from clinclust.reporting.layout import Chart
-from clinclust.reporting.workbook.cells import letter
-from clinclust.reporting.workbook.styles import BLUE, INK, QUIET, RULE
+from clinclust.reporting.layout import Chart, Table
+from clinclust.reporting.workbook.cells import BLUE, INK, QUIET, RULE, letter, safe_text
 
 if TYPE_CHECKING:
     from openpyxl.chart import Reference
     from openpyxl.worksheet.worksheet import Worksheet
 
-__all__ = ["CHART_WIDTH", "add_chart", "height_of"]
+__all__ = ["CHART_WIDTH", "add_chart", "add_table", "can_be_a_table", "height_of", "unique_headings"]
 
 _EMU_PER_POINT, _POINTS_PER_CM = 12_700, 28.35
 _WIDTH_CM, _ROW_CM, _AROUND_CM = 22.0, 0.62, 3.4
@@ -80,10 +81,11 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
 def _series(values: Reference, colour: str | None) -> Any:
     from openpyxl.chart import Series
     from openpyxl.chart.shapes import GraphicalProperties
+    from openpyxl.drawing.line import LineProperties
 
     series: Any = Series(values)
     series.spPr = GraphicalProperties(solidFill=colour) if colour else GraphicalProperties(noFill=True)
-    series.spPr.ln = _no_line()
+    series.spPr.ln = LineProperties(noFill=True)
     return series
 
 
@@ -117,12 +119,6 @@ def _line(colour: str, points: float) -> Any:
     return LineProperties(solidFill=colour, w=round(points * _EMU_PER_POINT))
 
 
-def _no_line() -> Any:
-    from openpyxl.drawing.line import LineProperties
-
-    return LineProperties(noFill=True)
-
-
 def _font(points: int, colour: str) -> Any:
     from openpyxl.drawing.text import CharacterProperties
 
@@ -145,3 +141,50 @@ def _title(text: str, points: int, colour: str) -> Any:
     run = RegularTextRun(rPr=_font(points, colour), t=visible(text))
     paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), r=[run])
     return Title(tx=Text(rich=RichText(p=[paragraph])), overlay=False)
+
+
+_LONGEST_HEADING = 255
+
+
+def unique_headings(table: Table) -> list[str]:
+    """Return the headings of the columns, each in one line and unique, as those of an Excel table must be.
+
+    A heading that several columns share gets the heading of its group as a prefix; if it is still not unique, it gets
+    a number.
+    """
+    titles = [" ".join(visible(column.title).split()) or "Column" for column in table.columns]
+    folded = [title.casefold() for title in titles]
+    headings: list[str] = []
+    taken: set[str] = set()
+    for column, title in zip(table.columns, titles, strict=True):
+        group = " ".join(visible(column.group[0]).split())
+        wanted = f"{group}: {title}" if group and folded.count(title.casefold()) > 1 else title
+        heading, number = wanted, 1
+        while heading.casefold() in taken:
+            number += 1
+            heading = f"{wanted} ({number})"
+        taken.add(heading.casefold())
+        headings.append(heading)
+    return headings
+
+
+def can_be_a_table(table: Table) -> bool:
+    """Return whether a table can be an Excel table: it has rows, no sections, and no heading that is too long.
+
+    Excel repairs a file with another table by removing the table.
+    """
+    headings = (safe_text(column.title).encode("utf-16-le") for column in table.columns)
+    return bool(table.rows) and not table.bands and all(len(title) <= 2 * _LONGEST_HEADING for title in headings)
+
+
+def add_table(worksheet: Worksheet, where: str, headings: Sequence[str]) -> None:
+    """Add an Excel table, which has filters and a name, for a range as "A5:D20" whose first row holds the headings."""
+    from openpyxl.worksheet.filters import AutoFilter
+    from openpyxl.worksheet.table import Table as ExcelTable
+    from openpyxl.worksheet.table import TableColumn
+
+    table = ExcelTable(displayName=re.sub(r"\W+", "_", worksheet.title), ref=where)
+    # openpyxl cannot read the headings back from a streamed sheet, so they are given here.
+    table.tableColumns = [TableColumn(id=number, name=safe_text(text)) for number, text in enumerate(headings, start=1)]
+    table.autoFilter = AutoFilter(ref=where)
+    worksheet.tables.add(table)  # Worksheet.add_table would warn that headings are needed, although they are given
