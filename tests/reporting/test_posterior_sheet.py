@@ -12,7 +12,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.posterior_around import posterior_around
 from clinclust.reporting.options import ReportOptions
 
-from .test_unions import Words
+from .test_groups import Words
 
 QUICK = {"associations": None, "progress": False}
 
