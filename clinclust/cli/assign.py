@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     identifier of another row, or without any observed value are assigned and told. With the cohort, it is said whether
     the new subjects differ from it.
     """
-    from clinclust.reporting.assignments import write_assignments
+    from clinclust.reporting.assignments import write_inert_csv
 
     spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
     spare_file(options, options.out)
@@ -80,10 +80,10 @@ def run(options: argparse.Namespace) -> int:
     drift = drift_asked_for(options, model, frame)
     if options.out is None:
         written = io.StringIO()
-        write_assignments(table, written)
+        write_inert_csv(table, written)
         write_data(written.getvalue())
     else:
-        write_assignments(table, options.out)
+        write_inert_csv(table, options.out)
         say(f"Wrote {options.out}: {len(table)} subjects")
     if drift is not None:
         say_drift(options, drift)
@@ -165,7 +165,7 @@ def _of_new_subjects(
         probabilities[:, :-1],
         probabilities[:, -1],
         everybody,
-        described_only=model.described_only_,
+        described_only=model.untested_,
         reasons=reasons,
     )
     return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))

@@ -132,11 +132,11 @@ def _has_search_options(options: argparse.Namespace) -> bool:
 
 
 def _model_of_next(options: argparse.Namespace, schema: FeatureSchema) -> MAPDP:
-    """Return the estimator of the search that comes next: that of the options, or the recommended one."""
+    """Return the estimator of the search that comes next: that of the options, or the default one."""
     from clinclust.cli.search_options import model_asked_for
     from clinclust.estimators.mapdp import MAPDP
 
-    return model_asked_for(options, schema) if _has_search_options(options) else MAPDP.recommended(schema)
+    return model_asked_for(options, schema) if _has_search_options(options) else MAPDP(schema)
 
 
 def _duration(options: argparse.Namespace, cohort: Prepared, model: MAPDP) -> str:

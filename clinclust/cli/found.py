@@ -29,7 +29,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
     `n_asked` is the number that was asked for; it is told where the search found fewer.
     """
     from clinclust.estimators.few_subjects import MEANING_OF_MARKS, n_standing
-    from clinclust.reporting.percent import percent
+    from clinclust.reporting.layout import percent
 
     n_subjects, n_subtypes, n_groups = model.labels_.size, model.n_clusters_, model.subtype_of_.size
     marks = model.fit_.remarks_
@@ -63,7 +63,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
 
 def say_dominant(options: argparse.Namespace, schema: FeatureSchema, dominant: pd.DataFrame) -> None:
     """Say which columns nearly are the partition, with the command that fits without each, or in a part of it."""
-    from clinclust.reporting.sheets.dominant_columns import SHOWN, in_words, refit_options
+    from clinclust.reporting.sheets.cautions import SHOWN, in_words, refit_options
 
     rows_are_chosen = bool(schema.rows) or options.where is not None
     adders = (add_table, add_schema, add_roles, add_search, add_report)
@@ -80,7 +80,7 @@ def _few(model: MAPDP) -> str:
     """Return which subtypes are described only, to follow their sizes."""
     from clinclust.files.listed import listed
 
-    few = [subtype for subtype, is_small in enumerate(model.described_only_, start=1) if is_small]
+    few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
     if not few:
         return ""
     return f"; few subjects, described only: subtype{'' if len(few) == 1 else 's'} {listed(few)}"

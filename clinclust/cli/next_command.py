@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from clinclust.cli.options import add_table
-from clinclust.files.command_words import in_shell, names_in_list, option_words
+from clinclust.files.listed import in_shell, names_in_list, option_words
 
 Adder = Callable[[argparse.ArgumentParser], None]
 

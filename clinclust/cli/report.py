@@ -119,7 +119,7 @@ def _is_of_the_model(options: argparse.Namespace, folder: Path) -> bool:
 
 
 def _check_names(options: argparse.Namespace, model: MAPDP) -> None:
-    from clinclust.reporting.checking import unknown_names
+    from clinclust.reporting.options import unknown_names
 
     problems = unknown_names(report_asked_for(options).names, range(1, model.n_clusters_ + 1), called="--name")
     if problems:
@@ -131,8 +131,7 @@ def _write(
 ) -> None:
     """Write both reports to the folder or none."""
     from clinclust.progress import Progress
-    from clinclust.reporting.gathering import gathered_findings
-    from clinclust.reporting.writing import write_findings
+    from clinclust.reporting.writing import gathered_findings, write_findings
 
     with reports_placed(folder) as new:
         findings = gathered_findings(model, frame, report_asked_for(options), dominant=dominant)

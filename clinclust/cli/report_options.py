@@ -117,7 +117,7 @@ def report_problems(options: argparse.Namespace) -> list[str]:
 
 def size_problems(options: argparse.Namespace, n_subjects: int) -> list[str]:
     """Return one sentence for each option of the reports that cannot be used in so small a cohort."""
-    from clinclust.method_comparison.candidates import FEWEST_SUBJECTS
+    from clinclust.method_comparison.compare import FEWEST_SUBJECTS
 
     problems = []
     if options.suppress is not None and n_subjects < options.suppress:

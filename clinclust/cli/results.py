@@ -110,13 +110,13 @@ def _written_model(
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together
-    from clinclust.reporting.assignments import assignments_of, write_assignments
+    from clinclust.reporting.assignments import assignments_of, write_inert_csv
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         fitted, code = _fitted(options, model, frame)
         hold_interrupts()
         fitted.save(folder)
-        write_assignments(assignments_of(fitted, frame), folder / "assignments.csv")
+        write_inert_csv(assignments_of(fitted, frame), folder / "assignments.csv")
         write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
     return fitted, code
 
@@ -204,8 +204,8 @@ def _findings(
     model: MAPDP, frame: pd.DataFrame, options: argparse.Namespace, dominant: pd.DataFrame, codes: list[int]
 ) -> Findings:
     """Return the findings of the reports; names of subtypes that were not found are told, and left out."""
-    from clinclust.reporting.checking import unknown_names
-    from clinclust.reporting.gathering import gathered_findings
+    from clinclust.reporting.options import unknown_names
+    from clinclust.reporting.writing import gathered_findings
 
     asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
     for problem in unknown_names(asked.names, subtypes, called="--name"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import warnings
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ _PARAMETERS = {
     "concentration": "concentration",
     "hyperparameters": "hyperparameters",
     "coarsening": "coarsening",
+    "block_weights": "block_weights",
     "select_features": "select_features",
     "restarts": "n_restarts",
     "max_sweeps": "max_sweeps",
@@ -27,8 +29,8 @@ _PARAMETERS = {
     "jobs": "n_jobs",
     "seed": "random_state",
 }
-"""The parameter of `MAPDP` that each option sets. An option that is not given leaves it as recommended or published."""
-_DISTINCT, _FOUND, _NUMBER = "distinct", "found", "a whole number of at least 1"
+"""The parameter of `MAPDP` that each option sets. An option that is not given leaves its default."""
+_DISTINCT, _FOUND, _NUMBER, _IN_FULL = "distinct", "found", "a whole number of at least 1", "none"
 _NO_FLOOR = (
     "leave --min-size out to merge no small subtype; `clinclust report --min-size` says after the fit how small a "
     "subtype may be that is tested"
@@ -57,8 +59,7 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--as-published",
         action="store_true",
-        help="search as Raykov et al. (2016) published, without the recommended defaults: --n-clusters found, "
-        "--coarsening 1 --block-powers none",
+        help="search as Raykov et al. (2016) published: --n-clusters found --coarsening 1 --block-weights none",
     )
     group.add_argument(
         "--concentration",
@@ -76,14 +77,17 @@ def add_search(parser: argparse.ArgumentParser) -> None:
         type=number_or(("auto",)),
         metavar="POWER",
         help="power of the likelihood; 'auto' finds it from how much features depend on each other inside subtypes, "
-        "and sets outlying values aside (default: auto; 1 beside --select-features, --hyperparameters and an estimated "
-        "--concentration)",
+        "and sets outlying values aside (default: auto; --select-features, --hyperparameters and an estimated "
+        "--concentration need a number)",
     )
     group.add_argument(
-        "--block-powers",
+        "--block-weights",
         choices=("auto", "none"),
         help="count the features of a block of the schema for what they hold beside each other (auto), or each in full "
         "(none) (default: auto; none with --as-published)",
+    )
+    group.add_argument(
+        "--block-powers", dest="block_weights", choices=("auto", "none"), action=_OldName, help=argparse.SUPPRESS
     )
     group.add_argument(
         "--select-features", action="store_true", help="leave out features that do not differ between subtypes"
@@ -107,6 +111,15 @@ def add_search(parser: argparse.ArgumentParser) -> None:
     add_jobs(group)
 
 
+class _OldName(argparse.Action):
+    """An option that was renamed to that of its `dest`; the old name works for one version."""
+
+    def __call__(self, parser: object, options: argparse.Namespace, values: object, called: str | None = None) -> None:
+        told = f"{called} is called {_called(self.dest)} now; the old name will be removed in the next version"
+        warnings.warn(told, FutureWarning, stacklevel=2)
+        setattr(options, self.dest, values)
+
+
 def number_asked_for(options: argparse.Namespace) -> int | None:
     """Return the number of subtypes that somebody asked for; None if it is to follow from the data."""
     asked = model_asked_for(options, None).n_clusters
@@ -115,7 +128,7 @@ def number_asked_for(options: argparse.Namespace) -> int | None:
 
 def search_problems(options: argparse.Namespace) -> list[str]:
     """Return one sentence for each option of the search that cannot be used, or cannot be combined with others."""
-    from clinclust.estimators.parameters import MAPDP_RULES, combined_searches
+    from clinclust.estimators.parameters import MAPDP_RULES
 
     rule = MAPDP_RULES["n_clusters"]
     rules = {**MAPDP_RULES, "n_clusters": replace(rule, allowed=f"'{_DISTINCT}', '{_FOUND}' or {_NUMBER}")}
@@ -128,13 +141,29 @@ def search_problems(options: argparse.Namespace) -> list[str]:
     ]
     if problems:
         return problems
-    clash = combined_searches(model_asked_for(options, None).get_params())
+    return _clashes(model_asked_for(options, None).get_params(), given)
+
+
+def _clashes(asked: dict[str, Any], given: dict[str, Any]) -> list[str]:
+    """Return one sentence for options that cannot be combined with each other, or with a default."""
+    from clinclust.estimators.parameters import combined_searches, published_searches
+
+    if published_searches(asked) and asked["n_clusters"] == _DISTINCT:
+        return [
+            f"--hyperparameters {asked['hyperparameters']} reproduces a published search and cannot be combined with "
+            f"--n-clusters {_DISTINCT} (the default); give --as-published as well"
+        ]
+    clash = combined_searches(asked)
     named = [
-        _called(option) + ("" if given[parameter] is True else f" {given[parameter]}")
+        _called(option)
+        + ("" if given.get(parameter) is True else f" {asked[parameter]}")
+        + ("" if parameter in given else " (the default)")
         for option, parameter in _PARAMETERS.items()
-        if parameter in clash and parameter in given
+        if parameter in clash
     ]
-    return [f"{' and '.join(named)} cannot be combined in one fit; leave out all but one of them"] if named else []
+    is_default = "coarsening" in clash and "coarsening" not in given
+    repair = "give --coarsening 1 as well" if is_default else "leave out all but one of them"
+    return [f"{' and '.join(named)} cannot be combined in one fit; {repair}"] if named else []
 
 
 def _repair(option: str, value: object) -> str:
@@ -150,13 +179,12 @@ def _given(options: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters that the options set, by name."""
     values = {parameter: getattr(options, option) for option, parameter in _PARAMETERS.items()}
     given = {name: value for name, value in values.items() if value is not None and value is not False}
-    return {name: None if value == _FOUND else value for name, value in given.items()}
+    return {name: None if value in (_FOUND, _IN_FULL) else value for name, value in given.items()}
 
 
 def model_asked_for(options: argparse.Namespace, schema: FeatureSchema | None) -> MAPDP:
-    """Return the estimator that the options ask for, not fitted: the recommended one with what they change."""
+    """Return the estimator that the options ask for, not fitted."""
     from clinclust.estimators.mapdp import MAPDP
 
-    make = MAPDP if options.as_published else MAPDP.recommended
-    in_full = options.block_powers == "none" if options.block_powers else options.as_published
-    return make(schema, **_given(options), block_powers=None if in_full else "auto", progress=not options.quiet)
+    make = MAPDP.as_published if options.as_published else MAPDP
+    return make(schema, **_given(options), progress=not options.quiet)

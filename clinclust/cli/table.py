@@ -126,7 +126,7 @@ def _problems_of_options(options: argparse.Namespace) -> list[str]:
 
 def _problems_of_subtypes(options: argparse.Namespace, model: MAPDP) -> list[str]:
     """Return which subtypes the options name that the model does not have, or that are not tested."""
-    from clinclust.reporting.checking import unknown_names
+    from clinclust.reporting.options import unknown_names
 
     subtypes = range(1, model.n_clusters_ + 1)
     problems = unknown_names(names_of(options), subtypes, called="--name")

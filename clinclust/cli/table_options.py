@@ -33,7 +33,7 @@ def add_table(parser: argparse.ArgumentParser) -> None:
         "table",
         type=path_given,
         metavar="TABLE",
-        help="cohort table: csv, tsv, xlsx, parquet; xls, ods, SPSS, Stata, SAS with clinclust[formats]",
+        help="cohort table: csv, tsv, xlsx; parquet, xls, xlsb, ods, SPSS, Stata or SAS with a further package",
     )
     reading = parser.add_argument_group("reading the table")
     reading.add_argument("--sheet", help="sheet of a workbook, by name or number (default: the first)")

@@ -1,7 +1,7 @@
 """Write files whole or not at all: into a private folder next to their places, and from there by `os.replace`.
 
-After an error all is as it was before. A process that is killed leaves a single file as it was; of a set of files it can
-leave some of two runs, if it ends between two moves: then the manifest, which moves last, does not match them.
+After an error all is as it was before. A killed process leaves a single file as it was or new. Killed between two moves
+of a set, it leaves files of two runs: then the manifest, which moves last, does not match, and readers refuse them.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from clinclust.errors import CohortError
-from clinclust.files.selection.rows_taken import carry_rows_taken
+from clinclust.files.selection.row_choice import carry_rows_taken
 from clinclust.nearest import did_you_mean
 from clinclust.schema.failures import (
     Failure,
