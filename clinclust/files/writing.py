@@ -208,5 +208,5 @@ def _put_back(private: Path, folder: Path, names: Sequence[str], removed: Sequen
     except BaseException as error:
         raise _NotPutBackError(
             f"{folder} holds files of two runs, because they could be neither moved nor put back ({error}); move the "
-            f"files of {replaced} to {folder} to have what was there before"
+            f"files of {replaced} to {folder} within a week to have what was there before"
         ) from error
