@@ -65,11 +65,9 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
     """
     rows, failures = np.zeros(len(frame), dtype=np.bool_), []
     for feature, column in _columns(schema, frame):
-        codes = schema.missing_codes_of(feature)
-        faults = read_column(feature, codes, column).faults
-        if faults:
-            rows |= np.logical_or.reduce(list(faults.values()))
-            failures += column_failures(feature, codes, column)
+        reading = read_column(feature, schema.missing_codes_of(feature), column)
+        rows |= np.logical_or.reduce([rows, *reading.faults.values()])
+        failures += column_failures(feature, reading, column)
     return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 

@@ -159,7 +159,7 @@ class Method(Parameterised):
         CohortWarning
             If the table is doubtful, or no schema was given.
         """
-        from clinclust.schema.informative import informative_parts, kept_out, warn_of_uninformative
+        from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
 
         parameters = self.get_params()
         rules = {**RULES, "schema": RULES["schema"].or_none(), **self._rules}

@@ -20,7 +20,7 @@ from clinclust.estimators.from_parameters import problem_of, search_plan_of
 from clinclust.estimators.preparation import Prepared
 from clinclust.estimators.tree_test import FEWEST_DRAWS
 from clinclust.progress import SILENT
-from clinclust.schema.informative import kept_out
+from clinclust.schema.validation import kept_out
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from schema_strategies import cohorts
 from clinclust import Feature, FeatureSchema, SchemaError
 from clinclust.roles import REASONS, ROLES
 from clinclust.schema.changed_roles import on_unused
-from clinclust.schema.pandera_reader import from_pandera
+from clinclust.schema.pandera_schema import from_pandera
 
 COHORT = pd.DataFrame({"who": ["a", "b", "c"], "x": ["1", "2", "4"], "y": ["0.5", "", "2"]})
 
