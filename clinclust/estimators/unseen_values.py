@@ -149,10 +149,7 @@ def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[tuple[Featu
     for feature in schema:
         if feature.is_ignored or list(frame.columns).count(feature.name) != 1:
             continue
-        column = frame[feature.name]
-        for parser in schema.extras.parsers.get(feature.name, []):
-            column = parser(column).parser_output
-        yield feature, column
+        yield feature, schema.extras.parsed(feature.name, frame[feature.name])
 
 
 def _rows(labels: pd.Index) -> str:

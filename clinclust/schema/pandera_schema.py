@@ -76,6 +76,16 @@ class PanderaExtras:
         if problems:
             raise SchemaError(problems)
 
+    def parsed(self, name: str, column: pd.Series) -> pd.Series:
+        """Return a raw column of this name after the user's parsers of it."""
+        if name not in self.parsers:
+            return column
+        import pandera.pandas as pa
+        from pandera.config import config_context
+
+        with config_context(validation_enabled=True):
+            return pa.SeriesSchema(parsers=self.parsers[name], nullable=True).validate(column)
+
     def errors(self, typed: pd.DataFrame) -> list[Any]:
         """Return the SchemaError of pandera for each check that these validated columns do not pass."""
         import pandera.pandas as pa

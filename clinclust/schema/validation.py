@@ -66,9 +66,7 @@ def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[dict[str, pd.S
     for feature in schema:
         if feature.is_ignored or times[feature.name] != 1:
             continue
-        column = bare[feature.name]
-        for parser in schema.extras.parsers.get(feature.name, []):
-            column = parser(column).parser_output
+        column = schema.extras.parsed(feature.name, bare[feature.name])
         reading = read_column(feature, schema.missing_codes_of(feature), column)
         failures += column_failures(feature, reading, column)
         columns[feature.name] = reading.typed
