@@ -1,29 +1,32 @@
-"""Report failures: for bad input the repair, for a bug the lines to send to the maintainers."""
+"""Report failures: for bad input the repair, for a bug the lines to send to the maintainers. Hold interrupts back."""
 
 from __future__ import annotations
 
-import argparse
 import platform
+import signal
+import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
+from clinclust.cli.options import Command
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.system_errors import plain_sentence
 
-__all__ = ["BAD_INPUT", "BUG", "is_bad_input", "tell_failure"]
+__all__ = ["BAD_INPUT", "BUG", "interrupts_held", "is_bad_input", "refuse", "tell_failure"]
 
 BAD_INPUT, BUG = 2, 70
 
 
-def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") -> int:
+def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     """Print a failure on standard error and return its exit code, `BAD_INPUT` or `BUG`.
 
     Parameters
     ----------
     error : Exception
-    options : argparse.Namespace
-        Options of the command; `command` and `debug` are read.
+    options : Command
     lost : str
         The part that was not done, if the command did the rest; it begins the message.
     """
@@ -37,6 +40,12 @@ def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") 
     for line in _report_of(error, options.command):
         tell(line)
     return BUG
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise InputError with all problems, if there are any."""
+    if problems:
+        raise InputError("; ".join(problems))
 
 
 def is_bad_input(error: BaseException) -> bool:
@@ -78,3 +87,29 @@ def _report_of(error: BaseException, command: str) -> Iterator[str]:
             yield "after"
     yield "-" * 40
     yield f"`clinclust --debug {command} ...` shows the whole message, which may hold values of your table."
+
+
+@contextmanager
+def interrupts_held() -> Iterator[Callable[[], None]]:
+    """Yield a function that holds Ctrl-C back, from its call to the end of the block: what a search found is not lost.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At the end of the block, if Ctrl-C was pressed while it was held back.
+    """
+    pressed: list[int] = []
+    before: list[Any] = []
+
+    def hold() -> None:
+        # Signals are handled on the main thread, and only there can it be said how.
+        if not before and threading.current_thread() is threading.main_thread():
+            before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
+
+    try:
+        yield hold
+    finally:
+        if before:
+            signal.signal(signal.SIGINT, before[0])
+    if pressed:
+        raise KeyboardInterrupt

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
+from clinclust.cli.inputs import TableOptions
+from clinclust.cli.options import option
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST
@@ -15,7 +17,9 @@ __all__ = [
     "FILES_OF_A_MODEL",
     "REPORTS",
     "SHARING",
-    "add_overwrite",
+    "inputs_of",
+    "overwrite",
+    "reports_placed",
     "spare_file",
     "spare_folder",
     "spare_the_inputs",
@@ -34,19 +38,21 @@ FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"
 
 
-def add_overwrite(parser: argparse._ActionsContainer, what: str = "the file") -> None:
-    """Add the option that allows a command to replace `what` it wrote before."""
-    parser.add_argument("--overwrite", action="store_true", help=f"replace {what} if it exists")
+def overwrite(what: str = "the file") -> bool:
+    """Declare the option that allows a command to replace `what` it wrote before."""
+    allowed: bool = option(f"replace {what} if it exists", False)
+    return allowed
 
 
 def spare_the_inputs(
-    options: argparse.Namespace, *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
+    inputs: Iterable[tuple[str, Path]], *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
 ) -> None:
     """Check that no output replaces a file that the command reads: the table, the schema, or a file of the model.
 
     Parameters
     ----------
-    options : argparse.Namespace
+    inputs : iterable of (str, Path)
+        The files that the command reads, each with what it is (`inputs_of`).
     outputs : Path
     suffixes : sequence of str
         If given, what the names of outputs end in, so that no file of another kind is replaced.
@@ -58,11 +64,11 @@ def spare_the_inputs(
     InputError
         If an output is an input, or has another suffix. The message names all.
     """
-    problems = []
+    problems, known = [], list(inputs)
     for output in (output for output in outputs if output is not None):
         problems += [
             f"--out would replace {output}, which is {what}; give another name"
-            for what, path in _inputs(options)
+            for what, path in known
             if output.exists() and path.exists() and output.samefile(path)
         ]
         if suffixes and output.suffix.lower() not in suffixes and not output.is_dir():
@@ -71,7 +77,7 @@ def spare_the_inputs(
         raise InputError("\n  ".join(problems))
 
 
-def spare_file(options: argparse.Namespace, path: Path | None, holds: str = "an earlier result") -> None:
+def spare_file(path: Path | None, holds: str = "an earlier result", *, allowed: bool) -> None:
     """Check that a file can be written, and that none is replaced without ``--overwrite``; None is standard output.
 
     Raises
@@ -85,7 +91,7 @@ def spare_file(options: argparse.Namespace, path: Path | None, holds: str = "an 
 
     if path is None:
         return
-    if (path.is_file() or path.is_symlink()) and not options.overwrite:
+    if (path.is_file() or path.is_symlink()) and not allowed:
         raise InputError(
             f"{path} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
         )
@@ -130,13 +136,44 @@ def tell_of_other_files(folder: Path, names: Collection[str]) -> None:
         tell(f"clinclust: note: {folder} holds other files too, which stay as they are: {listed(others)}")
 
 
-def _inputs(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
+def inputs_of(options: TableOptions) -> Iterator[tuple[str, Path]]:
     """Yield each file that the command reads, and what it is."""
-    yield "the table itself", options.table
-    if getattr(options, "cohort", None) is not None:
-        yield "the cohort itself", options.cohort
-    if getattr(options, "schema", None) is not None:
-        yield "the schema itself", options.schema
-    if getattr(options, "model", None) is not None:
+    for name in ("table", "cohort", "schema"):
+        if getattr(options, name, None) is not None:
+            yield f"the {name} itself", getattr(options, name)
+    model: Path | None = getattr(options, "model", None)
+    if model is not None:
         for name in FILES_OF_A_FIT:
-            yield f"a file of the model {options.model}", options.model / name
+            yield f"a file of the model {model}", model / name
+
+
+@contextmanager
+def reports_placed(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder to write reports to; they move to `folder` together if the block ends without an error.
+
+    The files of a model in `folder` stay as they are.
+
+    Raises
+    ------
+    InputError
+        If the folder was written anew meanwhile: the reports would then belong to another model.
+    """
+    from clinclust.files.manifest import write_manifest
+    from clinclust.files.writing import write_together
+
+    kept = _listed_beside_reports(folder)
+    with write_together(folder, last=MANIFEST) as new:
+        yield new
+        if _listed_beside_reports(folder) != kept:
+            raise InputError(
+                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
+            )
+        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=kept)
+
+
+def _listed_beside_reports(folder: Path) -> dict[str, str]:
+    """Return the checksums of the files of the model, if the folder holds one."""
+    from clinclust.files.manifest import read_manifest
+
+    listed = read_manifest(folder) if (folder / "model.json").is_file() else {}
+    return {name: sha256 for name, sha256 in listed.items() if name not in REPORTS}

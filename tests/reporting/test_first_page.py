@@ -13,7 +13,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.cli.found import say_found
+from clinclust.cli.fit import say_found
 from clinclust.errors import InputError
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.percent import percent
