@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.failures import BAD_INPUT
+from clinclust.cli.failures import BAD_INPUT, sentence_of
 from clinclust.cli.inputs import ModelOptions, RowOptions, about_table, read_model, read_new_table, read_table_of_model
 from clinclust.cli.options import Commands, add_command, option, path_given, without
 from clinclust.cli.outputs import inputs_of, overwrite, spare_file, spare_the_inputs
@@ -86,7 +86,7 @@ def run(options: _Options) -> int:
     one = n_left_out == 1
     tell(
         f"clinclust: {n_left_out} of {len(table)} subjects {'was' if one else 'were'} not assigned (assigned: no), for "
-        f"{'a value' if one else 'values'} that the model does not know. {unread.at_command_line}"
+        f"{'a value' if one else 'values'} that the model does not know. {sentence_of(unread)}"
     )
     return BAD_INPUT
 

@@ -26,6 +26,7 @@ _MUCH_MISSING = 0.2
 _MUCH_DEPENDENCE = 0.6
 """The share of independent features below which it is said what dependence does."""
 _NARROWEST, _WIDEST = 40, 120
+_USE_ONE = "Use one with --cluster NAME."
 _MOST_LOOKS, _MOST_LINES = 10, 3
 """What fits on one screen: the looks that are told, and the lines of names of each use."""
 
@@ -66,7 +67,9 @@ def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
 
 def unused_lines(schema: FeatureSchema, width: int | None = None) -> list[str]:
     """Return the lines to print first about a schema: which columns form no subtypes, and why."""
-    return textwrap.wrap(on_unused(schema), width or _width(), break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        on_unused(schema, repair=_USE_ONE), width or _width(), break_long_words=False, break_on_hyphens=False
+    )
 
 
 def check_lines(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from clinclust.cli.check import CheckedOptions, check_cohort, say_next
+from clinclust.cli.failures import sentence_of
 from clinclust.cli.inputs import (
     DictionaryOptions,
     RowOptions,
@@ -16,7 +17,7 @@ from clinclust.cli.inputs import (
     note_dictionary,
     read_table,
 )
-from clinclust.cli.options import Commands, add_command, next_command, option, path_given, without
+from clinclust.cli.options import Commands, add_command, in_options, next_command, option, path_given, without
 from clinclust.cli.outputs import inputs_of, overwrite, spare_file, spare_the_inputs
 from clinclust.cli.roles import RoleOptions, roles_asked_for, say_unused
 from clinclust.cli.streams import say, tell, write_data
@@ -72,7 +73,7 @@ def run(options: _Options) -> int:
     try:
         check_cohort(options, schema, frame, path, looks_at_draft(schema))
     except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
-        tell(f"clinclust: note: as it stands, the proposal finds nothing: {error.at_command_line}")
+        tell(f"clinclust: note: as it stands, the proposal finds nothing: {sentence_of(error)}")
         say_unused(schema)
         command = next_command("check", options, "--schema", path, repeated=(TableOptions,))
         say(f"next, after editing {path}: {command}")
@@ -87,7 +88,9 @@ def drafted_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchem
 
     note_dictionary(options, table)
     with about_table(options):
-        return draft_schema(table, roles=roles_asked_for(options), progress=not options.quiet)
+        schema = draft_schema(table, roles=roles_asked_for(options), progress=not options.quiet)
+    schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
+    return schema
 
 
 def said_by_schema(options: Given) -> Given:

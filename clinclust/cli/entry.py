@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 
 from clinclust.cli import assign, check, compare, draft, fit, report, start, table
 from clinclust.cli.failures import BAD_INPUT, tell_failure
-from clinclust.cli.options import Command
+from clinclust.cli.options import Command, in_options
 from clinclust.cli.streams import quiet, streams_for_people, tell
 from clinclust.control_characters import on_one_line
 from clinclust.nearest import did_you_mean, nearest
@@ -121,7 +121,7 @@ def _stages_in_lines() -> AbstractContextManager[None]:
 
 
 def _show_warning(message: Warning | str, *details: object, **more: object) -> None:
-    tell(f"clinclust: note: {message}")
+    tell(f"clinclust: note: {in_options(str(message))}")
 
 
 def _parser() -> Parser:

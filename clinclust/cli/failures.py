@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from clinclust.cli.options import Command
+from clinclust.cli.options import Command, in_options
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.system_errors import plain_sentence
 
-__all__ = ["BAD_INPUT", "BUG", "interrupts_held", "is_bad_input", "refuse", "tell_failure"]
+__all__ = ["BAD_INPUT", "BUG", "interrupts_held", "is_bad_input", "refuse", "sentence_of", "tell_failure"]
 
 BAD_INPUT, BUG = 2, 70
 
@@ -34,7 +34,7 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
         tell("".join(traceback.format_exception(error)).rstrip())
     about = f"{lost}: " if lost else ""
     if is_bad_input(error):
-        tell(f"clinclust: {about}{_sentence_of(error)}")
+        tell(f"clinclust: {about}{sentence_of(error)}")
         return BAD_INPUT
     tell(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.")
     for line in _report_of(error, options.command):
@@ -57,11 +57,12 @@ def is_bad_input(error: BaseException) -> bool:
     return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
 
 
-def _sentence_of(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
+    """Return what an error says, with options in the place of parameters."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     if isinstance(error, InputError):
-        return error.at_command_line
+        return in_options(error.at_command_line)
     return plain_sentence(error) if isinstance(error, OSError) else str(error)
 
 

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING
 from clinclust.cli.check import prepared_cohort
 from clinclust.cli.failures import BAD_INPUT, interrupts_held, refuse, tell_failure
 from clinclust.cli.inputs import SchemaOptions, TableOptions, read_schema, read_table_of_schema
-from clinclust.cli.options import Commands, add_command, next_command, option, path_given
+from clinclust.cli.options import (
+    Commands,
+    add_command,
+    called,
+    names_in_list,
+    next_command,
+    option,
+    option_words,
+    path_given,
+)
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     FILES_OF_A_MODEL,
@@ -274,12 +283,14 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
 
 def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
     """Say which columns nearly are the partition, with the command that fits without each, or in a part of it."""
-    from clinclust.reporting.sheets.dominant_columns import SHOWN, in_words, refit_options
+    from clinclust.reporting.sheets.dominant_columns import SHOWN, fit_without, in_words
 
     for row in dominant.head(SHOWN).to_dict("records"):
         say(in_words(row, lambda name: name, "subtype {}".format))
-        more = refit_options(row)
-        if more and not (rows_are_chosen and more[0].startswith("--where")):
+        how, values = fit_without(row)
+        if values and not (rows_are_chosen and how == "where"):
+            given_in = names_in_list if how == "describe" else str
+            more = [word for value in values for word in option_words(called(how), given_in(value))]
             given = without_roles_of(options, {row["column"], row["second"]})
             again = options.out.with_name(f"{options.out.name}-2")
             say(f"to see what else there is: {next_command('fit', given, *more, '--out', again, repeated=_REPEATED)}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from clinclust.cli.options import Command, Options, columns_between_commas, option, path_given
+from clinclust.cli.options import Command, Options, columns_between_commas, in_options, option, path_given
 from clinclust.errors import CohortError, CohortWarning, InputError
 
 if TYPE_CHECKING:
@@ -347,4 +347,7 @@ def note_dictionary(options: DictionaryOptions, frame: pd.DataFrame) -> None:
     if options.dictionary is not None:
         from clinclust.files.dictionaries import note_columns
 
-        note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
+        try:
+            note_columns(frame, options.dictionary, sheet=options.dictionary_sheet)
+        except InputError as error:
+            raise InputError(in_options(error.at_command_line, sheet="dictionary_sheet")) from error

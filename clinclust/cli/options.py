@@ -1,20 +1,24 @@
 """Options of the command line: each is declared once, as a field of a dataclass that argparse reads and fills.
 
 The dataclasses are composed: a command inherits those of the options that it shares with others. `add_options` adds the
-fields of a dataclass to a parser, `options_of` returns the parsed values, and `next_command` writes them again.
+fields of a dataclass to a parser, `options_of` returns the parsed values, and `next_command` writes them again. The
+library speaks of parameters; `in_options` puts the options that set them into its messages.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import csv
+import io
 import os
+import re
+import shlex
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
-
-from clinclust.files.command_words import in_shell, names_in_list, option_words
 
 __all__ = [
     "Command",
@@ -24,11 +28,15 @@ __all__ = [
     "add_options",
     "called",
     "columns_between_commas",
+    "in_options",
+    "in_shell",
+    "names_in_list",
     "next_command",
     "number",
     "number_or",
     "number_or_share",
     "option",
+    "option_words",
     "options_of",
     "path_given",
     "whole_number",
@@ -173,6 +181,68 @@ def _words(one: Field[Any], options: Options) -> Iterator[str | Path]:
 def _not_an_option(word: str | Path) -> str:
     is_like_one = isinstance(word, Path) and str(word).startswith("-")
     return f".{os.sep}{word}" if is_like_one else str(word)
+
+
+_MENTIONED = re.compile(
+    r"`(?P<alone>[a-z_]+)`|(?<![\w.])(?P<given>[a-z_]+)="
+    r"(?P<value>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\]|[A-Z0-9][\w-]*)"
+)
+"""How messages of the library mention a parameter: `rows`, rows='2-61', header_row=1, header_row=N, drop=['a']."""
+
+
+def in_options(message: str, **others: str) -> str:
+    """Return a message of the library with options in the place of the parameters that it mentions.
+
+    `others` are fields, by parameter, that set it here instead: where a function is called for another option.
+
+    Examples
+    --------
+    >>> from clinclust.cli.entry import main  # declares all options
+    >>> from clinclust.cli.options import in_options
+    >>> in_options("give `header_row`, or rows='2-61'; leave one out: drop=['first name']")
+    "give --header-row, or --rows 2-61; leave one out: --drop 'first name'"
+    """
+    known = {**_options_by_parameter(Options), **{name: called(one) for name, one in others.items()}}
+
+    def with_option(found: re.Match[str]) -> str:
+        option = known.get(found["alone"] or found["given"])
+        if option is None or found["value"] is None:
+            return option or found[0]
+        try:
+            value = found["value"] if found["value"][0] not in "'\"[" else ast.literal_eval(found["value"])
+        except (ValueError, SyntaxError):  # a text that was shortened
+            return found[0]
+        return in_shell(*option_words(option, names_in_list(*value) if isinstance(value, list) else value))
+
+    return _MENTIONED.sub(with_option, message)
+
+
+def _options_by_parameter(options: Declared) -> dict[str, str]:
+    found = {
+        one.metadata.get("parameter", one.name): called(one.metadata.get("name", one.name))
+        for _, one in declared(options)
+        if not one.metadata.get("positional")
+    }
+    for more in options.__subclasses__():
+        found |= _options_by_parameter(more)
+    return found
+
+
+def in_shell(*words: str) -> str:
+    """Return words as the shell of this system reads them."""
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def option_words(option: str, value: str) -> tuple[str, ...]:
+    """Return the words of an option with its value: one, if the value begins as an option does."""
+    return (f"{option}={value}",) if value.startswith("-") else (option, value)
+
+
+def names_in_list(*names: str) -> str:
+    """Return names as an option of several names takes them: those with a comma or a quote stand in double quotes."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(names)
+    return written.getvalue()
 
 
 def path_given(text: str) -> Path:

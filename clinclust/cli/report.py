@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.cli.failures import refuse
 from clinclust.cli.inputs import ModelOptions, read_cohort_of_model, read_model
-from clinclust.cli.options import Command, Commands, add_command, number, option, path_given, whole_number
+from clinclust.cli.options import Command, Commands, add_command, called, number, option, path_given, whole_number
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     FILES_OF_A_MODEL,
@@ -21,6 +21,7 @@ from clinclust.cli.outputs import (
 )
 from clinclust.cli.search_options import JobOptions
 from clinclust.cli.sharing import (
+    NOT_SHARED,
     SharingOptions,
     as_the_fit_was_asked,
     follow_the_fit,
@@ -218,7 +219,13 @@ def report_asked_for(options: ComparisonOptions) -> ReportOptions:
 def report_problems(options: ComparisonOptions) -> list[str]:
     """Return one sentence for each option of what is reported that cannot be used, whatever the model."""
     problems = name_problems(options)
-    return report_asked_for(replace(options, name=()) if problems else options).problems(prefix="--") + problems
+    asked = report_asked_for(replace(options, name=()) if problems else options)
+    private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
+    return [
+        *asked.problems(called),
+        *(f"{called(name)} cannot be used with --suppress: {NOT_SHARED}" for name in private if getattr(asked, name)),
+        *problems,
+    ]
 
 
 def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:

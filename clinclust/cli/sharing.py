@@ -26,6 +26,7 @@ __all__ = [
 
 _TERMS = ("suppress", "round_to", "missing_is_harmless", "min_n")
 _MOST_BYTES = 10_000
+NOT_SHARED = "a shared report has nothing of it"
 
 
 @dataclass(kw_only=True)
@@ -116,7 +117,7 @@ def refuse_to_share(options: Given, model: Path, what: str) -> Given:
     followed = follow_the_fit(options, model)
     if followed.suppress is not None:
         why = as_the_fit_was_asked(followed)
-        raise InputError(f"{what} cannot be used with --suppress: a shared report has nothing of it{why}")
+        raise InputError(f"{what} cannot be used with --suppress: {NOT_SHARED}{why}")
     return followed
 
 

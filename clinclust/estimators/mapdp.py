@@ -460,8 +460,7 @@ class MAPDP(Parameterised, Prediction):
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             moving = "moving subjects" if self.missing == "marginal" else "moving subjects or changing filled values"
             warnings.warn(
-                f"The best restart was still {moving} after {self.max_sweeps} sweeps; raise `max_sweeps` "
-                "(--max-sweeps)",
+                f"The best restart was still {moving} after {self.max_sweeps} sweeps; raise `max_sweeps`",
                 CohortWarning,
                 stacklevel=3,
             )

@@ -38,7 +38,7 @@ REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
 """What can be done with values that the model cannot read."""
 
 _REPAIR = (
-    "Correct the cells; or take values that the model does not know for missing (--unseen missing), so that the other "
+    "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
 _DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")

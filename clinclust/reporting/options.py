@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from typing import TYPE_CHECKING
@@ -71,12 +71,9 @@ class ReportOptions:
     n_jobs: int | None = None
     progress: bool = True
 
-    def problems(self, prefix: str = "") -> list[str]:
-        """Return which of them cannot be used, whatever the model; `prefix` makes names those of the command line."""
-        size, level, suppress = (
-            prefix + (name.replace("_", "-") if prefix else name)
-            for name in ("min_size", "significance_level", "suppress")
-        )
+    def problems(self, called: Callable[[str], str] = str) -> list[str]:
+        """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
+        size, level, suppress, stability = map(called, ("min_size", "significance_level", "suppress", "stability"))
         problems = []
         if not (isinstance(self.min_size, Integral) and self.min_size >= 1):
             problems.append(f"{size} must be at least 1 subject, not {self.min_size!r}")
@@ -84,42 +81,30 @@ class ReportOptions:
             problems.append(f"{level} must lie between 0 and 1, not {self.significance_level!r}")
         if self.suppress is not None and not (isinstance(self.suppress, Integral) and self.suppress >= 2):
             problems.append(f"{suppress} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1")
-        problems += self._problems_of_sharing(prefix)
+        problems += self._problems_of_sharing(called)
         if isinstance(self.stability, Integral) and self.stability < 1:
-            problems.append(f"{prefix}stability must be at least 1 sample, not {self.stability!r}")
+            problems.append(f"{stability} must be at least 1 sample, not {self.stability!r}")
         if self.stability is None and self.whole_procedure:
-            called = f"{prefix}whole-procedure" if prefix else "whole_procedure"
-            problems.append(f"{called} can be used only together with {prefix}stability")
-        if prefix and self.suppress is not None:
-            private = {
-                "--stability": self.stability is not None,
-                "--posterior": bool(self.posterior),
-                "--other-methods": bool(self.other_methods),
-            }
-            problems += [
-                f"{name} cannot be used with --suppress: a shared report has nothing of it"
-                for name, is_asked in private.items()
-                if is_asked
-            ]
+            problems.append(f"{called('whole_procedure')} can be used only together with {stability}")
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
         return problems
 
-    def _problems_of_sharing(self, prefix: str) -> list[str]:
+    def _problems_of_sharing(self, called: Callable[[str], str]) -> list[str]:
         """Return which of the further options of a report for sharing cannot be used."""
-        asked = {
-            "round_to": self.round_to is not None,
-            "missing_is_harmless": self.missing_is_harmless,
-            "min_n": self.min_n is not None,
-        }
-        called = {name: prefix + (name.replace("_", "-") if prefix else name) for name in asked}
+        round_to, min_n, suppress = map(called, ("round_to", "min_n", "suppress"))
         if self.suppress is None:
-            alone = [called[name] for name, is_asked in asked.items() if is_asked]
-            return [f"{', '.join(alone)} can be used only together with {prefix}suppress"] if alone else []
+            asked = {
+                round_to: self.round_to is not None,
+                called("missing_is_harmless"): self.missing_is_harmless,
+                min_n: self.min_n is not None,
+            }
+            alone = [name for name, is_asked in asked.items() if is_asked]
+            return [f"{', '.join(alone)} can be used only together with {suppress}"] if alone else []
         problems = []
         least = self.suppress if isinstance(self.suppress, Integral) else 2
         if self.round_to is not None and not (isinstance(self.round_to, Integral) and self.round_to >= 3):
-            problems.append(f"{called['round_to']} must be at least 3, not {self.round_to!r}")
+            problems.append(f"{round_to} must be at least 3, not {self.round_to!r}")
         if self.min_n is not None and not (isinstance(self.min_n, Integral) and self.min_n >= least):
-            problems.append(f"{called['min_n']} must be at least {prefix}suppress, {least}, not {self.min_n!r}")
+            problems.append(f"{min_n} must be at least {suppress}, {least}, not {self.min_n!r}")
         return problems

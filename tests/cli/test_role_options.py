@@ -52,7 +52,7 @@ def test_fit_uses_what_is_asked_for_and_says_what_forms_no_subtypes(capsys):
     assert fitted["trt"].levels == ("drug", "placebo")
     assert [one for one in fitted if one.name != "trt"] == [one for one in used if one.name != "trt"]
     page = Path("found/subtypes.html").read_text("utf-8")
-    assert "Not used to form subtypes: seen (time), stage (ignore), crp (ignore). Use one with --cluster NAME." in page
+    assert "Not used to form subtypes: seen (time), stage (ignore), crp (ignore). To use one, give it" in page
     new = pd.read_csv("cohort.csv").drop(columns=["seen", "stage", "crp"])
     new.to_csv("new.csv", index=False)
     assert said(capsys, "assign", "new.csv", "--model", "found").startswith("who,subtype")

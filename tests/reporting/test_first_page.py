@@ -304,7 +304,9 @@ def test_the_first_page_counts_what_was_validated(findings, outcomes, said):
 def test_without_tests_the_first_page_says_that_nothing_was_validated(findings):
     sheet = overview(replace(findings, associations=None))
     said = next(note for note in sheet.notes if "validated" in note)
-    assert said.startswith("Nothing was validated: no feature was tested against subtypes that it had no part in (clin")
+    assert said.startswith(
+        "Nothing was validated: no feature was tested against subtypes that it had no part in (a report"
+    )
     assert "q: the p" not in " ".join(sheet.explanations)
 
 

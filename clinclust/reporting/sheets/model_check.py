@@ -126,8 +126,8 @@ def _notes(check: ModelCheck) -> list[str]:
         )
         notes.append(
             "A block tells the search that its features are worth fewer: put the lines in the place of those of these "
-            "features in the schema, and fit again; `clinclust check TABLE --model DIR --out SCHEMA` writes a copy of "
-            "the schema with them. Do so where features measure the same thing."
+            "features in the schema, and fit again; a check of the model writes a copy of the schema with them. Do so "
+            "where features measure the same thing."
             if has_lines
             else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
             "of all. Other dependence is allowed for by coarsening, which the recommended fit estimates."
