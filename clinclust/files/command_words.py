@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 import re
-import shlex
-import subprocess
 
-__all__ = ["in_shell", "name_in_condition", "names_in_list", "option_in_shell", "option_words", "text_in_condition"]
+__all__ = ["argument", "name_in_condition", "text_in_condition"]
 
 _LONGEST_NAME = 200
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*")
 """The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 
 
-def in_shell(*words: str) -> str:
-    """Return words as the shell of this system reads them."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
-
-
-def option_in_shell(option: str, value: str) -> str:
-    """Return an option with its value: ``--by date``, and ``--by=-1`` if the value begins as an option does."""
-    return in_shell(*option_words(option, value))
-
-
-def option_words(option: str, value: str) -> tuple[str, ...]:
-    """Return the words of an option with its value: one, if the value begins as an option does."""
-    return (f"{option}={value}",) if value.startswith("-") else (option, value)
-
-
-def names_in_list(*names: str) -> str:
-    """Return names as an option of several names takes them: those with a comma or a quote stand in double quotes."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(names)
-    return written.getvalue()
+def argument(name: str, value: str | list[str]) -> str:
+    """Return an argument of a function as a message names it: ``by='date'``."""
+    return f"{name}={value!r}"
 
 
 def name_in_condition(name: str, number: int) -> str:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
-from clinclust.cli.options import in_options
+from clinclust.cli.options import in_options, names_in_list
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,7 @@ def test_parameters_are_shown_as_options(said, shown):
 def test_a_value_can_be_pasted(text):
     words = shlex.split(in_options(f"where={text!r}"))
     assert words in (["--where", text], [f"--where={text}"])
+
+
+def test_names_with_commas_are_quoted_in_lists():
+    assert names_in_list("a", "b, c", 'd"') == 'a,"b, c","d"""'

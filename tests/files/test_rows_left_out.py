@@ -1,4 +1,4 @@
-"""Rows that --rows leaves out are counted alike, whatever the format of the file."""
+"""Rows that `rows` leaves out are counted alike, whatever the format of the file."""
 
 import openpyxl
 import pytest

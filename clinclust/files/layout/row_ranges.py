@@ -34,7 +34,7 @@ class RowRanges:
             last = first if match is None or match[2] is None else int(match[2] or _LAST)
             if not ranges[-1][1] < first <= last:
                 raise InputError(
-                    f"--rows {quoted(text)}: {quoted(part.strip())} is no range of rows; write the first and the last "
+                    f"rows={quoted(text)}: {quoted(part.strip())} is no range of rows; write the first and the last "
                     "row of the subjects as a spreadsheet counts them, such as 2-61; several in rising order such as "
                     "2-61,66-90; the last without an end such as 5-"
                 )

@@ -12,7 +12,7 @@ import pandas as pd
 
 from clinclust.data import data
 from clinclust.files.cell_text import canonical_text, numbers_of
-from clinclust.files.command_words import name_in_condition, option_in_shell, text_in_condition
+from clinclust.files.command_words import argument, name_in_condition, text_in_condition
 from clinclust.files.listed import quoted
 from clinclust.files.selection.dates import looks_like_date
 
@@ -54,8 +54,8 @@ class RepeatedSubjects:
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        by = "" if self.ordering is None else f", in the order of {option_in_shell('--by', self.ordering)}"
-        where = "" if self.condition is None else f", or one visit, {option_in_shell('--where', self.condition)}"
+        by = "" if self.ordering is None else f", in the order of {argument('by', self.ordering)}"
+        where = "" if self.condition is None else f", or one visit, {argument('where', self.condition)}"
         return (
             f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
             f"same {quoted(self.column)}), and rows of one patient are not independent: keep one row of each, "
@@ -65,7 +65,7 @@ class RepeatedSubjects:
 
 def one_row_of_each(column: str) -> str:
     """Return the option that keeps one row of each subject, and which rows it may be."""
-    return f"{option_in_shell('--one-row-per', column)} (the first; with --keep last the last)"
+    return f"{argument('one_row_per', column)} (the first; with keep='last' the last)"
 
 
 def _names(name: str, kind: str) -> bool:
