@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from clinclust.cli.failures import BAD_INPUT, sentence_of
 from clinclust.cli.inputs import ModelOptions, RowOptions, about_table, read_model, read_new_table, read_table_of_model
 from clinclust.cli.options import Commands, add_command, option, path_given, without
-from clinclust.cli.outputs import inputs_of, overwrite, spare_file, spare_the_inputs
+from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.sharing import SuppressOptions, refuse_to_share
 from clinclust.cli.streams import say, tell, write_data
 from clinclust.errors import CohortError, CohortWarning
@@ -27,7 +27,7 @@ __all__ = ["add_parser", "run"]
 
 
 @dataclass(kw_only=True)
-class _Options(SuppressOptions, ModelOptions):
+class _Options(SuppressOptions, ModelOptions, OutputOptions):
     unseen: str = option(
         "what to do with subjects who have a value that the model does not know, such as a step beyond a scale: "
         "leave them unassigned, or take the value for missing (default: leave-out)",
@@ -41,8 +41,6 @@ class _Options(SuppressOptions, ModelOptions):
         type=path_given,
         metavar="TABLE",
     )
-    out: Path | None = option("file to write (default: standard output)", type=path_given, metavar="CSV")
-    overwrite: bool = overwrite()
 
 
 def add_parser(commands: Commands) -> None:
@@ -61,8 +59,7 @@ def run(options: _Options) -> int:
     """
     from clinclust.reporting.assignments import write_assignments
 
-    spare_the_inputs(inputs_of(options), options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
-    spare_file(options.out, allowed=options.overwrite)
+    spare_file(options, (".csv", ".txt"), called="a table of assignments")
     if options.cohort is not None:
         options = refuse_to_share(options, options.model, "--cohort")
     model = read_model(options)
@@ -119,12 +116,8 @@ def _of_the_fit(options: _Options, model: MAPDP, frame: pd.DataFrame) -> pd.Data
 def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tuple[pd.DataFrame, CohortError | None]:
     """Return the assignments of subjects who were not in the cohort, and warn of what is peculiar about them.
 
-    The error lists the values for which subjects were not assigned; None if all were.
-
-    Raises
-    ------
-    CohortError
-        If no subject can be assigned, or a column is absent.
+    The error lists the values for which subjects were not assigned; None if all were. If no subject can be assigned, or
+    a column is absent, it is raised.
     """
     import numpy as np
 
@@ -177,13 +170,7 @@ def _on_the_score(options: _Options, model: MAPDP) -> list[str]:
 
 
 def _drift(options: _Options, model: MAPDP, new: pd.DataFrame) -> Drift | None:
-    """Return how the new subjects differ from the cohort; None without ``--cohort``.
-
-    Raises
-    ------
-    InputError
-        If the cohort is not that of the fit, or the new subjects are the cohort.
-    """
+    """Return how the new subjects differ from the cohort; None without ``--cohort``."""
     if options.cohort is None:
         return None
     from clinclust.drift import assess_drift

@@ -19,7 +19,7 @@ from clinclust.cli.inputs import (
     read_table_of_schema,
 )
 from clinclust.cli.options import Command, Commands, Options, add_command, next_command, option, path_given
-from clinclust.cli.outputs import inputs_of, overwrite, spare_file, spare_the_inputs
+from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.roles import RoleOptions, refuse_roles_of_model, say_unused, with_roles_asked
 from clinclust.cli.search_options import SearchOptions, model_asked_for
 from clinclust.cli.streams import say, tell
@@ -53,13 +53,12 @@ class CheckedOptions(RoleOptions, TableOptions, AllOptions, Command):
 
 
 @dataclass(kw_only=True)
-class _Options(CheckedOptions, SchemaOptions, ModelOptions):
+class _Options(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions):
     schema: Path = option("feature schema (YAML)", type=path_given, either=True)
     model: Path = option("folder that `clinclust fit` wrote", type=path_given, metavar="DIR", either=True)
     out: Path | None = option(
         "with --model: file for a copy of the schema that follows the advice", type=path_given, metavar="SCHEMA"
     )
-    overwrite: bool = overwrite()
 
 
 def add_parser(commands: Commands) -> None:
@@ -93,12 +92,7 @@ def run(options: _Options) -> int:
 def prepared_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
     """Check a table as a fit does before it searches, and return what the fit goes on with: it is validated once.
 
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema of the model.
-    InputError
-        If there is nothing to find in it.
+    What does not fit the schema of the model is a CohortError, and that there is nothing to find an InputError.
     """
     from clinclust.estimators.preparation import prepared
     from clinclust.files.opening import shown_name
@@ -173,8 +167,7 @@ def _check_model(options: _Options) -> int:
     from clinclust.model_check import check_model
     from clinclust.progress import Progress
 
-    spare_the_inputs(inputs_of(options), options.out, suffixes=(".yaml", ".yml"), called="a schema")
-    spare_file(options.out, "your edits", allowed=options.overwrite)
+    spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
     model = read_model(options)
     _, frame = read_cohort_of_model(options, model)
     with Progress(not options.quiet).stage("checking the model"):

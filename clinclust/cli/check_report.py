@@ -83,20 +83,8 @@ def check_lines(
 ) -> list[str]:
     """Return the lines to print about a table that fits its schema.
 
-    Parameters
-    ----------
-    cohort : Prepared
-        The cohort as a fit would use it.
-    table : DataFrame
-        The table as it was read; its columns that the schema does not name are ignored.
-    names : (str, str)
-        What to call the table and the schema.
-    looks : sequence of Look
-        What changes the result most comes first.
-    is_all : bool
-        Whether all looks and all columns are told, or those that fill one screen.
-    width : int, optional
-        Characters in a line; by default those of the terminal.
+    `table` was read, with columns that the schema ignores; `names` are those of the table and the schema; of `looks`,
+    what changes the result most comes first, and `is_all` says whether more than one screen of them is shown.
     """
     width = width or _width()
     lines = [_verdict(cohort, names), *textwrap.wrap(_worth(cohort), width)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from clinclust.cli.inputs import ModelOptions, read_cohort_of_model, read_model
 from clinclust.cli.options import Commands, add_command, option, path_given, whole_number
-from clinclust.cli.outputs import inputs_of, overwrite, spare_file, spare_the_inputs
+from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.sharing import SuppressOptions, refuse_to_share, say_what_is_withheld
 from clinclust.cli.streams import say
 from clinclust.errors import InputError
@@ -16,9 +16,8 @@ __all__ = ["add_parser", "run"]
 
 
 @dataclass(kw_only=True)
-class _Options(SuppressOptions, ModelOptions):
+class _Options(SuppressOptions, ModelOptions, OutputOptions):
     out: Path | None = option("table to write: .csv (default: only say it)", type=path_given, metavar="FILE")
-    overwrite: bool = overwrite()
     method: tuple[str, ...] = option(
         'a method to run, as "Latent classes, K by BIC"; may be repeated (default: all)',
         (),
@@ -46,8 +45,7 @@ def run(options: _Options) -> int:
     from clinclust.method_comparison import compare_methods
     from clinclust.reporting.assignments import write_inert_csv
 
-    spare_the_inputs(inputs_of(options), options.out, suffixes=(".csv",), called="a table of methods")
-    spare_file(options.out, allowed=options.overwrite)
+    spare_file(options, (".csv",), called="a table of methods")
     if options.seed < 0:
         raise InputError(f"--seed must be at least 0, not {options.seed}")
     options = refuse_to_share(options, options.model, "compare")

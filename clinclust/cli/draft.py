@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from clinclust.cli.check import CheckedOptions, check_cohort, say_next
@@ -17,8 +16,8 @@ from clinclust.cli.inputs import (
     note_dictionary,
     read_table,
 )
-from clinclust.cli.options import Commands, add_command, in_options, next_command, option, path_given, without
-from clinclust.cli.outputs import inputs_of, overwrite, spare_file, spare_the_inputs
+from clinclust.cli.options import Commands, add_command, in_options, next_command, without
+from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.roles import RoleOptions, roles_asked_for, say_unused
 from clinclust.cli.streams import say, tell, write_data
 from clinclust.errors import InputError
@@ -37,9 +36,8 @@ class DraftedOptions(CheckedOptions, DictionaryOptions):
 
 
 @dataclass(kw_only=True)
-class _Options(DraftedOptions):
-    out: Path | None = option("file to write (default: standard output)", type=path_given, metavar="SCHEMA")
-    overwrite: bool = overwrite()
+class _Options(DraftedOptions, OutputOptions):
+    """The options of the command."""
 
 
 Given = TypeVar("Given", bound=DraftedOptions)
@@ -58,8 +56,7 @@ def run(options: _Options) -> int:
     """
     from clinclust.cli.check_report import looks_at_draft
 
-    spare_the_inputs(inputs_of(options), options.out, suffixes=(".yaml", ".yml"), called="a schema")
-    spare_file(options.out, "your edits", allowed=options.overwrite)
+    spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
     check_dictionary(options)
     roles_asked_for(options)  # raises what is wrong with them before anything is read
     frame = read_table(options)

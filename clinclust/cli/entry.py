@@ -52,19 +52,11 @@ exit codes: 0 done, 2 the input is at fault, 70 a bug in clinclust, 130 stopped
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command and return its exit code.
+    """Run the command with these arguments, by default those of the process, and return its exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Command-line arguments; by default those of the process.
-
-    Returns
-    -------
-    int
-        0: done. 2: the input is at fault; one message on standard error says why. 70: a bug; standard error holds what
-        to send to the maintainers, without any value of the table. 130: interrupted. 141: the reader of the output
-        closed it. ``--debug`` adds the traceback to the messages of 2 and 70.
+    0: done. 2: the input is at fault; one message on standard error says why. 70: a bug; standard error holds what to
+    send to the maintainers, without any value of the table. 130: interrupted. 141: the reader of the output closed it.
+    ``--debug`` adds the traceback to the messages of 2 and 70.
     """
     with streams_for_people():
         return _run(sys.argv[1:] if arguments is None else list(arguments))

@@ -23,12 +23,7 @@ BAD_INPUT, BUG = 2, 70
 def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     """Print a failure on standard error and return its exit code, `BAD_INPUT` or `BUG`.
 
-    Parameters
-    ----------
-    error : Exception
-    options : Command
-    lost : str
-        The part that was not done, if the command did the rest; it begins the message.
+    `lost` is the part that was not done, if the command did the rest; it begins the message.
     """
     if options.debug:
         tell("".join(traceback.format_exception(error)).rstrip())

@@ -88,27 +88,15 @@ def run(options: FitOptions) -> int:
 
 
 def check_options(options: ResultOptions) -> None:
-    """Check the options of the search and of the reports.
-
-    Raises
-    ------
-    InputError
-        If an option cannot be used. The message lists all problems.
-    """
+    """Check the options of the search and of the reports; an InputError lists all problems."""
     refuse(search_problems(options) + report_problems(options))
 
 
 def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame) -> int:
     """Find the subtypes, write the folder ``options.out``, say what was found, and return the exit code.
 
-    Parameters
-    ----------
-    options : ResultOptions
-        `check_options` has checked them.
-    cohort : Prepared
-        The cohort as `prepared_cohort` returned it for the model that the options ask for.
-    table : DataFrame
-        The same rows with the columns that the schema ignores.
+    `check_options` has checked the options, and `prepared_cohort` the cohort; `table` has the same rows, with the
+    columns that the schema ignores.
     """
     from clinclust.comparisons.cohort_columns import ignored_columns
     from clinclust.comparisons.dominance import dominant_in
@@ -141,14 +129,8 @@ def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Ca
     """Fit the model, and write it and its assignments to the folder; no earlier file stays beside them.
 
     The folder is written before the reports are made, which takes minutes for some cohorts: whatever stops them then
-    costs no search. It is tried before the search whether the folder can be written.
-
-    Returns
-    -------
-    model : MAPDP
-        The fitted model.
-    code : int
-        The exit code; not 0 if the search found fewer subtypes than were asked for.
+    costs no search. It is tried before the search whether the folder can be written. The exit code is not 0 if the
+    search found fewer subtypes than were asked for.
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together

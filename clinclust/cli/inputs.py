@@ -145,17 +145,10 @@ def rows_asked_for(options: TableOptions) -> RowChoice:
 
 
 def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of: str = "") -> pd.DataFrame:
-    """Return the table as text, indexed by the row numbers of a spreadsheet.
+    """Return the table as text, indexed by the row numbers of a spreadsheet, with these rows or those of the options.
 
-    The first row of a sheet is row 1, wherever its header is. Messages about rows then agree with a spreadsheet.
-
-    Parameters
-    ----------
-    options : TableOptions
-    rows : RowChoice, optional
-        The rows to take; by default those of the options.
-    rows_of : str
-        What is added to an error if they cannot be chosen: who says which rows are taken, and what to do.
+    The first row of a sheet is row 1, wherever its header is. `rows_of` is added to an error if the rows cannot be
+    chosen: who says which rows are taken, and what to do.
     """
     from clinclust.files.listed import limited
     from clinclust.files.selection.row_choice import ChoiceError
@@ -216,10 +209,7 @@ def read_schema(path: Path) -> FeatureSchema:
 def read_table_of_schema(options: TableOptions, schema: FeatureSchema, path: Path) -> pd.DataFrame:
     """Return the table with the rows that the schema takes, or those of the options if it says nothing of rows.
 
-    Raises
-    ------
-    InputError
-        If both choose rows, and not the same.
+    If both choose rows, and not the same, that is an InputError.
     """
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
@@ -241,13 +231,7 @@ def read_table_of_schema(options: TableOptions, schema: FeatureSchema, path: Pat
 
 
 def read_model(options: ModelOptions) -> MAPDP:
-    """Return the fitted model in the folder that ``--model`` names.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or it holds no model that can be read.
-    """
+    """Return the fitted model in the folder that ``--model`` names."""
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.nearest import did_you_mean
 

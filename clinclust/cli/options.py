@@ -51,17 +51,11 @@ else:
 
 
 def option(what: str, default: Any = None, **details: Any) -> Any:
-    """Declare an option as a field of a dataclass of `Options`.
+    """Declare an option, `what` it does and its default, as a field of a dataclass of `Options`; False makes it a flag.
 
-    Parameters
-    ----------
-    what : str
-        Its help.
-    default : object
-        False makes it a flag.
-    **details : object
-        Arguments of ``add_argument``, such as ``type`` and ``metavar``. Besides: ``positional``; ``either`` of
-        options of which exactly one must be given; and ``parameter``, its name in Python if that is another one.
+    `details` are arguments of ``add_argument``, such as ``type`` and ``metavar``. Besides: ``positional``; ``either``
+    of options of which exactly one must be given; and ``name`` and ``parameter``, if the name of the option or its name
+    in Python is not that of the field.
     """
     return field(default=default, metadata={"help": what, **details})
 
@@ -144,16 +138,8 @@ def without(options: Given, *left_out: Declared) -> Given:
 def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[Declared, ...]) -> str:
     """Return a command that repeats options of the present one, quoted for the shell of this system.
 
-    Parameters
-    ----------
-    command : str
-        Its name, such as ``fit``.
-    options : Options
-        The options of the present command.
-    more : str or Path
-        Further arguments. A path is no option, even if it begins as one.
-    repeated : tuple of dataclasses
-        The options that are repeated, if they are not the default.
+    `repeated` are the dataclasses whose options are repeated, if they are not the default; `more` are further
+    arguments. A path is no option, even if it begins as one.
     """
     words = [word for declaring in repeated for _, one in declared(declaring) for word in _words(one, options)]
     table = [word for word in words if isinstance(word, Path)]

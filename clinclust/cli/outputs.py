@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from clinclust.cli.inputs import TableOptions
-from clinclust.cli.options import option
+from clinclust.cli.options import option, path_given
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError
 from clinclust.files.manifest import MANIFEST
@@ -17,6 +18,7 @@ __all__ = [
     "FILES_OF_A_MODEL",
     "REPORTS",
     "SHARING",
+    "OutputOptions",
     "inputs_of",
     "overwrite",
     "reports_placed",
@@ -38,60 +40,50 @@ FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"
 
 
-def overwrite(what: str = "the file") -> bool:
+def overwrite(what: str) -> bool:
     """Declare the option that allows a command to replace `what` it wrote before."""
     allowed: bool = option(f"replace {what} if it exists", False)
     return allowed
 
 
-def spare_the_inputs(
-    inputs: Iterable[tuple[str, Path]], *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
-) -> None:
-    """Check that no output replaces a file that the command reads: the table, the schema, or a file of the model.
+@dataclass(kw_only=True)
+class OutputOptions(TableOptions):
+    """The file that a command writes."""
 
-    Parameters
-    ----------
-    inputs : iterable of (str, Path)
-        The files that the command reads, each with what it is (`inputs_of`).
-    outputs : Path
-    suffixes : sequence of str
-        If given, what the names of outputs end in, so that no file of another kind is replaced.
-    called : str
-        What is written, if there are suffixes.
+    out: Path | None = option("file to write (default: standard output)", type=path_given, metavar="FILE")
+    overwrite: bool = overwrite("the file")
 
-    Raises
-    ------
-    InputError
-        If an output is an input, or has another suffix. The message names all.
-    """
+
+def spare_the_inputs(inputs: Iterable[tuple[str, Path]], *outputs: Path, more: Sequence[str] = ()) -> None:
+    """Check that no output replaces a file that the command reads; one InputError names all, and `more` problems."""
     problems, known = [], list(inputs)
-    for output in (output for output in outputs if output is not None):
+    for output in outputs:
         problems += [
             f"--out would replace {output}, which is {what}; give another name"
             for what, path in known
             if output.exists() and path.exists() and output.samefile(path)
         ]
-        if suffixes and output.suffix.lower() not in suffixes and not output.is_dir():
-            problems.append(f"--out {output}: {called} ends in {' or '.join(suffixes)}; give such a name")
+    problems += more
     if problems:
         raise InputError("\n  ".join(problems))
 
 
-def spare_file(path: Path | None, holds: str = "an earlier result", *, allowed: bool) -> None:
-    """Check that a file can be written, and that none is replaced without ``--overwrite``; None is standard output.
+def spare_file(
+    options: OutputOptions, suffixes: Sequence[str] = (), *, called: str = "", holds: str = "an earlier result"
+) -> None:
+    """Check that the file of ``--out`` can be written, and replaces no input, and nothing without ``--overwrite``.
 
-    Raises
-    ------
-    InputError
-        If the file exists; `holds` says what it may hold.
-    OSError
-        If no file can be written there, as far as this can be known before.
+    `suffixes` are what the name of a file of its kind (`called`) ends in; `holds` says what a file there may hold.
     """
     from clinclust.files.writing import check_place
 
-    if path is None:
+    path = options.out
+    if path is None:  # standard output
         return
-    if (path.is_file() or path.is_symlink()) and not allowed:
+    misnamed = suffixes and path.suffix.lower() not in suffixes and not path.is_dir()
+    said = f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name"
+    spare_the_inputs(inputs_of(options), path, more=[said] if misnamed else [])
+    if (path.is_file() or path.is_symlink()) and not options.overwrite:
         raise InputError(
             f"{path} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
         )
@@ -101,21 +93,9 @@ def spare_file(path: Path | None, holds: str = "an earlier result", *, allowed: 
 def spare_folder(
     folder: Path, names: Collection[str] = FILES_OF_A_FIT, *, allowed: bool, instead: str = ANOTHER_FOLDER
 ) -> None:
-    """Check that no result of an earlier run in a folder is replaced unless it is `allowed`.
+    """Check that no file of these names, from an earlier run, is replaced in a folder unless it is `allowed`.
 
-    Parameters
-    ----------
-    folder : Path
-    names : collection of str
-        Names of the files that the command writes there, or removes from there.
-    allowed : bool
-    instead : str
-        What to do, if it is not allowed.
-
-    Raises
-    ------
-    InputError
-        If the folder holds such files. The message names them.
+    `instead` says what to do, if it is not allowed.
     """
     from clinclust.files.moves import settle_leftovers
 
@@ -151,12 +131,8 @@ def inputs_of(options: TableOptions) -> Iterator[tuple[str, Path]]:
 def reports_placed(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder to write reports to; they move to `folder` together if the block ends without an error.
 
-    The files of a model in `folder` stay as they are.
-
-    Raises
-    ------
-    InputError
-        If the folder was written anew meanwhile: the reports would then belong to another model.
+    The files of a model in `folder` stay as they are. If it was written anew meanwhile, the reports would belong to
+    another model: that is an InputError.
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together

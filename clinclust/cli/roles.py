@@ -45,13 +45,7 @@ Given = TypeVar("Given", bound=RoleOptions)
 
 
 def roles_asked_for(options: RoleOptions) -> dict[str, str]:
-    """Return the role of each column that the options name.
-
-    Raises
-    ------
-    InputError
-        If a column is named after several options.
-    """
+    """Return the role of each column that the options name; a column has one role."""
     roles: dict[str, str] = {}
     problems = []
     for role in _ROLES:

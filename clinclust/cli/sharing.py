@@ -90,13 +90,7 @@ def record_sharing(options: SharingOptions, folder: Path) -> list[str]:
 
 
 def follow_the_fit(options: Given, model: Path) -> Given:
-    """Return the options so that they withhold what the fit of a model did, unless they say something else.
-
-    Raises
-    ------
-    InputError
-        If the record of the fit is not as it was written.
-    """
+    """Return the options so that they withhold what the fit of a model did, unless they say something else."""
     given = options.suppress
     if given is None:
         recorded = {name: value for name, value in _recorded(model).items() if hasattr(options, name)}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from clinclust.cli.failures import refuse
 from clinclust.cli.inputs import read_cohort_of_model, read_model
 from clinclust.cli.options import Commands, add_command, option, path_given, whole_number
-from clinclust.cli.outputs import inputs_of, overwrite, spare_file, spare_the_inputs
+from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.report import ModelComparisonOptions, named_subtypes, problems_of_names, report_problems
 from clinclust.cli.sharing import follow_the_fit, say_what_is_withheld
 from clinclust.cli.streams import say
@@ -22,11 +22,10 @@ __all__ = ["add_parser", "run"]
 
 
 @dataclass(kw_only=True)
-class _Options(ModelComparisonOptions):
+class _Options(ModelComparisonOptions, OutputOptions):
     out: Path = option(
         "file to write: .docx, .xlsx, .html, .tex, .md or .csv", type=path_given, required=True, metavar="FILE"
     )
-    overwrite: bool = overwrite()
     title: str | None = option("caption of the table (default: the title of the schema)")
     between: tuple[int, int] | None = option(
         "p of these two subtypes, not of all at once", type=whole_number, nargs=2, metavar=("A", "B")
@@ -47,9 +46,8 @@ def run(options: _Options) -> int:
     from clinclust.reporting.subtype_table.table import suffix_problems
 
     options = follow_the_fit(options, options.model)
-    spare_the_inputs(inputs_of(options), options.out)
     refuse(suffix_problems(options.out) + report_problems(options))
-    spare_file(options.out, allowed=options.overwrite)
+    spare_file(options)
     model = read_model(options)
     refuse(_problems_of_subtypes(options, model))
     _, frame = read_cohort_of_model(options, model)

@@ -67,13 +67,7 @@ def needs_likelihood(name: str, role: str) -> str:
 def on_unused(schema: FeatureSchema, *, most: int | None = None, repair: str = _USE_ONE) -> str:
     """Return what is said of the features that are neither clustered on nor identifiers; empty if there are none.
 
-    Parameters
-    ----------
-    schema : FeatureSchema
-    most : int, optional
-        How many are named; by default all.
-    repair : str
-        How one of them is used all the same.
+    `most` are named, by default all; `repair` says how one of them is used all the same.
     """
     unused = [feature for feature in schema if not (feature.is_clustered or feature.is_id)]
     if not unused:

@@ -41,29 +41,13 @@ _CORRECT = "Correct the cells, or list the values under `missing_codes`."
 
 @dataclass(frozen=True)
 class Failure:
-    """One kind of failure in one column.
+    """One kind of failure in one column, or in the table; a row of `CohortError.failures`."""
 
-    Attributes
-    ----------
-    column : str
-        The name of the column, or ``the table``.
-    expected : str
-        The expectation that failed, in words.
-    rows : int
-        The number of rows at fault; 0 if the failure concerns the column or the table as a whole.
-    first_rows : list
-        Index labels of the first rows at fault.
-    examples : list
-        Some distinct values at fault.
-    repair : str
-        How to correct it.
-    """
-
-    column: str
-    expected: str
-    rows: int = 0
-    first_rows: list[Any] = field(default_factory=list)
-    examples: list[Any] = field(default_factory=list)
+    column: str  # or "the table"
+    expected: str  # the expectation that failed, in words
+    rows: int = 0  # how many are at fault; 0 if the failure concerns the column or the table as a whole
+    first_rows: list[Any] = field(default_factory=list)  # index labels of the first of them
+    examples: list[Any] = field(default_factory=list)  # some distinct values at fault
     repair: str = _CORRECT
 
 
@@ -76,13 +60,12 @@ def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
 def column_failures(feature: Feature, reading: Reading, column: pd.Series) -> list[Failure]:
     """Return one failure for each kind of expectation that some cells of a raw column do not meet."""
     failures = []
-    for expected in expectations(feature) if reading.faults else ():
-        if expected.kind in reading.faults:
-            rows, examples = reading.faults[expected.kind], []
-            if expected.kind != "observed":
-                examples = _examples(column, rows)
-            repair = _repair(feature, expected.kind, [canonical_text(value) for value in examples])
-            failures.append(_failure_of_rows(feature.name, expected.text, rows, column.index, examples, repair))
+    for kind, expected in expectations(feature).items() if reading.faults else ():
+        if kind in reading.faults:
+            rows = reading.faults[kind]
+            examples = [] if kind == "observed" else _examples(column, rows)
+            repair = _repair(feature, kind, [canonical_text(value) for value in examples])
+            failures.append(_failure_of_rows(feature.name, expected, rows, column.index, examples, repair))
     return failures
 
 

@@ -144,10 +144,7 @@ def _column(schema: FeatureSchema, feature: Feature) -> pa.Column:
     del content["name"]
     extras = schema.extras
     read = partial(read_column, feature, schema.missing_codes_of(feature))
-    checks = [
-        _own_check(partial(_passes, read, expected.kind), expected.kind, expected.text)
-        for expected in expectations(feature)
-    ]
+    checks = [_own_check(partial(_passes, read, kind), kind, text) for kind, text in expectations(feature).items()]
     parsers = [] if feature.is_ignored else [pa.Parser(partial(_typed_if_sound, read), name=_OWN + "read")]
     return pa.Column(
         checks=[*checks, *extras.checks.get(feature.name, [])],

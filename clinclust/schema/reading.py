@@ -25,14 +25,9 @@ _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 @dataclass(frozen=True)
 class Reading:
-    """The typed values of a column, and its faults.
+    """The typed values of a column (N,), missing where the cell is missing or at fault, and its faults.
 
-    Attributes
-    ----------
-    typed : pandas.Series, shape (N,)
-        Typed values. Missing where the cell is missing or at fault.
-    faults : dict of str to bool ndarray, shape (N,)
-        For each kind of expectation that some cell fails, the rows that fail it. A row fails at most one.
+    `faults` has the rows, bool (N,), that fail each kind of expectation that some cell fails; a row fails at most one.
     """
 
     typed: pd.Series
@@ -41,15 +36,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class TextCells:
-    """A column as text: row i holds ``texts[codes[i]]``.
-
-    Attributes
-    ----------
-    codes : int ndarray, shape (N,)
-        The index of the text of each cell; -1 for a cell without a value (None, NaN).
-    texts : list of str
-        The text of each distinct cell. Texts may repeat.
-    """
+    """A column as text: row i holds ``texts[codes[i]]``; -1 for a cell without a value. Texts may repeat."""
 
     codes: NDArray[np.intp]
     texts: list[str]
@@ -60,17 +47,7 @@ class TextCells:
 
 
 def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
-    """Read one column of a table.
-
-    Parameters
-    ----------
-    feature : Feature
-        The feature of the column. It is not ignored.
-    missing_codes : tuple of str
-        All texts that mean missing: those of the schema and those of the feature.
-    column : pandas.Series, shape (N,)
-        Cells of any type. The column is not modified.
-    """
+    """Read one column of a table under its feature; `missing_codes` are all texts that mean missing."""
     if feature.is_id:
         return _read_id(missing_codes, column)
     if feature.levels is not None:
@@ -79,16 +56,9 @@ def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Ser
 
 
 def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells:
-    """Return a column as canonical text.
+    """Return a column as canonical text; with `truth_as_number`, True and False become ``1`` and ``0``.
 
     Each distinct cell is converted only once, except in object columns that do not hold only text.
-
-    Parameters
-    ----------
-    column : pandas.Series, shape (N,)
-        Cells of any type.
-    truth_as_number : bool
-        Whether True and False become ``1`` and ``0``; otherwise they become ``True`` and ``False``.
     """
 
     def text(value: object) -> str:
@@ -232,15 +202,9 @@ def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[n
 
 
 def number_meant(feature: Feature, text: str) -> float | None:
-    """Return the number that a cell means under the declarations of its feature; NaN if none, None if it is missing.
+    """Return the number that the canonical text of a cell means under the declarations of a feature without levels.
 
-    Parameters
-    ----------
-    feature : Feature
-        A feature without levels. Its `synonyms`, `marks`, `unit`, `decimal`, `thousands`, `limit` and `censored` are
-        applied.
-    text : str
-        The canonical text of a cell that is no missing code.
+    NaN if it is no number, None if it means a missing value.
     """
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
     cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant

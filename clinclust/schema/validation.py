@@ -110,26 +110,12 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
 
 
 def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
-    """Return the cluster features that cannot inform a clustering, as a dict from name to reason.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame, shape (N, D)
-        A validated table.
-    schema : FeatureSchema
-        The schema that validated it.
-    """
+    """Return the cluster features of a validated table that cannot inform a clustering, each with the reason."""
     return uninformative({feature.name: feature.scores(frame[feature.name]) for feature in schema.clustered})
 
 
 def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
-    """Return the columns that have no two different observed values, as a dict from name to reason.
-
-    Parameters
-    ----------
-    columns : dict of str to float64 (N,)
-        The scores of each column; NaN = missing.
-    """
+    """Return the columns of scores without two different observed values, each with the reason."""
     reasons = {}
     for name, column in columns.items():
         lowest, highest = np.fmin.reduce(column), np.fmax.reduce(column)  # fmin and fmax ignore NaN

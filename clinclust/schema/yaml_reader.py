@@ -50,15 +50,7 @@ class Problems(list[tuple[int, str]]):
 
 
 def text_of(path: str | os.PathLike[str]) -> str:
-    """Return the text of a schema file.
-
-    Raises
-    ------
-    OSError
-        If there is no such file, or if it cannot be read.
-    SchemaError
-        If it is not UTF-8 text, or larger than any schema.
-    """
+    """Return the text of a schema file; SchemaError if it is not UTF-8, or larger than any schema."""
     path = Path(path)
     if check_readable(path, may_be_empty=True) > _LARGEST:
         raise SchemaError("line 1: the file is larger than 10 MB, which no schema is; is it the table?")
