@@ -25,26 +25,26 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 sys.path.insert(0, str(Path(__file__).parent))
 from block_cohorts import SETTINGS, block_cohort
 
 RESULTS = Path(__file__).parent / "results" / "blocks.md"
 WAYS: dict[str, dict[str, object]] = {
-    "in full": {"block_powers": None},
-    "worth": {},
-    "coarsened": {"block_powers": None, "coarsening": "auto", "outlying_share": 0.0},
-    "both": {"coarsening": "auto", "outlying_share": 0.0},
-    "one kept": {"block_powers": None},
+    "in full": {"block_weights": None},
+    "worth": {"block_weights": "auto"},
+    "coarsened": {"block_weights": None, "coarsening": "auto", "outlying_share": 0.0},
+    "both": {"block_weights": "auto", "coarsening": "auto", "outlying_share": 0.0},
+    "one kept": {"block_weights": None},
     "modelled": {},
 }
 MEANINGS = {
-    "in full": "every feature counts in full: `MAPDP(block_powers=None)`",
-    "worth": "each block counts for what it is worth: `MAPDP()`",
-    "coarsened": 'the whole likelihood is coarsened, no powers: `MAPDP(block_powers=None, coarsening="auto", '
+    "in full": "every feature counts in full: `MAPDP.as_published()`",
+    "worth": "each block counts for what it is worth: `MAPDP.as_published(block_weights='auto')`",
+    "coarsened": 'the whole likelihood is coarsened, no powers: `MAPDP.as_published(coarsening="auto", '
     "outlying_share=0)`",
-    "both": 'powers and coarsening: `MAPDP(coarsening="auto", outlying_share=0)`',
+    "both": 'powers and coarsening: `MAPDP.as_published(block_weights="auto", coarsening="auto", outlying_share=0)`',
     "one kept": "the other features of each block are left out",
     "modelled": "blocks of measurements are multivariate Gaussians: `likelihood: multivariate_gaussian`; "
     "only where all blocks hold measurements",
@@ -126,9 +126,9 @@ def fitted(task: tuple[int, str, int]) -> list[dict[str, object]]:
             continue
         asked = {"one kept": _one_of_each, "modelled": _modelled}.get(way, _as_it_is)(schema)
         began = time.perf_counter()
-        model = MAPDP(asked, n_restarts=n_restarts, n_jobs=1, random_state=seed, progress=False, **options)
+        model = MAPDP.as_published(asked, n_restarts=n_restarts, n_jobs=1, random_state=seed, progress=False, **options)
         model.fit(frame[list(asked.names)])
-        powers = list(model.block_powers_.values())
+        powers = list(model.block_weights_.values())
         rows.append(
             {
                 "seed": seed,

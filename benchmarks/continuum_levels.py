@@ -74,7 +74,7 @@ def at_the_root(task: tuple[str, int, str, int]) -> list[Row]:
     if (kind, n_subjects, null) == (*CHECKED, "copula"):
         with mock.patch.object(node_test, "_CHECKPOINTS", ()):
             row["p_of_all"] = result_of(problem, np.arange(n_subjects), seed)[0].p
-        model = MAPDP(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
+        model = MAPDP.as_published(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
         joins = distinct_subtypes(model, frame, n_jobs=1).joins
         row["p_of_fit"] = float(joins["p"].iloc[0]) if len(joins) else 1.0
     return [row]
@@ -85,7 +85,9 @@ def inside_groups(task: tuple[str, float | str, int]) -> list[Row]:
     warnings.simplefilter("ignore")
     kind, coarsening, seed = task
     frame, schema, groups = cohort_of_groups(seed, kind)
-    model = MAPDP(schema, coarsening=coarsening, n_restarts=3, n_jobs=1, random_state=seed, progress=False).fit(frame)
+    model = MAPDP.as_published(
+        schema, coarsening=coarsening, n_restarts=3, n_jobs=1, random_state=seed, progress=False
+    ).fit(frame)
     distinct = distinct_subtypes(model, frame, DRAWS, n_jobs=1)
     shares = pd.crosstab(groups, distinct.labels, normalize="index").to_numpy()
     is_divided = bool(((shares > OF_A_GROUP).sum(axis=1) > 1).any())

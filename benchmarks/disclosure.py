@@ -46,7 +46,7 @@ def model_of(cohort: SharedCohort, seed: int) -> cc.MAPDP | cc.Partition:
     Clusters of fewer subjects than the design has are merged with others.
     """
     if seed % 2 == 0:
-        fit = cc.MAPDP(cohort.schema, n_restarts=2, random_state=seed, progress=False).fit(cohort.frame)
+        fit = cc.MAPDP.as_published(cohort.schema, n_restarts=2, random_state=seed, progress=False).fit(cohort.frame)
         for n_subtypes in range(fit.n_clusters_, 1, -1):
             cut = fit.cut(n_subtypes)
             if np.bincount(cut.labels_).min() >= np.bincount(cohort.groups).min() // 2:

@@ -21,15 +21,15 @@ from pathlib import Path
 import pandas as pd
 
 from clinclust import MAPDP, distinct_subtypes
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 sys.path.insert(0, str(Path(__file__).parent))
 from continuum_cohorts import SETTINGS, continuum_cohort
 
 RESULTS = Path(__file__).parent / "results" / "distinct.md"
 RULES = {
-    "default": "`MAPDP()`",
-    "auto": '`MAPDP(coarsening="auto")`',
+    "default": "`MAPDP.as_published()`",
+    "auto": '`MAPDP.as_published(coarsening="auto")`',
     "tested default": "`distinct_subtypes` of the default fit",
     "tested auto": '`distinct_subtypes` of the fit with `coarsening="auto"`',
     "tested auto, unimodal": 'the same with `null="unimodal"`',
@@ -44,7 +44,9 @@ def fitted(task: tuple[int, str, int]) -> list[dict[str, object]]:
     found, seconds = {}, {}
     for fit, coarsening in (("default", 1.0), ("auto", "auto")):
         began = time.perf_counter()
-        model = MAPDP(schema, coarsening=coarsening, n_jobs=1, random_state=seed, progress=False).fit(frame)
+        model = MAPDP.as_published(schema, coarsening=coarsening, n_jobs=1, random_state=seed, progress=False).fit(
+            frame
+        )
         found[fit], seconds[fit] = model.labels_, time.perf_counter() - began
         for rule, null in ((f"tested {fit}", "copula"), (f"tested {fit}, unimodal", "unimodal")):
             if rule in RULES:

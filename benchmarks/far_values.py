@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.likelihoods.far_values import without_far_values
 
 RESULTS = Path(__file__).parent / "results" / "far_values.md"
@@ -57,12 +57,12 @@ def agreement(seed: int, n_slips: int, slip: float, coarsening: float | str) -> 
         values[row, column], right[row] = slip, False
     frame = pd.DataFrame(values).add_prefix("f")
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = MAPDP(schema, coarsening=coarsening, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = MAPDP.as_published(schema, coarsening=coarsening, n_restarts=3, random_state=0, progress=False).fit(frame)
     return float(adjusted_rand_index(groups[right], model.labels_[right]))
 
 
 def decimal_points(seed: int, share: float, factor: float) -> list[tuple[int, float]]:
-    """Return the number of subtypes and the adjusted Rand index of a plain and of a recommended fit."""
+    """Return the number of subtypes and the adjusted Rand index of a published and of a default fit."""
     rng = np.random.default_rng(seed)
     groups = rng.choice(3, 400, p=[0.5, 0.3, 0.2])
     means = np.zeros((3, 10))
@@ -71,7 +71,7 @@ def decimal_points(seed: int, share: float, factor: float) -> list[tuple[int, fl
     values = np.where(rng.random(values.shape) < share, factor * values, values)
     frame = pd.DataFrame(values).add_prefix("f")
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    models = [make(schema, random_state=0, progress=False).fit(frame) for make in (MAPDP, MAPDP.recommended)]
+    models = [make(schema, random_state=0, progress=False).fit(frame) for make in (MAPDP.as_published, MAPDP)]
     return [(model.n_clusters_, float(adjusted_rand_index(groups, model.labels_))) for model in models]
 
 
@@ -93,7 +93,7 @@ def main() -> None:
         f"Some values are so many times too large, in every feature: {SEEDS} cohorts of 400 subjects with 10 features "
         "N(140 + 15 m, 15²) and three groups. Each cell: mean number of subtypes, mean ARI of all subjects.",
         "",
-        "| share | times | plain | `MAPDP.recommended` |",
+        "| share | times | `MAPDP.as_published` | `MAPDP` |",
         "| --- | --- | --- | --- |",
     ]
     for share, factor in SHARES:

@@ -5,7 +5,7 @@ each subtype are drawn from Beta(c, c), and 400 irrelevant ones, whose chance, t
 [0.1, 0.9]. The smaller c, the further apart the subtypes. Measured over ten cohorts each:
 
 - all features: `MAPDP` as it is;
-- selecting: `MAPDP(select_features=True)`;
+- selecting: `MAPDP.as_published(select_features=True)`;
 - informative only: `MAPDP` given the 20 informative features and nothing else, the ceiling of any selection;
 - true parameters: every subject in its most probable subtype when weights and chances are known.
 
@@ -52,7 +52,9 @@ def fit(frame: pd.DataFrame, *, select_features: bool = False) -> tuple[MAPDP, f
     """Return a fitted model and the seconds it took."""
     schema = FeatureSchema([Feature(name=name, likelihood="bernoulli") for name in frame])
     began = time.perf_counter()
-    model = MAPDP(schema, select_features=select_features, random_state=0, n_jobs=1, progress=False).fit(frame)
+    model = MAPDP.as_published(schema, select_features=select_features, random_state=0, n_jobs=1, progress=False).fit(
+        frame
+    )
     return model, time.perf_counter() - began
 
 

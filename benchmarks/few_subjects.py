@@ -50,14 +50,14 @@ def small_clusters(task: tuple[int, str, int, float, float | str]) -> list[dict[
     frame, truth = cohort(seed, kind, n_rare, distance)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     settings = {"coarsening": coarsening, "n_restarts": 4, "random_state": seed, "progress": False}
-    model = cc.MAPDP(schema, **settings).fit(frame)
+    model = cc.MAPDP.as_published(schema, **settings).fit(frame)
     rows = []
     for bound in BOUNDS:
         few_subjects.WEAK_EVIDENCE = bound
         cut = model.cut(None, min_size=FLOOR)
         for cluster in np.flatnonzero(model.cluster_sizes_ < FLOOR):
             members = model.labels_ == cluster
-            is_large = not cut.described_only_[cut.subtype_of_[cluster]]
+            is_large = not cut.untested_[cut.subtype_of_[cluster]]
             is_rare = (truth[members] == 2).mean() > 0.5
             rows.append({"kind": kind, "coarsening": coarsening, "bound": bound, "rare": is_rare, "merged": is_large})
     return rows

@@ -28,9 +28,8 @@ from clinclust.cli.check_report import looks_at_table
 from clinclust.estimators.duration import duration_sentence
 from clinclust.estimators.preparation import prepared
 from clinclust.reading import read_cohort
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 _RESULTS = Path(__file__).parent / "results" / "from_table_to_report.md"
 _COMPONENTS = range(1, 16)
@@ -62,7 +61,7 @@ def timed(frame: pd.DataFrame, schema: cc.FeatureSchema | None, folder: Path) ->
     table = ours("read", lambda: read_cohort(path))
     drafted = ours("draft", lambda: cc.draft_schema(table)) if schema is None else schema
     validated = ours("validate", lambda: drafted.validate(table, warn=False))
-    model = cc.MAPDP.recommended(drafted, random_state=0, progress=False)
+    model = cc.MAPDP(drafted, random_state=0, progress=False)
     cohort = ours("prepare", lambda: prepared(model, validated, stacklevel=1))
     ours("look at the columns", lambda: looks_at_table(cohort, table))
     foreseen = duration_sentence(cohort.problem, model)
@@ -124,7 +123,7 @@ def main() -> None:
     """Time every table, print the stages, and write the results."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
-    cc.MAPDP(random_state=0, progress=False).fit(rng.normal(size=(50, 2)))  # compiles
+    cc.MAPDP.as_published(random_state=0, progress=False).fit(rng.normal(size=(50, 2)))  # compiles
     lines = [
         "# From a table to its reports",
         "",

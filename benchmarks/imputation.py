@@ -101,7 +101,7 @@ def pooled(n_cohorts: int) -> pd.DataFrame:
         whole = pd.DataFrame(means[of_subject] + rng.normal(size=(POOLED_N, 6)), columns=[f"x{d}" for d in range(6)])
         seen = whole.mask(rng.random(whole.shape) < 0.4)
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in whole])
-        model = cc.MAPDP(schema, **SETTINGS).fit(seen)
+        model = cc.MAPDP.as_published(schema, **SETTINGS).fit(seen)
         tables = {
             "multiple_imputations": model.multiple_imputations(seen, m=IMPUTATIONS, random_state=seed),
             "impute(how='draw'), repeated": [

@@ -24,8 +24,8 @@ from near_tied_cohorts import dependent_survey
 from near_ties import k_means
 
 import clinclust as cc
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.sampled import N_SAMPLED
+from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.restarts import N_SAMPLED
 
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2
 _NEVER = 10**12
@@ -43,7 +43,7 @@ def searched(frame: pd.DataFrame, schema: cc.FeatureSchema, large: int) -> tuple
     """Return a fit, and its processor seconds, where a cohort of `large` subjects is searched in a sample first."""
     began = time.process_time()
     with patch("clinclust.estimators.search.LARGE_BESIDE", large):
-        model = cc.MAPDP(schema, coarsening="auto", random_state=0, n_jobs=1, progress=False).fit(frame)
+        model = cc.MAPDP.as_published(schema, coarsening="auto", random_state=0, n_jobs=1, progress=False).fit(frame)
     return model, time.process_time() - began
 
 
@@ -73,7 +73,7 @@ def main() -> None:
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     small = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])
-    cc.MAPDP(coarsening="auto", random_state=0, progress=False).fit(small)  # compiles or loads
+    cc.MAPDP.as_published(coarsening="auto", random_state=0, progress=False).fit(small)  # compiles or loads
     k_means(small, 2)
     print("| cohort | size | begins in | coarsening | K | log joint at 1 | seconds | / K-means | ARI to all | ARI |")
     print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")

@@ -49,9 +49,9 @@ def k_means(table: pd.DataFrame, n_clusters: int) -> float:
 def measured(name: str) -> dict[str, Any]:
     """Return the row of one cohort."""
     table, schema = NEAR_TIED[name]()
-    model = cc.MAPDP(schema, random_state=0, progress=False)
+    model = cc.MAPDP.as_published(schema, random_state=0, progress=False)
     problem = pose(schema.validate(table, warn=False), schema, None, 3.0)
-    estimate = estimated_seconds(problem, cc.MAPDP(schema, n_jobs=1), with_report=False)
+    estimate = estimated_seconds(problem, cc.MAPDP.as_published(schema, n_jobs=1), with_report=False)
     _, fit = processor_seconds(lambda: model.fit(table))
     _, tests = processor_seconds(lambda: cc.validated_associations(model, table, progress=False))
     peer = k_means(table, model.n_clusters_)
@@ -75,7 +75,9 @@ def main() -> None:
     parser.add_argument("--cohorts", nargs="*", default=[""], help="beginnings of their names (default: all)")
     chosen = tuple(parser.parse_args().cohorts)
     warnings.simplefilter("ignore")
-    cc.MAPDP(random_state=0, progress=False).fit(np.random.default_rng(0).normal(size=(50, 2)))  # compiles or loads
+    cc.MAPDP.as_published(random_state=0, progress=False).fit(
+        np.random.default_rng(0).normal(size=(50, 2))
+    )  # compiles or loads
     rows = [measured(name) for name in NEAR_TIED if name.startswith(chosen)]
     lines = [" | ".join(rows[0]), " | ".join("---" for _ in rows[0])]
     lines += [" | ".join(map(str, row.values())) for row in rows]

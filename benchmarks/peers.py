@@ -59,7 +59,7 @@ SAMPLES = (Sample(500, 0.0, 3), Sample(5_000, 0.0, 3), Sample(5_000, 0.1, 3), Sa
 
 def default_fit(cohort: PeerCohort, n_restarts: int | None = None) -> MAPDP:
     """Return the default fit: the number of subtypes unknown, the scales categorical."""
-    model = MAPDP(cohort.schema, random_state=0, n_jobs=1, progress=False)
+    model = MAPDP.as_published(cohort.schema, random_state=0, n_jobs=1, progress=False)
     if n_restarts is not None:
         model.set_params(n_restarts=n_restarts)
     return model.fit(cohort.frame)

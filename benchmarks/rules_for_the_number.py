@@ -49,7 +49,9 @@ def stable(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> Labels:
 
 
 def _fit(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> MAPDP:
-    return MAPDP(schema, coarsening="auto", n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
+    return MAPDP.as_published(schema, coarsening="auto", n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(
+        frame
+    )
 
 
 def _most_alike(labels: Labels, others: Labels, n_clusters: int) -> Array:

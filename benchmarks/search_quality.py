@@ -77,7 +77,7 @@ def long_run(cohort: str, n_jobs: int) -> dict[str, Any]:
 def default_run(cohort: str, seed: int, n_jobs: int) -> dict[str, Any]:
     """Fit with the defaults."""
     frame, schema = table_and_schema(cohort)
-    model = MAPDP(schema, random_state=seed, n_jobs=n_jobs, progress=False).fit(frame)
+    model = MAPDP.as_published(schema, random_state=seed, n_jobs=n_jobs, progress=False).fit(frame)
     return {"log_joint": model.log_joint_, "n_clusters": model.n_clusters_, "searches": len(model.restarts_)}
 
 

@@ -49,7 +49,7 @@ Prepared = tuple[Callable[[], Any], Callable[[Any], np.ndarray]]
 def default_fit(cohort: PeerCohort, **parameters: Any) -> Prepared:
     """Return the default fit of a validated table."""
     frame = cohort.schema.validate(cohort.frame)
-    return lambda: MAPDP(cohort.schema, random_state=0, progress=False, **parameters).fit(
+    return lambda: MAPDP.as_published(cohort.schema, random_state=0, progress=False, **parameters).fit(
         frame
     ), lambda fit: fit.labels_
 

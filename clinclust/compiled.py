@@ -22,20 +22,27 @@ NUMBA_DISABLE_JIT=1
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numba import config, extending, njit, types
+from numba.core import event
 from numpy.typing import NDArray
 
-__all__ = ["PLAIN", "flat", "kernel", "subkernel"]
+__all__ = ["PLAIN", "announcing_compilation", "flat", "kernel", "subkernel"]
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Number = TypeVar("Number", np.float64, np.int64, np.int32)
 
+logger = logging.getLogger("clinclust")
+
+_MESSAGE = "clinclust: compiling its numerical kernels; this happens once on a machine and takes about ten seconds"
 _DISABLED, _CHECKED = bool(vars(config)["DISABLE_JIT"]), bool(vars(config)["BOUNDSCHECK"])
 PLAIN: bool = _DISABLED or os.environ.get("CLINCLUST_PLAIN_KERNELS", "0") not in ("", "0")
 """Whether the kernels use no hand-written LLVM code."""
@@ -109,3 +116,25 @@ flat: Callable[[NDArray[Number], int], NDArray[Number]] = _part if PLAIN or _CHE
 
 The result is a pointer, or an array when the plain or the index-checking kernels are selected.
 """
+
+
+@contextmanager
+def announcing_compilation() -> Iterator[None]:
+    """Log one line, and print it on a terminal, when the block first compiles a kernel that is not in the cache."""
+
+    class Announcer(event.Listener):
+        announced = False
+
+        def on_start(self, compilation: Any) -> None:
+            ours = compilation.data["dispatcher"].py_func.__module__.startswith("clinclust.")
+            if ours and not self.announced:
+                self.announced = True
+                logger.info(_MESSAGE)
+                if sys.stderr is not None and sys.stderr.isatty():
+                    print(_MESSAGE, file=sys.stderr)
+
+        def on_end(self, compilation: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Announcer()):
+        yield

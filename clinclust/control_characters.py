@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
-__all__ = ["on_one_line", "visible", "visible_to_people"]
+__all__ = ["on_one_line", "shortened", "visible", "visible_to_people"]
 
 # C0 except tab and line feed, DEL, C1, surrogates, non-characters; the line separators of Unicode; what reorders
 # (embeddings, overrides, isolates); what has no width and no use in any script (zero-width space, word joiner,
@@ -38,3 +39,22 @@ def _sign(match: re.Match[str]) -> str:
     code = ord(match[0])
     # U+2400 to U+241F are symbols for the control characters; U+FFFD replaces characters without a symbol.
     return chr(0x2400 + code) if code < 0x20 else "\u2421" if code == 0x7F else "\ufffd"
+
+
+def shortened(text: str, width: int) -> str:
+    """Return `text` on one line, cut and ended by an ellipsis if it is wider than `width` characters.
+
+    Characters that hide or reorder others are made visible (see `visible`). Wide characters, such as Chinese ones,
+    count twice.
+    """
+    text = visible(" ".join(text.split()))
+    if _cells(text) <= width:
+        return text
+    text = text[:width]
+    while _cells(text) > width - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def _cells(text: str) -> int:
+    return sum(2 if unicodedata.east_asian_width(character) in "WF" else 1 for character in text)

@@ -19,6 +19,7 @@ __all__ = [
     "MissingPackageError",
     "NotFittedError",
     "SchemaError",
+    "missing_package",
     "not_fitted",
 ]
 
@@ -102,6 +103,19 @@ def _both(theirs: type[Exception]) -> type[NotFittedError]:
 
 class MissingPackageError(ImportError):
     """A package that an optional part of clinclust needs is not installed. The message says how to install it."""
+
+
+def missing_package(need: str, package: str) -> MissingPackageError:
+    """Return the error of a package that is not installed. It names the package, since no index has clinclust's extras.
+
+    Parameters
+    ----------
+    need : str
+        What needs the package, as the subject of a sentence.
+    package : str
+        Name of the package at its index.
+    """
+    return MissingPackageError(f"{need} needs {package}: pip install {package}")
 
 
 class SchemaError(InputError):

@@ -11,7 +11,7 @@ import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Kind, accepting
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.layout.decimal_marks import Decimal
+from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
 from clinclust.files.selection.repeated_subjects import note_several_rows, subjects_with_several_rows
@@ -48,7 +48,7 @@ def read_cohort(
     encoding: str | None = None,
     header_row: int | None = None,
     rows: str | None = None,
-    decimal: Decimal | None = None,
+    decimal: DecimalMark | None = None,
     where: str | None = None,
     only: Sequence[str] | None = None,
     drop: Sequence[str] | None = None,
@@ -59,9 +59,9 @@ def read_cohort(
 ) -> pd.DataFrame:
     """Read a table from a text file, a workbook, or a file of a statistical program.
 
-    Read are csv, tsv and txt; xlsx; parquet (with ``clinclust[parquet]``); and with ``clinclust[formats]`` xls, xlsb
-    and ods, sav and zsav of SPSS, dta of Stata, sas7bdat and xpt of SAS. Each may be packed with gzip or zip. What
-    a file is is recognised by its content; a name that says something else is told.
+    Read are csv, tsv, txt and xlsx; parquet with pyarrow; xls with xlrd; xlsb and ods with python-calamine; sav and
+    zsav of SPSS, dta of Stata, sas7bdat and xpt of SAS with pyreadstat. Each may be packed with gzip or zip. What a
+    file is is recognised by its content; a name that says something else gives a warning.
 
     Parameters
     ----------
@@ -82,7 +82,8 @@ def read_cohort(
     where : str, optional
         Keep the rows that meet a condition, such as ``visit == 'baseline' and 18 <= age < 65``; `and`, `or`, `not`,
         `in`, `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as the column
-        writes them (``crp > '5,2 mg/L'``), and dates as usual (``seen >= '01.03.2020'``).
+        writes them (``crp > '5,2'``), and dates as usual (``seen >= '01.03.2020'``). A number with a unit or a flag in
+        its cell is not compared.
     only, drop : list of str, optional
         Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
     one_row_per : str, optional

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.files.visible_text import shortened
+from clinclust.control_characters import shortened
 
 
 class Cells(HTMLParser):
@@ -60,7 +60,7 @@ def model():
         }
     )
     with pytest.warns(match="same"):
-        return MAPDP(schema, random_state=0, n_restarts=2).fit(frame)
+        return MAPDP.as_published(schema, random_state=0, n_restarts=2).fit(frame)
 
 
 def test_a_schema_is_a_table_of_its_features(model):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,15 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from clinclust.associations.feature_tests import FeatureTests
+    from clinclust.associations.feature_tests import FeatureTests, Method
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["Method", "validated_associations"]
-
-Method: TypeAlias = Literal["refit", "cross-fit"]
+__all__ = ["validated_associations"]
 
 _DTYPES = {
     **dict.fromkeys(("feature", "label", "section", "role", "likelihood", "method"), "string"),
@@ -59,101 +57,83 @@ def validated_associations(
     """Test each feature for association with subtypes found without it.
 
     Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
-    role ``cluster`` is tested against subtypes found without it and without the other features of its block. The search
-    begins from scratch, because one that begins at the subtypes of the model would use the feature. It is brought to as
-    many subtypes as the model has: more are merged along their tree, and fewer are divided, even where the log joint
-    falls. `agreement` says how like these subtypes are to those of the model; p is about the former. The test is the
-    contrast of `compare_subtypes`.
+    role ``cluster`` is tested against subtypes found without it and without the other features of its block, by a
+    search from scratch; they are as many as the model has, by mergers along their tree or by further divisions. The
+    null hypothesis is that the feature is independent of the features that the subtypes are found from. Under it p
+    holds for any number of subtypes and any likelihoods, if rows are independent of each other and values are not
+    missing because of their size. Features with the role ``describe`` are
+    tested against the subtypes of the model, and those in the `block` of a clustered feature against subtypes found
+    without this block. Of subtypes that no MAP-DP search found, only described features are tested.
 
-    The null hypothesis is that the feature is independent of all features that the subtypes are found from. Then they
-    are independent of it, and its p is valid for any number of subtypes and any likelihoods, if the rows are
-    independent of each other, and values are not missing because of their size. Features with the role ``describe`` are
-    tested against the subtypes of the model, which were found without them; those in the `block` of a clustered feature
-    against subtypes found without this block. Subtypes that were not found by a MAP-DP search cannot be found again
-    without a feature: for a `Partition`, only described features (`Feature.is_described`) are tested.
+    If features depend on each other within subtypes, this test is invalid, as is every other test after clustering:
+    declare them as a `block`. `doubtful` marks features whose dependence the subtypes do not explain, and those whose
+    values are missing more often in some subtypes; all, if the test of the tree found one population.
 
-    If features depend on each other within subtypes, this test is invalid, as is every other test after clustering.
-    Declare such features as a `block`. `doubtful` marks features for which the subtypes do not explain all dependence,
-    and those whose values are missing more often in some subtypes. If the test of the tree (`MAPDP.n_clusters`) found
-    one population, all are marked: its slices are no subtypes.
-
-    The p of a test of means or ranks is by permutations of the values (up to 9,999) where a subtype has too few of them
-    for its usual p, given how skewed they are (see `clinclust.associations.permuted`); `df` is then missing.
-
-    Where persons have several rows, whole persons are permuted (up to 9,999 times): each gets the values of another
-    person with as many rows. This p is valid however the rows of one person depend on each other.
+    The test is the contrast of `compare_subtypes`. Where a subtype has too few values for its p, given how skewed they
+    are, p is by up to 9,999 permutations (`clinclust.associations.permutation_tests`) and `df` is missing. Where
+    persons have several rows, whole persons are permuted: each gets the values of another with as many rows.
 
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        A fitted model. The searches use its concentration, discount, coarsening, powers of blocks and share of outlying
-        values (those chosen from the data, if they were), and its stated hyperparameters, but no hyperparameters that
-        were estimated together with the subtypes.
+        A fitted model. The searches use its concentration, discount, coarsening, powers of blocks, share of outlying
+        values and stated hyperparameters, but no hyperparameters that were estimated with the subtypes.
     frame : DataFrame, N rows
-        The cohort on which the model was fitted. Rows in another order than at the fit are put back into it; those of a
-        `Partition` must be in the order of its labels.
+        The cohort of the fit. Rows in another order are put back into that of the fit; those of a `Partition` must be
+        in the order of its labels.
     method : {"refit", "cross-fit"}
         ``"refit"``: for each feature, one search without it among all subjects. ``"cross-fit"``: for each fold, one
-        search with all features among the subjects of the other folds; each subject of the fold then gets its most
-        probable subtype, computed without the tested feature and its block, and the p-values of the folds are combined
-        by the method of Fisher (1932). Cross-fitting needs fewer searches and has less power.
+        search with all features among the subjects of the other folds; each subject of the fold gets its most probable
+        subtype, computed without the tested feature and its block, and the p of the folds are combined by the method of
+        Fisher (1932). It needs fewer searches and has less power.
     n_restarts : int
-        The number of restarts of each search. All are swept a few times, and the best two are searched to the end; all
-        are if the model selects features.
+        Restarts of each search. All are swept a few times, and the best two are searched to the end; all are if the
+        model selects features.
     n_folds : int
-        The number of folds for ``"cross-fit"``.
+        Folds for ``"cross-fit"``.
     min_size : int
-        Subtypes with fewer subjects take no part in the test. The floor of the model (`MAPDP.min_size`) applies where
-        it is larger; in a fold, the same share of its subjects.
+        Subtypes with fewer subjects are not tested. The floor of the model (`MAPDP.min_size`) applies where it is
+        larger; in a fold, the same share of its subjects.
     contrasts : dict, optional
         As in `compare_subtypes`.
     persons : str or array-like (N,), optional
-        Whose row each is, as the name of a column of `frame`, or in its order. By default the column in which
-        `read_cohort` noted persons with several rows; or else, if the schema has several features with the role ``id``,
-        the one that repeats and has most different values. Without any of these, rows count as independent.
+        Whose row each is: the name of a column, or an array. By default the column in which `read_cohort` noted persons
+        with several rows; or else, of several features with the role ``id``, the one that repeats and has most
+        different values.
     random_state : int, optional
-        The seed of the searches; by default that of the model. Use one seed: the smallest p over several seeds is not a
-        valid p.
+        Seed of the searches; by default that of the model. The smallest p over several seeds is not a valid p.
     n_jobs : int, optional
-        The number of threads; by default (or -1) one for each processor. The result does not depend on it.
+        Number of threads, as in `MAPDP`; it does not change the result.
     progress : bool
-        Whether to tell the stage as `MAPDP` does, if the tests take longer than a second.
+        As in `MAPDP`.
 
     Returns
     -------
     DataFrame
         One row for each feature with the role ``cluster`` or ``describe``, in the order of the schema.
 
-        `feature`, `label`, `section`, `role` and `likelihood` describe the feature. `method` is ``"direct"`` for
-        described features. `n_subtypes` is the number of subtypes found without the feature (the
-        largest over the folds). `test`, `statistic`, `df`, `df2` and `p` are the result of the test, and `n` is the
-        number of subjects tested. `q` is the p-value adjusted as by Benjamini and Hochberg (1995) over the tests made.
+        `method` is ``"direct"`` for described features; `n_subtypes` is the number of subtypes found without the
+        feature (the largest over the folds); `test`, `statistic`, `df`, `df2`, `p` and `n` (subjects) are of the test;
+        `q` is p adjusted as by Benjamini and Hochberg (1995). `left_out` names the other features of its block.
 
         `agreement` is the adjusted Rand index of the subtypes found without the feature with those of the model.
-        `effect_reported` is the difference between the two subtypes of the model that lie farthest apart in the
-        feature, in SDs of all subjects (on the scale of its transform; of a feature without order, in the share of the
-        level that differs most). `effect` is the same difference between the subtypes found without the feature that
-        share most subjects with these two, below 0 if it goes the other way.
+        `effect_reported` is the difference between the two subtypes of the model that lie farthest apart, in SDs of all
+        subjects (on the scale of the transform; without order, in the share of the level that differs most). `effect`
+        is that between the subtypes found without the feature that share most subjects with these two.
 
-        `left_out` names the other features of its block, if any, and `seed` is the seed of the searches.
-
-        `doubtful` is whether p should not be believed. The feature may still depend on other features given the
-        subtypes: p is below 0.01 for the correlations of the residuals of the feature with those of the others, or with
-        their sizes, after regression on the probabilities of the groups that the subtypes are made of. Or its values
-        are missing more often in some subtypes: p is below 0.01 for chi-squared of the missing values by subtype. Then
-        `p_whatever_is_missing` is an upper bound of p over all values that can be missing (by bounds on the shares
-        above each quartile), and p is doubtful unless this bound is below 0.01; otherwise it is NaN.
-        `doubtful` is missing if the dependence cannot be tested, and nothing else speaks against p.
-
-        `remark` names the feature with the strongest such dependence, says where other subtypes are found without the
-        feature (an agreement below 0.5), or why there is no test.
+        `doubtful`: p should not be believed, because p is below 0.01 for the correlations of the residuals of the
+        feature with those of the others, or with their sizes, given the subtypes; or for chi-squared of its missing
+        values by subtype. Then `p_whatever_is_missing` is an upper bound of p over all values that can be missing, and
+        p is doubtful unless it is below 0.01. Missing if the dependence cannot be tested. `remark` names the feature
+        with the strongest dependence, says where other subtypes were found (agreement below 0.5), or why there is no
+        test.
 
     Raises
     ------
     CohortError
         If `frame` does not fit the schema.
     ValueError
-        If the model is not fitted, if `frame` is not its cohort, or if a parameter cannot be used.
+        If the model is not fitted, `frame` is not its cohort, or a parameter cannot be used.
 
     Warns
     -----
@@ -178,15 +158,14 @@ def validated_associations(
     """
     import pandas as pd
 
-    from clinclust.associations.cold_search import cold_plan
-    from clinclust.associations.doubts import finds_one_population, mark_dependence_everywhere, mark_slices
-    from clinclust.associations.evidence import TestRules
-    from clinclust.associations.feature_tests import FeatureTests
-    from clinclust.associations.given import rows_of_given
+    from clinclust.associations.association_test import TestRules
+    from clinclust.associations.feature_tests import FeatureTests, rows_of_given
     from clinclust.associations.persons import persons_of
-    from clinclust.comparisons.contrast_choice import checked_choice
+    from clinclust.associations.refit_without import refit_plan
+    from clinclust.associations.validity import finds_one_population, mark_dependence_everywhere, mark_slices
+    from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.few_subjects import fewest_subjects
     from clinclust.estimators.parameters import seed_of
@@ -212,7 +191,7 @@ def validated_associations(
     else:
         seed = model.fit_.random_seed_ if random_state is None else seed_of(random_state)
         searched = cast("MAPDP", model)
-        plan = cold_plan(searched, seed, n_restarts)
+        plan = refit_plan(searched, seed, n_restarts)
 
         def search_and_test() -> list[dict[str, Any]]:
             with announcing_compilation():
@@ -238,21 +217,18 @@ def _side_by_side(
     from clinclust.engine.search.threads import Threads
     from clinclust.progress import Progress
 
-    with Threads(n_threads(n_jobs)) as pool:
+    found = {}
+    with (
+        Threads(n_threads(n_jobs), tests.plan.cancelled) as pool,
+        Progress(bool(progress)).stage("associations", len(features)) as advance,
+    ):
         groups = tests.sharing_a_search(features)
         futures = [pool.submit(tests.rows, group) for group in groups]
-        try:
-            found = {}
-            with Progress(bool(progress)).stage("associations", len(features)) as advance:
-                for group, future in zip(groups, futures, strict=True):
-                    for feature, row in zip(group, future.result(), strict=True):
-                        found[feature.name] = row
-                        advance()
-            return [found[feature.name] for feature in features]
-        except BaseException:
-            tests.plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for group, future in zip(groups, futures, strict=True):
+            for feature, row in zip(group, future.result(), strict=True):
+                found[feature.name] = row
+                advance()
+    return [found[feature.name] for feature in features]
 
 
 def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.as_many_subtypes import AsReported
-from clinclust.associations.cold_search import column_keys, search_cold, without
-from clinclust.associations.cross_fitting import folds_of, parts_without
-from clinclust.associations.direct import described, tested, whole_cohort
-from clinclust.associations.doubts import Doubts
-from clinclust.associations.evidence import Part, TestRules
-from clinclust.associations.in_the_refit import OTHER_BELOW, agreement, effects
-from clinclust.engine.problem.problem import Problem, pose
-from clinclust.estimators.from_parameters import stated_hyperparameters_of
+from clinclust.associations.as_reported import OTHER_BELOW, AsReported, agreement, effects
+from clinclust.associations.association_test import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
+from clinclust.associations.refit_without import column_keys, folds_of, parts_without, posed_as_fitted, refit, without
+from clinclust.associations.validity import ValidityChecks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.associate import Method
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["FeatureTests"]
+__all__ = ["FeatureTests", "Method", "rows_of_given"]
+
+Method: TypeAlias = Literal["refit", "cross-fit"]
 
 
 class FeatureTests:
@@ -34,21 +32,13 @@ class FeatureTests:
     def __init__(
         self, model: MAPDP, frame: pd.DataFrame, method: Method, plan: SearchPlan, n_folds: int, rules: TestRules
     ) -> None:
-        self.problem: Problem = pose(
-            frame,
-            model.schema_,
-            stated_hyperparameters_of(model),
-            model.concentration_,
-            model.discount_,
-            model.coarsening_,
-            model.block_powers_,
-        )
+        self.problem = posed_as_fitted(model, frame)
         self.model, self.frame, self.method, self.plan, self.rules = model, frame, method, plan, rules
         self.encoded = self.problem.cohort.encoding.features
         self.places: dict[str, list[int]] = {}
         for place, feature in enumerate(self.encoded):  # both parts of a feature are left out together
             self.places.setdefault(feature.column, []).append(place)
-        self.doubts = Doubts(self.encoded, frame, rules)
+        self.checks = ValidityChecks(self.encoded, frame, rules)
         self.reported = np.asarray(model.labels_)
         # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
@@ -85,21 +75,21 @@ class FeatureTests:
         others = dict.fromkeys(self.encoded[place].column for place in np.flatnonzero(left_out))
         others.pop(feature.name, None)
         about = described(feature) | {"left_out": "; ".join(others) or None}
-        if feature.name in self.model.kept_out_:
-            return described(feature) | {"remark": f"not tested: it has {self.model.kept_out_[feature.name]}"}
+        if feature.name in self.model.uninformative_:
+            return described(feature) | {"remark": f"not tested: it has {self.model.uninformative_[feature.name]}"}
         if not parts:
             return about | {"remark": "not tested: without it (and its block) no feature is left"}
         found = tested(feature, self.frame, parts, method, self.rules)
         if found["method"] is None:
             return about | found
-        doubts = self.doubts.of(feature, parts, ~left_out)
+        validity = self.checks.of(feature, parts, ~left_out)
         about_the_refit = {} if method == "direct" else self._in_the_refit(feature, parts)
-        remarks = [*doubts.remarks, *self._on_the_refit(about_the_refit, parts)]
-        return about | found | doubts.columns() | about_the_refit | {"remark": "; ".join(remarks) or None}
+        remarks = [*validity.remarks, *self._on_the_refit(about_the_refit, parts)]
+        return about | found | validity.columns() | about_the_refit | {"remark": "; ".join(remarks) or None}
 
     def _in_the_refit(self, feature: Feature, parts: list[Part]) -> dict[str, Any]:
         """Return how the subtypes found without the feature agree with the reported ones, as columns."""
-        columns = self.doubts.columns_of(feature)
+        columns = self.checks.columns_of(feature)
         groups = self.rules.groups(whole_cohort(self.model)[0], self.reported.size)
         found = effects(columns, self.reported, groups, parts)
         return {
@@ -127,7 +117,7 @@ class FeatureTests:
         if self.keys is None:
             return parts_without(self.folds, left_out, self.plan.outlying_share)
         problem, order = without(self.problem, left_out, self.keys)
-        subtypes = search_cold(problem, self.plan, self._as_reported(1.0))
+        subtypes = refit(problem, self.plan, self._as_reported(1.0))
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership, subtypes.n_found)]
 
     def _as_reported(self, share: float) -> AsReported:
@@ -135,9 +125,29 @@ class FeatureTests:
 
         Half of the smallest subtype that is tested is enough: the search without a feature need not find a smaller one.
         """
-        sizes, groups = np.bincount(self.reported), np.bincount(self.model.finer_labels_)
+        sizes, groups = np.bincount(self.reported), np.bincount(self.model.cluster_labels_)
         fewest = max(self.rules.min_size, self.rules.floor)
         large = sizes[sizes >= fewest]
         enough = max(fewest, int(large.min()) // 2) if large.size else fewest
         n_groups = int((groups >= enough).sum())
         return AsReported(sizes.size, large.size, n_groups, max(self.rules.min_size, int(share * enough)))
+
+
+def rows_of_given(
+    model: SubtypeModel, frame: pd.DataFrame, features: Sequence[Feature], rules: TestRules
+) -> list[dict[str, Any]]:
+    """Return a row for each feature if the subtypes do not come from a search."""
+    parts = whole_cohort(model)
+    formed = [feature for feature in features if feature.is_clustered and feature.name not in model.uninformative_]
+    checks = ValidityChecks(formed, frame, rules)
+
+    def row(feature: Feature) -> dict[str, Any]:
+        if not feature.is_described:
+            return {"remark": NOT_FOUND_AGAIN}
+        found = tested(feature, frame, parts, "direct", rules)
+        if found["method"] is None or not formed:
+            return found
+        validity = checks.of(feature, parts, np.ones(len(formed), dtype=np.bool_))
+        return found | validity.columns() | {"remark": "; ".join(validity.remarks) or None}
+
+    return [described(feature) | row(feature) for feature in features]

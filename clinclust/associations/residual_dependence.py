@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.first_axis import first_axis
+from clinclust.engine.problem.numeric_columns import first_axis
 from clinclust.graded import Graded
 
 __all__ = ["Dependence", "residual_dependence", "residuals_in"]

@@ -15,7 +15,6 @@ from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.sharing import SuppressOptions, refuse_to_share
 from clinclust.cli.streams import say, tell, write_data
 from clinclust.errors import CohortError, CohortWarning
-from clinclust.files.opening import shown_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,7 +56,7 @@ def run(options: _Options) -> int:
     identifier of another row, or without any observed value are assigned and told. With the cohort, it is said whether
     the new subjects differ from it.
     """
-    from clinclust.reporting.assignments import write_assignments
+    from clinclust.reporting.assignments import write_inert_csv
 
     spare_file(options, (".csv", ".txt"), called="a table of assignments")
     if options.cohort is not None:
@@ -70,10 +69,10 @@ def run(options: _Options) -> int:
     drift = _drift(options, model, frame)
     if options.out is None:
         written = io.StringIO()
-        write_assignments(table, written)
+        write_inert_csv(table, written)
         write_data(written.getvalue())
     else:
-        write_assignments(table, options.out)
+        write_inert_csv(table, options.out)
         say(f"Wrote {options.out}: {len(table)} subjects")
     if drift is not None:
         _say_drift(options, drift)
@@ -125,6 +124,7 @@ def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tu
     from clinclust.estimators.new_subjects import notes_on_new_subjects
     from clinclust.estimators.reasons import reasons_of_new
     from clinclust.estimators.unseen_values import rows_at_fault, without_unseen
+    from clinclust.files.opening import shown_name
     from clinclust.reporting.assignments import assignment_table
 
     known, note = frame, ""
@@ -149,7 +149,7 @@ def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tu
         probabilities[:, :-1],
         probabilities[:, -1],
         everybody,
-        described_only=model.described_only_,
+        described_only=model.untested_,
         reasons=reasons,
     )
     return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))

@@ -123,7 +123,7 @@ def check_cohort(
     if isinstance(options, SearchOptions):
         model = model_asked_for(options, schema)
     else:
-        model = MAPDP.recommended(schema, progress=not options.quiet)
+        model = MAPDP(schema, progress=not options.quiet)
     cohort = prepared_cohort(options, table, model)
     if looks is None:
         with Progress(not options.quiet).stage("comparing columns"):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
 from clinclust.drafting.proposal import LOOK, Look
-from clinclust.engine.joint_estimates.independent_features import independent_features
+from clinclust.engine.joint_estimates.dependence import independent_features
 from clinclust.files.cell_text import shortened
 from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.schema.changed_roles import on_unused

@@ -44,7 +44,7 @@ afterwards, without another search:
   clinclust check cohort.csv --model subtypes --out mended.yaml            does the model fit? a schema that mends it
   clinclust compare cohort.csv --model subtypes --out methods.csv          what K-means, latent classes and others find
 
-tables may be csv, tsv, xlsx or parquet (the last with: pip install "clinclust[parquet]")
+tables may be csv, tsv or xlsx; parquet, xls, xlsb, ods, SPSS, Stata and SAS need a further package
 `clinclust fit --help` lists the options of a command
 
 exit codes: 0 done, 2 the input is at fault, 70 a bug in clinclust, 130 stopped

@@ -134,13 +134,13 @@ def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Ca
     """
     from clinclust.files.manifest import write_manifest
     from clinclust.files.writing import write_together
-    from clinclust.reporting.assignments import assignments_of, write_assignments
+    from clinclust.reporting.assignments import assignments_of, write_inert_csv
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         fitted, code = _fitted(options, cohort)
         hold_interrupts()
         fitted.save(folder)
-        write_assignments(assignments_of(fitted, cohort.frame), folder / "assignments.csv")
+        write_inert_csv(assignments_of(fitted, cohort.frame), folder / "assignments.csv")
         write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
     return fitted, code
 
@@ -213,8 +213,8 @@ def _findings(
     model: MAPDP, frame: pd.DataFrame, options: ResultOptions, dominant: pd.DataFrame, codes: list[int]
 ) -> Findings:
     """Return the findings of the reports; names of subtypes that were not found are told, and left out."""
-    from clinclust.reporting.checking import unknown_names
-    from clinclust.reporting.gathering import gathered_findings
+    from clinclust.reporting.options import unknown_names
+    from clinclust.reporting.writing import gathered_findings
 
     asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
     for problem in unknown_names(asked.names, subtypes, called="--name"):
@@ -231,7 +231,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
     `n_asked` is the number that was asked for; it is told where the search found fewer.
     """
     from clinclust.estimators.few_subjects import MEANING_OF_MARKS, n_standing
-    from clinclust.reporting.percent import percent
+    from clinclust.reporting.layout import percent
 
     n_subjects, n_subtypes, n_groups = model.labels_.size, model.n_clusters_, model.subtype_of_.size
     marks = model.fit_.remarks_
@@ -265,7 +265,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
 
 def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
     """Say which columns nearly are the partition, with the command that fits without each, or in a part of it."""
-    from clinclust.reporting.sheets.dominant_columns import SHOWN, fit_without, in_words
+    from clinclust.reporting.sheets.cautions import SHOWN, fit_without, in_words
 
     for row in dominant.head(SHOWN).to_dict("records"):
         say(in_words(row, lambda name: name, "subtype {}".format))
@@ -282,7 +282,7 @@ def _few(model: MAPDP) -> str:
     """Return which subtypes are described only, to follow their sizes."""
     from clinclust.files.listed import listed
 
-    few = [subtype for subtype, is_small in enumerate(model.described_only_, start=1) if is_small]
+    few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
     if not few:
         return ""
     return f"; few subjects, described only: subtype{'' if len(few) == 1 else 's'} {listed(few)}"

@@ -103,7 +103,7 @@ class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
     """The table, how it is read, and which of its rows and columns are taken."""
 
     table: Path = option(
-        "cohort table: csv, tsv, xlsx, parquet; xls, ods, SPSS, Stata, SAS with clinclust[formats]",
+        "cohort table: csv, tsv, xlsx; parquet, xls, xlsb, ods, SPSS, Stata or SAS with a further package",
         positional=True,
         type=path_given,
         metavar="TABLE",

@@ -128,8 +128,7 @@ def run(options: _Options) -> int:
     from clinclust.comparisons.cohort_columns import ignored_columns
     from clinclust.comparisons.dominance import dominant_in
     from clinclust.progress import Progress
-    from clinclust.reporting.gathering import gathered_findings
-    from clinclust.reporting.writing import write_findings
+    from clinclust.reporting.writing import gathered_findings, write_findings
 
     options = follow_the_fit(options, options.model)
     _check_options(options)
@@ -194,7 +193,7 @@ def name_problems(options: ComparisonOptions) -> list[str]:
 
 def problems_of_names(options: ComparisonOptions, model: MAPDP) -> list[str]:
     """Return which of the named subtypes the model does not have."""
-    from clinclust.reporting.checking import unknown_names
+    from clinclust.reporting.options import unknown_names
 
     return unknown_names(named_subtypes(options), range(1, model.n_clusters_ + 1), called="--name")
 
@@ -230,7 +229,7 @@ def report_problems(options: ComparisonOptions) -> list[str]:
 
 def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
     """Return one sentence for each option of the reports that cannot be used in so small a cohort."""
-    from clinclust.method_comparison.candidates import FEWEST_SUBJECTS
+    from clinclust.method_comparison.compare import FEWEST_SUBJECTS
 
     problems = []
     if options.suppress is not None and n_subjects < options.suppress:

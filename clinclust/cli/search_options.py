@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +26,20 @@ if TYPE_CHECKING:
 
 __all__ = ["JobOptions", "SearchOptions", "model_asked_for", "number_asked_for", "search_problems"]
 
-_DISTINCT, _FOUND, _NUMBER = "distinct", "found", "a whole number of at least 1"
+_DISTINCT, _FOUND, _NUMBER, _IN_FULL = "distinct", "found", "a whole number of at least 1", "none"
 _NO_FLOOR = (
     "leave --min-size out to merge no small subtype; `clinclust report --min-size` says after the fit how small a "
     "subtype may be that is tested"
 )
+
+
+class _OldName(argparse.Action):
+    """The old name of ``--block-weights``, which works for one version."""
+
+    def __call__(self, parser: object, options: argparse.Namespace, values: object, given: str | None = None) -> None:
+        told = f"{given} is called --block-weights now; the old name will be removed in the next version"
+        warnings.warn(told, FutureWarning, stacklevel=2)
+        options.block_weights = values
 
 
 @dataclass(kw_only=True)
@@ -60,8 +71,7 @@ class SearchOptions(JobOptions, Command):
         metavar="N|SHARE",
     )
     as_published: bool = option(
-        "search as Raykov et al. (2016) published, without the recommended defaults: --n-clusters found, "
-        "--coarsening 1 --block-powers none",
+        "search as Raykov et al. (2016) published: --n-clusters found --coarsening 1 --block-weights none",
         False,
         parameter=None,
     )
@@ -75,17 +85,17 @@ class SearchOptions(JobOptions, Command):
     )
     coarsening: float | str | None = option(
         "power of the likelihood; 'auto' finds it from how much features depend on each other inside subtypes, "
-        "and sets outlying values aside (default: auto; 1 beside --select-features, --hyperparameters and an estimated "
-        "--concentration)",
+        "and sets outlying values aside (default: auto; --select-features, --hyperparameters and an estimated "
+        "--concentration need a number)",
         type=number_or("auto"),
         metavar="POWER",
     )
-    block_powers: str | None = option(
+    block_weights: str | None = option(
         "count the features of a block of the schema for what they hold beside each other (auto), or each in full "
         "(none) (default: auto; none with --as-published)",
         choices=("auto", "none"),
-        parameter=None,
     )
+    block_powers: str | None = option(argparse.SUPPRESS, action=_OldName, choices=("auto", "none"), parameter=None)
     select_features: bool = option("leave out features that do not differ between subtypes", False)
     restarts: int | None = option(
         "starts of the search (default: 10)", type=whole_number, metavar="R", parameter="n_restarts"
@@ -105,18 +115,17 @@ def _given(options: SearchOptions) -> dict[str, tuple[str, Any]]:
     for _, one in declared(SearchOptions):
         parameter, value = one.metadata.get("parameter", one.name), getattr(options, one.name)
         if parameter is not None and value is not None and value is not False:
-            given[parameter] = called(one.name), None if value == _FOUND else value
+            given[parameter] = called(one.name), None if value in (_FOUND, _IN_FULL) else value
     return given
 
 
 def model_asked_for(options: SearchOptions, schema: FeatureSchema | None) -> MAPDP:
-    """Return the estimator that the options ask for, not fitted: the recommended one with what they change."""
+    """Return the estimator that the options ask for, not fitted."""
     from clinclust.estimators.mapdp import MAPDP
 
-    make = MAPDP if options.as_published else MAPDP.recommended
-    in_full = options.block_powers == "none" if options.block_powers else options.as_published
+    make = MAPDP.as_published if options.as_published else MAPDP
     parameters = {name: value for name, (_, value) in _given(options).items()}
-    return make(schema, **parameters, block_powers=None if in_full else "auto", progress=not options.quiet)
+    return make(schema, **parameters, progress=not options.quiet)
 
 
 def number_asked_for(options: SearchOptions) -> int | None:
@@ -127,7 +136,7 @@ def number_asked_for(options: SearchOptions) -> int | None:
 
 def search_problems(options: SearchOptions) -> list[str]:
     """Return one sentence for each option of the search that cannot be used, or cannot be combined with others."""
-    from clinclust.estimators.parameters import MAPDP_RULES, combined_searches
+    from clinclust.estimators.parameters import MAPDP_RULES
 
     rule = MAPDP_RULES["n_clusters"]
     rules = {**MAPDP_RULES, "n_clusters": replace(rule, allowed=f"'{_DISTINCT}', '{_FOUND}' or {_NUMBER}")}
@@ -139,9 +148,27 @@ def search_problems(options: SearchOptions) -> list[str]:
     ]
     if problems:
         return problems
-    clash = combined_searches(model_asked_for(options, None).get_params())
-    named = [name if value is True else f"{name} {value}" for at, (name, value) in given.items() if at in clash]
-    return [f"{' and '.join(named)} cannot be combined in one fit; leave out all but one of them"] if named else []
+    return _clashes(model_asked_for(options, None).get_params(), given)
+
+
+def _clashes(asked: dict[str, Any], given: dict[str, tuple[str, Any]]) -> list[str]:
+    """Return one sentence for options that cannot be combined with each other, or with a default."""
+    from clinclust.estimators.parameters import combined_searches, published_searches
+
+    if published_searches(asked) and asked["n_clusters"] == _DISTINCT:
+        return [
+            f"--hyperparameters {asked['hyperparameters']} reproduces a published search and cannot be combined with "
+            f"--n-clusters {_DISTINCT} (the default); give --as-published as well"
+        ]
+    clash = combined_searches(asked)
+    named = [
+        called(one.name) + ("" if asked[at] is True else f" {asked[at]}") + ("" if at in given else " (the default)")
+        for _, one in declared(SearchOptions)
+        if (at := one.metadata.get("parameter", one.name)) in clash
+    ]
+    is_default = "coarsening" in clash and "coarsening" not in given
+    repair = "give --coarsening 1 as well" if is_default else "leave out all but one of them"
+    return [f"{' and '.join(named)} cannot be combined in one fit; {repair}"] if named else []
 
 
 def _repair(parameter: str, value: object) -> str:

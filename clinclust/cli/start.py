@@ -132,18 +132,16 @@ def _refuse_visits(given: _Options, table: pd.DataFrame) -> None:
     from clinclust.files.listed import limited, quoted
     from clinclust.files.opening import shown_name
     from clinclust.files.selection.repeated_subjects import noted_several_rows
-    from clinclust.files.selection.rows_taken import rows_taken
+    from clinclust.files.selection.row_choice import rows_taken
 
     found, taken = noted_several_rows(table), rows_taken(table)
     if found is None or given.every_row or (taken is not None and taken.choice.by_values is not None):
         return
-    each = ("--one-row-per", found.column, *(() if found.ordering is None else ("--by", found.ordering)))
-    ways: dict[str, tuple[str, ...]] = {"the first row of each": each}
-    if not found.are_copies:
-        ways["the last row of each"] = (*each, "--keep", "last")
-    if found.condition is not None:
-        ways["the rows that meet a condition"] = ("--where", found.condition)
-    ways["every row, as if it were a subject"] = ("--every-row",)
+    last = "" if found.are_copies else " (with --keep last the last; by the order of a column: --by COLUMN)"
+    ways: dict[str, tuple[str, ...]] = {
+        f"the first row of each{last}": ("--one-row-per", found.column),
+        "every row, as if it were a subject": ("--every-row",),
+    }
     kind = "rows are copies of others" if found.are_copies else "rows are visits, not patients"
     lines = [
         f"  {what}:\n    {next_command('start', given, *more, repeated=(_Options,))}" for what, more in ways.items()

@@ -81,7 +81,7 @@ def run(options: _Options) -> int:
 
 def _problems_of_subtypes(options: _Options, model: MAPDP) -> list[str]:
     """Return which subtypes the options name that the model does not have, or that are not tested."""
-    from clinclust.reporting.checking import unknown_names
+    from clinclust.reporting.options import unknown_names
 
     pair: Sequence[int] = options.between or ()
     unknown = unknown_names(dict.fromkeys(pair, ""), range(1, model.n_clusters_ + 1), called="--between")

@@ -10,20 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import BY_FEATURE, FRAME, LABELS, NUMBER, SCHEMA, WHOLE, accepting
-from clinclust.comparisons.contrast_choice import checked_choice
 from clinclust.comparisons.contrasts import (
     Contrast,
     Contrasted,
     ContrastKind,
+    checked_choice,
     combined,
     contrast_of,
     contrasted,
     is_skewed,
 )
 from clinclust.comparisons.effect_sizes import effects
-from clinclust.comparisons.sides import Side
 from clinclust.comparisons.summaries import SUMMARY, Measure, measures, part_measures, summarise, whole_features
-from clinclust.comparisons.t_tests import adjusted, standardised_difference, student, welch
+from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
 from clinclust.errors import InputError
 
 if TYPE_CHECKING:

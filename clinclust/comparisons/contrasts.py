@@ -7,27 +7,28 @@ in `clinclust.comparisons.t_tests`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.sides import Floats, Side
-from clinclust.comparisons.t_tests import student, welch
+from clinclust.comparisons.t_tests import Floats, Side, student, welch
+from clinclust.errors import InputError
 from clinclust.likelihoods.likelihood import ContrastKind
+from clinclust.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.schema import Feature
+    from clinclust.schema import Feature, FeatureSchema
 
 __all__ = [
     "Contrast",
     "ContrastKind",
     "Contrasted",
+    "checked_choice",
     "combined",
-    "contrast_kind",
     "contrast_of",
     "contrasted",
     "is_skewed",
@@ -257,3 +258,27 @@ def _simulated(table: Groups) -> float:
     # Minus the log probability of a table, up to a constant.
     observed, drawn = (gammaln(cells + 1.0).sum(axis=(-2, -1)) for cells in (table, tables))
     return float((1 + (drawn >= observed * (1 - _ROUNDING)).sum()) / (1 + _RESAMPLES))
+
+
+def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSchema) -> Mapping[str, ContrastKind]:
+    """Return the chosen contrasts by feature name; raise a ValueError that lists all that cannot be used."""
+    if choice is None:
+        return {}
+    if not isinstance(choice, Mapping):
+        raise InputError(f"contrasts must name a contrast for each feature, such as {{'age': 'rank'}}, not {choice!r}")
+    features = {feature.name: feature for feature in schema.reported}
+    problems = []
+    for name, kind in choice.items():
+        feature = features.get(name)
+        if feature is None:
+            in_schema = any(other.name == name for other in schema)
+            hint = "" if in_schema or not isinstance(name, str) else did_you_mean(name, features)
+            problems.append(f"{name}: {'is not compared (its role)' if in_schema else 'no such feature.'}{hint}")
+        elif kind not in get_args(ContrastKind):
+            problems.append(f"{name}: must be one of {', '.join(get_args(ContrastKind))}, not {kind!r}")
+        elif kind not in feature.traits.contrasts:
+            fitting = ", ".join(feature.traits.contrasts)
+            problems.append(f"{name}: {feature.likelihood} cannot be contrasted by {kind} (only by {fitting})")
+    if problems:
+        raise InputError("\n".join(["contrasts cannot be used:", *(f"  - {problem}" for problem in problems)]))
+    return choice

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -14,7 +15,16 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["SUMMARY", "Measure", "measures", "part_measures", "summarise", "whole_features"]
+__all__ = [
+    "SUMMARY",
+    "Measure",
+    "decimals_for",
+    "decimals_of_mean",
+    "measures",
+    "part_measures",
+    "summarise",
+    "whole_features",
+]
 
 SUMMARY = ("n", "missing", "mean", "deviation", "variance", "median", "q1", "q3")
 _QUARTILES = np.array([0.25, 0.5, 0.75])
@@ -150,3 +160,24 @@ def _summary(values: NDArray[np.float64], centre: float) -> tuple[float, ...]:
     # A float64 cannot hold the squares of deviations near 1e-170 or 1e160: no test is possible then.
     variance = variance if 0 < variance < np.inf else np.nan
     return (n, missing, centre + deviation, deviation, variance, median, q1, q3)
+
+
+def decimals_for(spread: float) -> int:
+    """Return the number of decimals that shows a mean to about a hundredth of `spread`, the SD; 2 if there is none."""
+    if not 0 < spread < math.inf:
+        return 2
+    return max(0, 2 - math.floor(math.log10(spread)))
+
+
+def decimals_of_mean(spreads: Iterable[float], *, is_scored: bool) -> int:
+    """Return the number of decimals of the mean and the SD of a feature, which is the same in every group.
+
+    Parameters
+    ----------
+    spreads : iterable of float
+        The SD of all subjects, then of each subtype; NaN where it does not exist or is withheld. The first finite one
+        determines the decimals.
+    is_scored : bool
+        Whether the mean is a share or the mean of an ordered scale; these have 2 decimals.
+    """
+    return 2 if is_scored else decimals_for(next((spread for spread in spreads if math.isfinite(spread)), math.nan))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clinclust.disclosure.audit import audit_disclosure
+from clinclust.disclosure.released import withhold_associations
 from clinclust.disclosure.suppress import suppress_small_cells
-from clinclust.disclosure.withheld_associations import withhold_associations
 
 __all__ = ["audit_disclosure", "suppress_small_cells", "withhold_associations"]

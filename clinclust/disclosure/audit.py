@@ -10,13 +10,12 @@ import numpy as np
 
 from clinclust.arguments import ON_OR_OFF, SIZES, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.disclosure.attacker import intervals
 from clinclust.disclosure.counts import FeatureCounts, feature_counts
+from clinclust.disclosure.intervals import intervals
 from clinclust.disclosure.released import names_that_tell, rows_that_tell, rows_told_by_rank
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.rule import Rule, small_totals, total_intervals, totals
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
 from clinclust.disclosure.suppress import sizes_of
-from clinclust.disclosure.totals import small_totals, total_intervals, totals
 
 if TYPE_CHECKING:
     import pandas as pd

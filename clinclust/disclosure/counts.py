@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.decimals import decimals_of_mean
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
+from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:

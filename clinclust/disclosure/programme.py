@@ -103,7 +103,7 @@ class Programme:
         return None if result.x is None else np.concatenate([np.rint(result.x[: self._cells]), result.x[self._cells :]])
 
     def intervals(self, wanted: NDArray[np.bool_], possible: Floats | None, enough: float) -> tuple[Floats, Floats]:
-        """Return the intervals as `clinclust.disclosure.attacker.intervals` does; NaN where no solution was found."""
+        """Return the intervals as `clinclust.disclosure.intervals.intervals` does; NaN where no solution was found."""
         can_stop = bool(np.isfinite(enough))
         if possible is not None:
             low, high = possible.copy(), possible.copy()

@@ -1,9 +1,12 @@
-"""What stands beside the counts of a shared frame: tests, effect sizes and q, as far as the counts shown give them.
+"""What is beside the counts of a shared frame: tests, effect sizes, q and names, as far as the counts shown give them.
 
 One rule holds for all of it: **every further number of a shared frame is a function of numbers that it shows.** Whoever
 knows the numbers shown could compute it alone, so it discloses nothing more. A number that is made of a withheld one is
 withheld, and so is all that would tell about it: its name, if this depends on counts (chi-squared, or Fisher's exact
 test), that it exists at all, and its rank among others.
+
+No level and no end of a scale is named that only few subjects have: schemas are drafted from data, so that it may be
+the answer of one person. Who declared it does not count here; how many subjects have it does.
 """
 
 from __future__ import annotations
@@ -15,18 +18,25 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arguments import ASSOCIATIONS, accepting
+from clinclust.arguments import WITHHELD as SUPPRESSED
+from clinclust.comparisons.frame import WITHHELD
 from clinclust.comparisons.t_tests import adjusted
+from clinclust.disclosure.rounding import rounded, rounding_error
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from clinclust.disclosure.rule import Rule
 
 __all__ = [
     "names_that_tell",
     "q_of_shown",
     "rows_that_tell",
     "rows_told_by_rank",
-    "set_missing",
+    "with_names_of_many",
     "with_results_of_shown_counts",
+    "withhold_associations",
 ]
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -158,3 +168,113 @@ def set_missing(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None
     for name in columns:
         if name in frame:
             frame.loc[rows, name] = np.nan if frame[name].dtype == np.float64 else pd.NA
+
+
+_ENDS = ("minimum", "maximum", "step", "scored")
+
+
+def with_names_of_many(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
+    """Return a frame in which small counts are withheld already, without the names that only few subjects give.
+
+    A level keeps its name where a number of it is shown that is not small: the name then follows from what is shown,
+    and tells nothing of the counts that are withheld. All numbers of another level are withheld or 0, and ``[c]``
+    stands in the place of its name, numbered where a feature has several.
+
+    The ends of a scale stay where more subjects than the threshold are at each of them. Where they are withheld, 0 to
+    `threshold` subjects are there, which is as long as the interval of a protected count.
+    """
+    keys = list(zip(shared["feature"].tolist(), shared["level"].tolist(), strict=True))
+    called = _unnamed_levels(shared, rule)
+    shared["level"] = shared["level"].where(shared["level"].isna(), [called.get(key, key[1]) for key in keys])
+    if "part" in shared:
+        _without_names_in_labels(shared, {feature for feature, _ in called})
+    set_missing(shared, ~_many_at_ends(shared, rule), _ENDS)
+    set_missing(shared, np.ones(len(shared), dtype=bool), ("at_ends",))
+    return shared
+
+
+def _without_names_in_labels(shared: pd.DataFrame, features: set[str]) -> None:
+    """Take the names of point masses out of the labels of the other values of these features, in place."""
+    of_rest = shared["feature"].isin(features) & (shared["part"] == "rest").fillna(False)
+    labels = shared[shared["kind"] == "contrast"].set_index("feature")["label"].to_dict()
+    shared["label"] = shared["label"].mask(of_rest, shared["feature"].map(labels) + ", other values")
+
+
+def _unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], str]:
+    """Return what stands for each level of which no number is shown that is not small, by feature and level."""
+    summaries = shared[(shared["kind"] == "summary") & shared["level"].notna()]
+    count, mean = (summaries[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("count", "mean"))
+    tells = count - rounding_error(rule.rounding)[0] >= rule.threshold
+    if rule.rounding is None:
+        tells |= mean > 0.0  # where n is withheld a share is shown alone, and only of a count that is not small
+    is_named = summaries.assign(tells=tells).groupby(["feature", "level"], sort=False)["tells"].any()
+    unnamed: dict[str, list[str]] = {}
+    for feature, level in is_named[~is_named].index:
+        unnamed.setdefault(feature, []).append(level)
+    return {
+        (feature, level): WITHHELD if len(levels) == 1 else f"{WITHHELD} {place}"
+        for feature, levels in unnamed.items()
+        for place, level in enumerate(levels, start=1)
+    }
+
+
+def _many_at_ends(shared: pd.DataFrame, rule: Rule) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    """Return in which rows more subjects than the threshold are at each end of the scale, bool (rows,).
+
+    A frame of an earlier version does not say how many there are.
+    """
+    if "at_ends" not in shared:
+        return np.zeros(len(shared), dtype=bool)
+    at_ends = shared["at_ends"].to_numpy(dtype=np.float64, na_value=np.nan)
+    if rule.rounding is not None:
+        at_ends = rounded(at_ends, rule.rounding) - rounding_error(rule.rounding)[0]
+    return np.asarray(at_ends > rule.threshold)
+
+
+_WITHHELD = (
+    *("n", "n_subtypes", "test", "statistic", "df", "df2", "p", "q", "agreement", "effect", "effect_reported"),
+    *("doubtful", "p_whatever_is_missing", "remark"),
+)
+
+
+@accepting(associations=ASSOCIATIONS, suppressed=SUPPRESSED)
+def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) -> pd.DataFrame:
+    """Withhold the validated associations of features in which a number is withheld.
+
+    Parameters
+    ----------
+    associations : pandas.DataFrame
+        The frame of `validated_associations`: one row per feature.
+    suppressed : pandas.DataFrame
+        The frame of `suppress_small_cells` for the same subtypes.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows with a column `suppressed`. For those features n, n_subtypes, the name of the test, statistic,
+        df, df2, p, q, agreement, effects, doubtful, p_whatever_is_missing and remark are missing. q is adjusted over
+        the tests that are shown, for the ranks of all would enclose the p-values that are withheld.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> associations = pd.DataFrame({"feature": ["fell", "cancer"], "n": 100, "statistic": [9.1, 4.2], "df": 1.0})
+    >>> associations = associations.assign(df2=float("nan"), p=[0.003, 0.04], q=[0.006, 0.04])
+    >>> suppressed = pd.DataFrame({"feature": ["fell", "cancer"], "suppressed": [False, True]})
+    >>> cc.withhold_associations(associations, suppressed)[["feature", "p", "suppressed"]]
+      feature      p  suppressed
+    0    fell  0.003       False
+    1  cancer    NaN        True
+    """
+    result = associations.reset_index(drop=True)
+    if "suppressed" not in result:
+        result["suppressed"] = np.zeros(len(result), dtype=bool)
+        result["suppressed"] = result["suppressed"].astype("boolean")
+    touched = set(suppressed.loc[suppressed["suppressed"].fillna(False), "feature"])
+    lost = result["feature"].isin(touched).to_numpy()
+    set_missing(result, lost, _WITHHELD)
+    result.loc[lost, "suppressed"] = True
+    if "q" in result:
+        result["q"] = adjusted(result["p"].to_numpy(dtype=np.float64, na_value=np.nan))
+    return result

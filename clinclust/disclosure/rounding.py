@@ -1,11 +1,24 @@
-"""Round counts to multiples of a base, and means to the decimals that reports print."""
+"""Rounding: counts to multiples of a base, means to the decimals that reports print, and quartiles to steps.
+
+With rounded counts, what is then withheld is decided from the rounded numbers alone. So two cohorts with the same
+rounded numbers have the same numbers withheld, and what is withheld says nothing of the exact counts. Medians and
+quartiles are rounded because each is the value of one or two subjects.
+"""
 
 from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["printed", "rounded", "rounding_error"]
+from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.disclosure.counts import FeatureCounts
+from clinclust.likelihoods import traits_of
+
+__all__ = ["printed", "rounded", "rounded_counts", "rounded_quartiles", "rounding_error"]
 
 
 def rounded(count: NDArray[np.float64], base: int) -> NDArray[np.float64]:
@@ -21,3 +34,69 @@ def rounding_error(base: int | None) -> tuple[int, int]:
 def printed(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
     """Return values rounded as reports print them: by decimal formatting of the exact binary number."""
     return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)
+
+
+Floats = NDArray[np.float64]
+
+_STEPS_TO_A_QUARTER = 4.0
+
+
+def step_of_quartiles(q1: float, q3: float) -> float | None:
+    """Return the step to which quartiles are rounded: 1, 2 or 5 times a power of ten; None if they are not rounded.
+
+    It is at most a quarter of the distance between the quartiles. Half of the subjects lie between them, so that about
+    an eighth share a rounded value, more than one near the median. If both quartiles are equal, at least a quarter of
+    the subjects have this very value, and it names nobody.
+    """
+    room = (q3 - q1) / _STEPS_TO_A_QUARTER
+    if not 0.0 < room < math.inf:
+        return None
+    power = 10.0 ** math.floor(math.log10(room))
+    return next(step * power for step in (5.0, 2.0, 1.0) if step * power <= room * (1.0 + 1e-9))
+
+
+def rounded_quartiles(of_order: Sequence[Floats]) -> list[Floats]:
+    """Return the medians and quartiles of a feature, rounded; the arrays are median, q1 and q3, each (1, G).
+
+    The exact value of a subject could be looked for in other data about the same people. The step follows from the
+    first group whose quartiles are shown, and so from numbers that a reader sees.
+    """
+    _, q1, q3 = of_order
+    shown = np.flatnonzero(np.isfinite(q1[0]) & np.isfinite(q3[0]) & (q3[0] > q1[0]))
+    step = step_of_quartiles(float(q1[0, shown[0]]), float(q3[0, shown[0]])) if shown.size else None
+    return [values if step is None else _to_step(values, step) for values in of_order]
+
+
+def _to_step(values: Floats, step: float) -> Floats:
+    """Return the values rounded to multiples of a step, each the decimal number that is nearest to its multiple."""
+    decimals = max(0, -math.floor(math.log10(step)))
+    return np.round(np.round(values / step) * step, decimals)
+
+
+def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
+    """Return the numbers of a feature with every count rounded to a multiple of `base`.
+
+    Shares, and means of counts of events, are those of the rounded counts and totals. The SD of counts of events is
+    left out: that of rare events follows from their total, as that of a share does. Other means and SDs are rounded to
+    the decimals that reports print.
+    """
+    # A level without a count would tell that n is exactly 0.
+    of_levels = np.where(counts.n == 0, 0.0, counts.count) if counts.is_share else counts.count
+    n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, of_levels))
+    if counts.is_share:
+        share = _quotient(np.minimum(count, n), n)
+        sd = np.sqrt(share * (1.0 - share) * _quotient(n, n - 1.0))
+        return replace(counts, n=n, missing=missing, count=count, percent=100.0 * share, mean=share, sd=sd)
+    is_scored = traits_of(counts.likelihood).is_scale
+    # Not from the SD of all subjects, which is withheld.
+    decimals = decimals_of_mean(counts.sd[0, 1:].tolist(), is_scored=is_scored)
+    mean, sd = printed(counts.mean, decimals), printed(counts.sd, decimals)
+    if counts.has_total:
+        mean, sd = _quotient(rounded(np.rint(counts.mean * counts.n), base), n), np.full_like(sd, np.nan)
+    return replace(counts, n=n, missing=missing, mean=mean, sd=sd, decimals=decimals)
+
+
+def _quotient(part: Floats, whole: Floats) -> Floats:
+    """Return ``part / whole``, NaN where `whole` is not positive."""
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0))

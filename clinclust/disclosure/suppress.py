@@ -8,14 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.disclosure.complementary import shown_counts
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
-from clinclust.disclosure.names import with_names_of_many
-from clinclust.disclosure.quartiles import rounded_quartiles
-from clinclust.disclosure.released import rows_that_tell, with_results_of_shown_counts
-from clinclust.disclosure.rounded_counts import rounded_counts
-from clinclust.disclosure.rounding import printed
+from clinclust.disclosure.released import rows_that_tell, with_names_of_many, with_results_of_shown_counts
+from clinclust.disclosure.rounding import printed, rounded_counts, rounded_quartiles
 from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.search import shown_counts
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
 from clinclust.errors import InputError
 from clinclust.likelihoods import traits_of
@@ -44,24 +41,23 @@ def suppress_small_cells(
     """Withhold small counts so that they cannot be inferred from the numbers that are still shown.
 
     Counts of 1 to ``threshold - 1`` are withheld: of a level, of the other level of a yes/no feature, of observed and
-    of missing values, and sizes of subtypes. Further numbers are withheld (complementary suppression) until a reader
-    who knows every number still shown, as printed, can infer no interval shorter than `threshold` for any small count;
-    `audit_disclosure` returns the intervals. Numbers to which few subjects contribute are tried first. Numbers that
-    need not be withheld in the end are shown again.
+    of missing values, and sizes of subtypes. Further numbers are withheld (complementary suppression), those of few
+    subjects first, until a reader who knows every number still shown, as printed, can infer no interval shorter than
+    `threshold` for any small count; `audit_disclosure` returns the intervals.
 
     - All numbers of a subtype with a small size are withheld, and those of the next smallest subtypes if necessary.
       Contrasts are then withheld too, because they are tests of all subtypes.
-    - If n and missing of a subtype are withheld, its counts and percentages are too. Its shares are still shown, with 2
+    - Where n and missing of a subtype are withheld, so are its counts and percentages; its shares are shown with 2
       decimals, unless n can be inferred from them. Median and quartiles are withheld, because the steps between them
-      distinguish n from n + 1. All numbers of all subjects are withheld, because totals would connect the subtypes.
-    - Mean, SD, median and quartiles of fewer than `threshold` values are withheld. Those of all subjects are withheld
-      if that mean could be computed from them. The same holds for whole numbers with a total of 1 to ``threshold - 1``,
-      because mean times n is the total: few falls, or few steps of a scale above its lowest or below its highest score.
+      distinguish n from n + 1, and all numbers of all subjects, because totals would connect the subtypes.
+    - Mean, SD, median and quartiles of fewer than `threshold` values are withheld, and those of all subjects if that
+      mean could be computed from them. The same holds for whole numbers with a total of 1 to ``threshold - 1``, because
+      mean times n is the total: few falls, or few steps of a scale above its lowest or below its highest score.
     - Tests and effects computed from a withheld number are withheld, and so is the contrast of its feature with the
-      name of its test, because the number could be inferred from them. Each q is adjusted over the tests shown.
+      name of its test. Each q is adjusted over the tests shown.
     - Means and SDs are rounded to the decimals that reports print, medians and quartiles to 1, 2 or 5 times a power of
-      ten, at most a quarter of the distance between the quartiles: unrounded, each is a value of one or two subjects.
-      Shares and means of counts are exact where n and count are shown, as they follow from these.
+      ten, at most a quarter of the distance between the quartiles. Shares and means of counts are exact where n and
+      count are shown, as they follow from these.
     - A level of which every number is withheld or 0 is called ``[c]``. `minimum`, `maximum`, `step` and `scored` of a
       scale are withheld unless more than `threshold` subjects are at each end of it: a drafted schema has levels and
       ranges from the data.
@@ -73,15 +69,14 @@ def suppress_small_cells(
     threshold : int
         The smallest count that may be known.
     zero_is_disclosive : bool
-        Whether to withhold counts of 0 for a level too, because a share of 0% or 100% says something of every subject
-        in the group. Means without spread are then withheld as well.
+        Whether to withhold counts of 0 for a level too, and means without spread: a share of 0% or 100% says something
+        of every subject in the group.
     rounding : int, optional
         Instead of withholding small counts, round every count to a multiple of this base, and compute shares, their
         SDs and means of counts of events from the rounded counts. A small count is protected if a reader cannot infer
-        an interval shorter than half the base; counts are withheld if their margins would allow it. Sizes of subtypes
-        are rounded too, and must not be told exactly elsewhere. Sizes that may be small and means of values that may be
-        few are treated as above, and all tests are withheld. What is withheld follows from the rounded numbers, so that
-        it tells nothing of the exact ones.
+        an interval shorter than half the base. Sizes of subtypes are rounded too, and must not be given exactly
+        elsewhere; small sizes and means of few values are treated as above, and all tests are withheld. What is
+        withheld follows from the rounded numbers alone.
     missing_is_harmless : bool
         Whether numbers of missing values are not sensitive by themselves. They and numbers of observed values of at
         least `threshold` are then withheld only where a small count of a level would follow from them.
@@ -91,11 +86,9 @@ def suppress_small_cells(
     Returns
     -------
     pandas.DataFrame
-        The same columns. Withheld numbers are missing, and `suppressed` is True in every row with a withheld number.
-        With `rounding` it is True in every summary, and a column `size` holds the rounded size of the group, because
-        the rounded n and missing need not add up to it.
-        Tests and effects of a withheld subtype have no row, because their presence would tell which subtype was large
-        enough to be tested. In features in which nothing is withheld only q and rounded numbers change.
+        The same columns. Withheld numbers are missing, and `suppressed` is True in every row with a withheld number;
+        with `rounding` in every summary, and a column `size` holds the rounded size of the group. Tests and effects of
+        a withheld subtype have no row. In features in which nothing is withheld only q and rounded numbers change.
 
     Raises
     ------

@@ -24,9 +24,9 @@ from clinclust.errors import CohortError, SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.chosen_columns import refuse_many_columns
 from clinclust.files.column_notes import ColumnNotes, notes_of
-from clinclust.files.dictionaries.redcap_export import notes_without_dictionary
+from clinclust.files.dictionaries.redcap import notes_without_dictionary
 from clinclust.files.selection.repeated_subjects import repeated_subjects
-from clinclust.files.selection.rows_taken import rows_taken
+from clinclust.files.selection.row_choice import rows_taken
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.progress import SILENT, Progress
 from clinclust.schema.changed_roles import role_problems

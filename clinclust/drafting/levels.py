@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from clinclust.data import data
-from clinclust.files.dictionaries.plain_text import words_of
+from clinclust.files.dictionaries.words import words_of
 from clinclust.files.number_notation import is_known_unit
 
 __all__ = ["no_before_yes", "order_of", "ordered_pair", "side_of", "without_number"]

@@ -9,8 +9,7 @@ from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.drafting.levels import without_number
 from clinclust.files.cell_text import shortened
-from clinclust.files.dictionaries.missing_words import MISSING_SIGNS, means_missing
-from clinclust.files.dictionaries.plain_text import words_of
+from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing, words_of
 
 __all__ = ["missing_numbers", "missing_words", "quoted"]
 

@@ -15,8 +15,7 @@ from clinclust.drafting.missing import quoted
 from clinclust.drafting.proposal import joined
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.column_notes import ORDERED, ColumnNotes
-from clinclust.files.dictionaries.missing_words import means_missing
-from clinclust.files.dictionaries.plain_text import plain_text
+from clinclust.files.dictionaries.words import means_missing, plain_text
 
 __all__ = ["NotedLevels", "noted_levels"]
 

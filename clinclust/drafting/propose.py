@@ -19,7 +19,7 @@ from clinclust.drafting.propose_numbers import proposal_of_numbers
 from clinclust.drafting.written import written_numbers
 from clinclust.files.cell_text import number_of
 from clinclust.files.column_notes import ORDERED, ColumnNotes
-from clinclust.files.dictionaries.missing_words import divided, may_mean_missing
+from clinclust.files.dictionaries.words import divided, may_mean_missing
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 

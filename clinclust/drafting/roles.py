@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clinclust.data import data
 from clinclust.drafting.column import Column
-from clinclust.files.dictionaries.plain_text import words_of
+from clinclust.files.dictionaries.words import words_of
 
 __all__ = [
     "alike_named_pairs",

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import Column
 from clinclust.files.cell_text import numbers_of, shortened
-from clinclust.files.flags import without_flags
-from clinclust.files.limits_in_words import limits_in_words
+from clinclust.files.flags import limits_in_words, without_flags
 from clinclust.files.listed import listed
 from clinclust.files.number_notation import (
     Marks,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clinclust.drift.assess import assess_drift
-from clinclust.drift.result import Drift
+from clinclust.drift.assess import Drift, assess_drift
 
 __all__ = ["Drift", "assess_drift"]

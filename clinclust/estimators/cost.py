@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.search.plan import n_threads
-from clinclust.engine.search.sampled import LARGE, N_DIVIDED
+from clinclust.engine.search.restarts import LARGE, N_DIVIDED
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.parameters import is_number
 

@@ -73,7 +73,7 @@ def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
 
 def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
     """Return the fit with its clusters merged: `subtype_of`, int64 (J,), groups them; groups are numbered by size."""
-    sizes = fit.finer_clusters_.sizes.astype(np.int64)
+    sizes = fit.clusters_.sizes.astype(np.int64)
     return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
 
 
@@ -120,7 +120,7 @@ def cut_model(model: MAPDP, n_clusters: int | str | DistinctSubtypes | None, min
         return _distinct_model(model, n_clusters, min_size)
     rules = {name: MAPDP_RULES[name] for name in ("n_clusters", "min_size")}
     check_parameters(rules, n_clusters=n_clusters, min_size=min_size)
-    refuse_too_large_a_floor(min_size, model.finer_labels_.size)
+    refuse_too_large_a_floor(min_size, model.cluster_labels_.size)
     cut = copy.copy(model)
     cut.n_clusters = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
     cut.min_size = int(min_size) if isinstance(min_size, Integral) else min_size
@@ -144,7 +144,7 @@ def _distinct_model(model: MAPDP, distinct: DistinctSubtypes, min_size: float | 
 
 def number_asked_for(model: MAPDP) -> int | None:
     """Return the number of subtypes of a fitted model that was asked for or made by a merger; None if it was free."""
-    return model.n_clusters_ if isinstance(model.n_clusters, Integral) or model.clusters_.is_merged else None
+    return model.n_clusters_ if isinstance(model.n_clusters, Integral) or model.subtypes_.is_merged else None
 
 
 def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> None:

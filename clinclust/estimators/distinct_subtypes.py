@@ -247,7 +247,7 @@ def distinct_subtypes(
     and may be missed.
 
     The test says that the subjects below a join are more than one continuous population; that its two sides are the
-    subtypes, it takes from the tree and from the ends that are joined again. In simulated cohorts of two diseases with
+    subtypes, it takes from the tree and from the leaves that are merged. In simulated cohorts of two diseases with
     a strong severity through all features, this finds 2 to 4 subtypes in the place of 5 or 6, and 2 or 3 in the place
     of 5 or 6 where a group of a fifth is apart from such a severity.
 
@@ -272,12 +272,12 @@ def distinct_subtypes(
     >>> severity = rng.normal(size=(200, 1))
     >>> frame = pd.DataFrame(severity + 0.7 * rng.normal(size=(200, 6)), columns=list("abcdef"))
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    >>> model = cc.MAPDP(schema, coarsening="auto", random_state=0).fit(frame)
+    >>> model = cc.MAPDP(schema, n_clusters=None, random_state=0).fit(frame)
     >>> distinct = cc.distinct_subtypes(model, frame)
     >>> model.n_clusters_, distinct.n_subtypes
     (4, 1)
     """
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
 
     parameters: dict[str, Any] = {

@@ -15,10 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE
-from clinclust.engine.joint_estimates.block_powers import has_repeated
-from clinclust.engine.joint_estimates.sampled_resolution import LARGE_BESIDE
+from clinclust.engine.joint_estimates.dependence import has_repeated
+from clinclust.engine.joint_estimates.resolution import LARGE_BESIDE
 from clinclust.engine.search.plan import n_threads
-from clinclust.engine.search.sampled import LARGE, N_SAMPLED
+from clinclust.engine.search.restarts import LARGE, N_SAMPLED
 from clinclust.estimators.cut import DISTINCT
 from clinclust.estimators.parameters import is_number
 
@@ -174,7 +174,7 @@ def _of_test(n_subjects: int, n_features: int) -> float:
 def _searches(problem: Problem, model: MAPDP) -> float:
     """Return how many times as long as a default fit a fit with the options of this model takes, roughly."""
     factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * model.n_restarts / _DEFAULT_RESTARTS
-    if model.block_powers == "auto" and has_repeated(problem):
+    if model.block_weights == "auto" and has_repeated(problem):
         factor *= _OF_BLOCK_POWERS
     if isinstance(model.coarsening, str):
         factor *= _OF_COARSENING

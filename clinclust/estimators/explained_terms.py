@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.feature_predictives import log_predictives
+from clinclust.engine.problem.predictives import log_predictives
 from clinclust.estimators.left_out import held_values, left_out_scores, log_weights, own_log_weights
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
     frame : DataFrame, n rows
         The subjects, validated.
     """
-    clusters, values = subtypes.finer, model_values(frame, subtypes.encoding.features)
+    clusters, values = subtypes.clusters, model_values(frame, subtypes.encoding.features)
     scores = clusters.scores(values, coarsened=True)
     of_subtypes = subtypes.log_summed(scores)
     best = of_subtypes.argmax(axis=1)
@@ -87,8 +87,8 @@ def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
     cohort : DataFrame, N rows
         As `cohort_of` returns it.
     """
-    subtypes, clusters, first = fit.clusters_, fit.finer_clusters_, fit.finer_labels_
-    scores, values = left_out_scores(fit, cohort), model_values(cohort, fit.finer_clusters_.encoding.features)
+    subtypes, clusters, first = fit.subtypes_, fit.clusters_, fit.cluster_labels_
+    scores, values = left_out_scores(fit, cohort), model_values(cohort, fit.clusters_.encoding.features)
     of_subtypes = subtypes.log_summed(scores)
     other = _next(of_subtypes, fit.labels_)
     second = _leading_cluster(scores, subtypes, other)

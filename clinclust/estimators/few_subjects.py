@@ -102,7 +102,7 @@ def _closest(fit: Fit) -> tuple[float, tuple[int, int]]:
 def _all_pairs(fit: Fit) -> tuple[Labels, NDArray[np.float64]]:
     """Return every pair of subtypes, int64 (P, 2), and the evidence between them in nats, float64 (P,)."""
     pairs = np.column_stack(np.triu_indices(fit.n_clusters_, 1)).astype(np.int64)
-    return pairs, _evidence(fit.clusters_.pooled, pairs) if len(pairs) else np.zeros(0)
+    return pairs, _evidence(fit.subtypes_.pooled, pairs) if len(pairs) else np.zeros(0)
 
 
 def fewest_subjects(model: SubtypeModel) -> int:
@@ -129,7 +129,7 @@ def with_floor(fit: Fit, min_size: float | None) -> Fit:
     Subtypes below the floor are merged where they are hardly distinct. Each time, of all pairs with a subtype below the
     floor that may be merged, it is the pair whose merger lowers the log joint least.
     """
-    floor = _in_subjects(min_size, fit.finer_labels_.size)
+    floor = _in_subjects(min_size, fit.cluster_labels_.size)
     fit = replace(fit, min_size_=floor)
     pair = _pair_to_merge(fit)
     while pair is not None:
@@ -141,7 +141,7 @@ def with_floor(fit: Fit, min_size: float | None) -> Fit:
 def _joined(fit: Fit, kept: int, lost: int) -> Fit:
     """Return the fit with two subtypes merged."""
     groups = np.where(fit.subtype_of_ == lost, kept, fit.subtype_of_)
-    sizes = fit.finer_clusters_.sizes.astype(np.int64)
+    sizes = fit.clusters_.sizes.astype(np.int64)
     return replace(fit, subtype_of_=groups_by_decreasing_size(groups, sizes))
 
 
@@ -157,14 +157,14 @@ def _in_subjects(min_size: float | None, n_subjects: int) -> int:
 
 def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
     """Return the two subtypes to merge next, the first of which may have any size; None if there are none."""
-    small = np.flatnonzero(fit.described_only_)
+    small = np.flatnonzero(fit.untested_)
     if not small.size or fit.n_clusters_ == 1:
         return None
     distinct = _distinct_subtype_of(fit)
     pairs = [pair for pair in _pairs(small, fit.n_clusters_) if distinct is None or _is_inside_one(distinct, *pair)]
     if not pairs:
         return None
-    evidence = _evidence(fit.clusters_.pooled, np.array(pairs))
+    evidence = _evidence(fit.subtypes_.pooled, np.array(pairs))
     best = int(evidence.argmin())
     return pairs[best] if distinct is not None or evidence[best] < WEAK_EVIDENCE else None
 

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from clinclust.engine.problem.blocks import powers_of_blocks
 from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
 from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_out_scores, partition_of, probabilities
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
+from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.few_subjects import NO_FLOOR, marks_of
 from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
 from clinclust.estimators.resolution_path import ResolutionPath, path_of
@@ -23,7 +22,7 @@ from clinclust.estimators.subtype_mixture import SubtypeMixture
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import TreeTest
 from clinclust.estimators.versions import software_versions
-from clinclust.files.selection.rows_taken import RowCounts, rows_taken
+from clinclust.files.selection.row_choice import RowCounts, rows_taken
 from clinclust.schema import FeatureSchema
 from clinclust.schema.parts import of_wholes
 
@@ -51,24 +50,24 @@ class Fit:
     attribute of a fitted model, and is declared in `saved_fields` to be saved with it. An array also needs a rule
     (`array_rules`), a table its columns (`table_rules`); no other code has to change.
 
-    Fields are what the search found. What is of the clusters that it found, and not of the subtypes, is called finer.
-    What is of the subtypes follows from these fields and from `subtype_of_`, which alone says which clusters make up a
+    Fields are what the search found. `cluster_labels_`, `cluster_membership_` and `clusters_` are of its clusters. What
+    is of the subtypes follows from these fields and from `subtype_of_`, which alone says which clusters make up a
     subtype. Without a merger the two are the same.
     """
 
     schema_: FeatureSchema
     random_seed_: int
-    finer_labels_: Labels
-    finer_membership_: Array
-    finer_clusters_: Clusters
+    cluster_labels_: Labels
+    cluster_membership_: Array
+    clusters_: Clusters
     subtype_of_: Labels
     log_joint_: float
     log_joint_trace_: Array
     leave_one_out_nll_: float
     hyperparameters_: dict[str, dict[str, Any]]
-    kept_out_: dict[str, str]
+    uninformative_: dict[str, str]
     tree_: SubtypeTree
-    outlying_: NDArray[np.bool_]
+    outliers_: NDArray[np.bool_]
     restarts_: pd.DataFrame
     tuning_: pd.DataFrame
     versions_: dict[str, str]
@@ -81,33 +80,33 @@ class Fit:
     completed_log_joint_: float | None = None
 
     @cached_property
-    def clusters_(self) -> SubtypeMixture:
+    def subtypes_(self) -> SubtypeMixture:
         """The subtypes as mixtures of the clusters that the search found."""
-        return SubtypeMixture(self.finer_clusters_, self.subtype_of_)
+        return SubtypeMixture(self.clusters_, self.subtype_of_)
 
     @cached_property
     def labels_(self) -> Labels:
         """Subtype of each subject, int64 (N,)."""
-        return self.subtype_of_[self.finer_labels_] if self.clusters_.is_merged else self.finer_labels_
+        return self.subtype_of_[self.cluster_labels_] if self.subtypes_.is_merged else self.cluster_labels_
 
     @cached_property
     def membership_(self) -> Array:
         """Probability of each subtype for each subject, float64 (N, K)."""
-        return self.clusters_.summed(self.finer_membership_)
+        return self.subtypes_.summed(self.cluster_membership_)
 
     @cached_property
     def feature_relevance_(self) -> FloatSeries:
         """How far the subtypes lie apart in each feature, in nats, the farthest first; descriptive."""
-        features, nats = of_wholes(self.finer_clusters_.encoding.features, self.clusters_.pooled.relevance())
+        features, nats = of_wholes(self.clusters_.encoding.features, self.subtypes_.pooled.relevance())
         relevance = pd.Series(nats, index=[feature.name for feature in features], name="relevance")
         return relevance.sort_values(ascending=False, kind="stable")
 
     @cached_property
     def merged_log_joint_(self) -> float:
         """Log joint of the partition into subtypes, in nats; `log_joint_` if no clusters were merged."""
-        if not self.clusters_.is_merged:
+        if not self.subtypes_.is_merged:
             return self.log_joint_
-        rise = self.clusters_.pooled.log_joint_of_partition() - self.finer_clusters_.log_joint_of_partition()
+        rise = self.subtypes_.pooled.log_joint_of_partition() - self.clusters_.log_joint_of_partition()
         return self.log_joint_ + rise
 
     @property
@@ -121,7 +120,7 @@ class Fit:
         return int(self.cluster_sizes_.size)
 
     @property
-    def described_only_(self) -> NDArray[np.bool_]:
+    def untested_(self) -> NDArray[np.bool_]:
         """Whether a subtype has too few subjects to be tested, bool (K,)."""
         return self.cluster_sizes_ < self.min_size_
 
@@ -133,36 +132,36 @@ class Fit:
     @property
     def selected_features_(self) -> list[str]:
         """The clustered features that differ between the clusters, in the order of the schema."""
-        encoded = zip(self.finer_clusters_.encoding.features, self.finer_clusters_.included, strict=True)
+        encoded = zip(self.clusters_.encoding.features, self.clusters_.included, strict=True)
         selected = {feature.column for feature, is_included in encoded if is_included}
         return [name for name in self.schema_.names if name in selected]
 
     @property
     def concentration_(self) -> float:
         """The concentration N0 of the final model."""
-        return self.finer_clusters_.model.concentration
+        return self.clusters_.model.concentration
 
     @property
     def discount_(self) -> float:
         """The discount of the Pitman-Yor process; 0 is the Dirichlet process."""
-        return self.finer_clusters_.model.discount
+        return self.clusters_.model.discount
 
     @property
     def coarsening_(self) -> float:
         """The power of the likelihood in the final model."""
-        return self.finer_clusters_.model.coarsening
+        return self.clusters_.model.coarsening
 
     @property
-    def block_powers_(self) -> dict[str, float]:
+    def block_weights_(self) -> dict[str, float]:
         """The power of each block with a feature that was clustered on, in the order of the schema."""
-        found = powers_of_blocks(self.finer_clusters_.encoding.features, self.finer_clusters_.model.powers)
+        found = powers_of_blocks(self.clusters_.encoding.features, self.clusters_.model.powers)
         named = dict.fromkeys(feature.block for feature in self.schema_.clustered)
         return {block: found[block] for block in named if block in found}
 
     @property
     def outlying_share_(self) -> float:
         """The prior probability that a value is outlying."""
-        return self.finer_clusters_.outlying_share
+        return self.clusters_.outlying_share
 
     @property
     def n_features_in_(self) -> int:
@@ -211,17 +210,17 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
-        finer_labels_=labels_of_table,
-        finer_membership_=cohort.in_table_order(probabilities(scores)),
-        finer_clusters_=clusters,
+        cluster_labels_=labels_of_table,
+        cluster_membership_=cohort.in_table_order(probabilities(scores)),
+        clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
         log_joint_=log_joint(problem, partition) if plan.fill_modes else best.log_joint,
         log_joint_trace_=best.trace,
         leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
         hyperparameters_=problem.hyperparameters,
-        kept_out_=problem.kept_out,
+        uninformative_=problem.kept_out,
         tree_=SubtypeTree(labels_of_table, joins, evidence),
-        outlying_=outlying,
+        outliers_=outlying,
         restarts_=_table_of_restarts(result.restarts, best),
         tuning_=result.tuning,
         versions_=software_versions(),

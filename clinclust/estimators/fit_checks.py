@@ -53,7 +53,7 @@ def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
 
 
 def _axes(fit: Fit) -> dict[str, int]:
-    likelihoods = fit.finer_clusters_.encoding.likelihoods
+    likelihoods = fit.clusters_.encoding.likelihoods
     axes = {
         "D": len(fit.schema_.parts),
         "F": len(likelihoods),
@@ -64,15 +64,15 @@ def _axes(fit: Fit) -> dict[str, int]:
 
 
 def _problems_of_features(fit: Fit) -> Iterator[str]:
-    features = fit.finer_clusters_.encoding.features
+    features = fit.clusters_.encoding.features
     possible = fit.schema_.clustered_parts
-    clustered = [part for part in possible if not {part.name, part.column} & set(fit.kept_out_)]
+    clustered = [part for part in possible if not {part.name, part.column} & set(fit.uninformative_)]
     # The features of a multivariate Gaussian block are in an order of their own.
     if _sorted_in_blocks(features) != _sorted_in_blocks(in_encoded_order(clustered)) or not features:
         yield "the encoded features are not those that the schema clusters on, in the order of an encoding"
-    unknown = sorted(set(fit.kept_out_) - {name for part in possible for name in (part.name, part.column)})
+    unknown = sorted(set(fit.uninformative_) - {name for part in possible for name in (part.name, part.column)})
     if unknown:
-        yield f"kept_out_ names {', '.join(unknown)}, on which the schema does not cluster"
+        yield f"uninformative_ names {', '.join(unknown)}, on which the schema does not cluster"
 
 
 def _sorted_in_blocks(features: Sequence[Feature]) -> list[Feature]:
@@ -86,18 +86,18 @@ def _sorted_in_blocks(features: Sequence[Feature]) -> list[Feature]:
 
 
 def _problems_of_numbers(fit: Fit) -> Iterator[str]:
-    model = fit.finer_clusters_.model
+    model = fit.clusters_.model
     numbers = {"concentration": model.concentration, "discount": model.discount, "coarsening": model.coarsening}
-    for name, value in {**numbers, "outlying_share": fit.finer_clusters_.outlying_share}.items():
+    for name, value in {**numbers, "outlying_share": fit.clusters_.outlying_share}.items():
         yield from RULES[name].problems(name, value)
-    if not 1 <= fit.min_size_ <= fit.finer_labels_.size:
+    if not 1 <= fit.min_size_ <= fit.cluster_labels_.size:
         yield f"min_size_ is {fit.min_size_}"
     if fit.random_seed_ < 0:
         yield f"random_seed_ is {fit.random_seed_}"
     if not _SHA256.fullmatch(fit.cohort_fingerprint_.digest):
         yield "the digest of the fingerprint is none"
     counts = fit.row_counts_
-    if counts is not None and (counts.problems() or counts.taken < fit.finer_labels_.size):
+    if counts is not None and (counts.problems() or counts.taken < fit.cluster_labels_.size):
         yield "row_counts_ are not those of a table with this cohort"
     path = fit.resolution_path_
     if path is not None and path.chosen is not None and path.chosen not in path.steps["coarsening"].tolist():
@@ -105,38 +105,38 @@ def _problems_of_numbers(fit: Fit) -> Iterator[str]:
 
 
 def _problems_of_salt(fit: Fit) -> Iterator[str]:
-    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, fit.finer_labels_, fit.finer_clusters_):
+    if fit.cohort_fingerprint_.salt != salt_of(fit.schema_, fit.random_seed_, fit.cluster_labels_, fit.clusters_):
         yield "the schema, the seed, the labels or the clusters are not those that the cohort was fitted with"
 
 
 def _problems_of_clusters(fit: Fit) -> Iterator[str]:
-    sizes = np.bincount(fit.finer_labels_[fit.finer_labels_ >= 0])
-    if not np.array_equal(sizes, fit.finer_clusters_.sizes):
+    sizes = np.bincount(fit.cluster_labels_[fit.cluster_labels_ >= 0])
+    if not np.array_equal(sizes, fit.clusters_.sizes):
         yield "the sizes of the clusters are not the numbers of their labels"
     elif (np.diff(sizes) > 0).any():
         yield "the clusters are not numbered by decreasing size"
-    if not np.allclose(fit.finer_membership_.sum(axis=1), 1.0, rtol=0.0, atol=1e-6):
-        yield "finer_membership_ has rows that do not sum to 1"
-    if fit.outlying_.any() and fit.finer_clusters_.outlying_share == 0.0:
-        yield "outlying_ marks values although none can be outlying"
+    if not np.allclose(fit.cluster_membership_.sum(axis=1), 1.0, rtol=0.0, atol=1e-6):
+        yield "cluster_membership_ has rows that do not sum to 1"
+    if fit.outliers_.any() and fit.clusters_.outlying_share == 0.0:
+        yield "outliers_ marks values although none can be outlying"
 
 
 def _problems_of_subtypes(fit: Fit) -> Iterator[str]:
-    sizes = fit.finer_clusters_.sizes.astype(np.int64)
+    sizes = fit.clusters_.sizes.astype(np.int64)
     if not np.array_equal(fit.subtype_of_, groups_by_decreasing_size(fit.subtype_of_, sizes)):
         yield "the subtypes are not numbered by decreasing size"
 
 
 def _problems_of_powers(fit: Fit) -> Iterator[str]:
-    features, powers = fit.finer_clusters_.encoding.features, fit.finer_clusters_.model.powers
-    if not np.array_equal(powers, powers_of_features(features, fit.block_powers_)):
+    features, powers = fit.clusters_.encoding.features, fit.clusters_.model.powers
+    if not np.array_equal(powers, powers_of_features(features, fit.block_weights_)):
         yield "the powers of the features are not those of their blocks"
 
 
 def _problems_of_tree(fit: Fit) -> Iterator[str]:
-    if not np.array_equal(fit.tree_.labels, fit.finer_labels_):
+    if not np.array_equal(fit.tree_.labels, fit.cluster_labels_):
         yield "the labels of the tree are not those of the fit"
-    n_clusters = fit.finer_clusters_.sizes.size
+    n_clusters = fit.clusters_.sizes.size
     left = set(range(n_clusters))
     for step, sides in enumerate(fit.tree_.joins.tolist()):
         if len(set(sides)) != 2 or not left.issuperset(sides):

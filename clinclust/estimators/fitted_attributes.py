@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from clinclust.errors import not_fitted
+from clinclust.estimators.renamed import RENAMED, value_of_renamed
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -49,6 +50,8 @@ class FittedAttributes(_Attributes):
         AttributeError
             If the fit has no such attribute, or it is None.
         """
+        if name in RENAMED:
+            return value_of_renamed(self, name, stacklevel=3)
         found = vars(self).get("fit_")
         is_fitted_attribute = name.endswith("_") and not name.startswith("_")
         value = getattr(found, name, None) if is_fitted_attribute and found is not None else None

@@ -48,11 +48,11 @@ def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: fl
 
     The arguments are those of `fitted_problem`.
     """
-    schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_powers_
+    schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_weights_
     problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
-    features, clusters = problem.cohort.encoding.features, fit.finer_clusters_
+    features, clusters = problem.cohort.encoding.features, fit.clusters_
     if fit.outlying_share_ > 0.0:
-        outlying = fit.outlying_[:, schema.places(features)][problem.cohort.order]
+        outlying = fit.outliers_[:, schema.places(features)][problem.cohort.order]
         problem = without_outlying(problem, outlying, fit.outlying_share_)
     selected = dict(zip((feature.name for feature in clusters.encoding.features), clusters.included, strict=True))
     return problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_)

@@ -6,12 +6,12 @@ from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING
 
-from clinclust.engine.kernels.announcement import announcing_compilation
-from clinclust.engine.search.stopping import Budget
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.search.plan import Budget
 from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.fit import Fit, fit_of
 from clinclust.estimators.from_parameters import search_plan_of
-from clinclust.estimators.risen_powers import with_risen_powers
+from clinclust.estimators.raised_weights import with_raised_weights
 from clinclust.estimators.search import search
 from clinclust.estimators.tested_tree import tested_tree
 from clinclust.estimators.tree_test import DEFAULT_TEST, FEWEST_DRAWS
@@ -76,4 +76,4 @@ def fit_by(
         )
         return replace(found, tree_=tree, tree_test_=test)
 
-    return with_risen_powers(tested(fit), cohort, plan, tested)
+    return with_raised_weights(tested(fit), cohort, plan, tested)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.stopping import Budget
+    from clinclust.engine.search.plan import Budget
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.progress import Progress
     from clinclust.schema import FeatureSchema
@@ -44,7 +44,7 @@ def problem_of(model: MAPDP, frame: pd.DataFrame, schema: FeatureSchema) -> Prob
         concentration if is_number(concentration) else DEFAULT,
         model.discount,
         coarsening if is_number(coarsening) else 1.0,
-        None if isinstance(model.block_powers, str) else model.block_powers,
+        None if isinstance(model.block_weights, str) else model.block_weights,
     )
 
 
@@ -84,7 +84,7 @@ def search_plan_of(model: MAPDP, problem: Problem, cancelled: Event, budget: Bud
         select_features=model.select_features,
         outlying_share=share,
         resolution=ResolutionPlan(choose=True) if automatic else None,
-        estimate_powers=isinstance(model.block_powers, str),
+        estimate_powers=isinstance(model.block_weights, str),
         hyperparameters=hyperparameters if isinstance(hyperparameters, str) else None,
         concentration=_choice_of(model.concentration),
         fill_modes=fill_modes,

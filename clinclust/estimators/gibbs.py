@@ -18,6 +18,7 @@ from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.parameters import cluster_codes, is_number
 from clinclust.estimators.prediction import NONE_OF_THESE
+from clinclust.estimators.renamed import RenamedAttributes, renamed_parameters
 from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.estimators.unseen_values import about_new_subjects
 from clinclust.schema import FeatureSchema
@@ -40,7 +41,7 @@ _MOST_IN_FULL = 5_000
 """Subjects up to which the posterior similarity of all pairs is returned at once: 200 MB."""
 
 
-class GibbsDP(Parameterised):
+class GibbsDP(Parameterised, RenamedAttributes):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     The model is that of `MAPDP`, with the same schema, priors, missing values that are integrated out, discount and
@@ -64,8 +65,8 @@ class GibbsDP(Parameterised):
         As in `MAPDP`.
     coarsening : float
         As in `MAPDP`, where it can be estimated (`MAPDP.coarsening_`).
-    block_powers : dict, optional
-        As in `MAPDP`, where they can be estimated (`MAPDP.block_powers_`).
+    block_weights : dict, optional
+        As in `MAPDP`, where they can be estimated (`MAPDP.block_weights_`).
     hyperparameters : dict or "drawn", optional
         As in `MAPDP`; by default they are set from the data. ``"drawn"``: those that the schema does not state are
         drawn beside the partition, each log-normal around its default with a standard deviation of 1.
@@ -109,7 +110,7 @@ class GibbsDP(Parameterised):
         Sweeps of each chain.
     concentration_ : float
         The posterior mean of the concentration.
-    schema_, kept_out_, random_seed_ :
+    schema_, uninformative_, random_seed_ :
         As of `MAPDP`.
     index_ : Index or None
         Index of the cohort.
@@ -125,6 +126,7 @@ class GibbsDP(Parameterised):
     ([60, 40], True)
     """
 
+    @renamed_parameters
     def __init__(
         self,
         schema: FeatureSchema | None = None,
@@ -132,7 +134,7 @@ class GibbsDP(Parameterised):
         concentration: float | str = 3.0,
         discount: float = 0.0,
         coarsening: float = 1.0,
-        block_powers: Mapping[str, float] | None = None,
+        block_weights: Mapping[str, float] | None = None,
         hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
         loss: str = "variation-of-information",
         n_chains: int = 4,
@@ -146,7 +148,7 @@ class GibbsDP(Parameterised):
         self.concentration = concentration
         self.discount = discount
         self.coarsening = coarsening
-        self.block_powers = block_powers
+        self.block_weights = block_weights
         self.hyperparameters = hyperparameters
         self.loss = loss
         self.n_chains = n_chains
@@ -178,7 +180,7 @@ class GibbsDP(Parameterised):
             "concentration": fit.concentration_,
             "discount": fit.discount_,
             "coarsening": fit.coarsening_,
-            "block_powers": fit.block_powers_ or None,
+            "block_weights": fit.block_weights_ or None,
             "hyperparameters": fit.hyperparameters_,
         }
         return cls(fit.schema_, **(found | parameters))
@@ -218,7 +220,7 @@ class GibbsDP(Parameterised):
         cancelled = Event()
         found = interruptible(partial(drawn_posterior, self, cohort, cancelled), cancelled)
         self.posterior_, self.random_seed_ = found
-        self.schema_, self.kept_out_ = cohort.schema, cohort.problem.kept_out
+        self.schema_, self.uninformative_ = cohort.schema, cohort.problem.kept_out
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:
             warnings.warn(_not_converged(self.posterior_), CohortWarning, stacklevel=2)

@@ -6,15 +6,13 @@ from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, cast
 
+from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.concentration import DEFAULT
-from clinclust.engine.joint_estimates.hyperprior import Hyperprior
-from clinclust.engine.kernels.announcement import announcing_compilation
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling.chain import Unknown
-from clinclust.engine.sampling.chains import SamplingPlan, run_chains
-from clinclust.engine.sampling.starts import overdispersed_starts
-from clinclust.engine.search.plan import SearchPlan, n_threads
-from clinclust.engine.search.stopping import Budget
+from clinclust.engine.sampling.chains import SamplingPlan, overdispersed_starts, run_chains
+from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import GIBBS_RULES, parameter_problems, seed_of
 from clinclust.estimators.posterior import Posterior
@@ -50,7 +48,7 @@ def checked(model: GibbsDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> 
         DEFAULT if isinstance(concentration, str) else concentration,
         model.discount,
         model.coarsening,
-        model.block_powers,
+        model.block_weights,
     )
     return posed(frame, schema, problem, stacklevel=stacklevel + 1)
 

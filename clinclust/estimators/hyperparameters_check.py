@@ -17,7 +17,7 @@ __all__ = ["hyperparameters_problems"]
 
 def hyperparameters_problems(fit: Fit) -> list[str]:
     """Return what is wrong with the hyperparameters, centres and scales of a fit; empty if nothing is."""
-    encoding = fit.finer_clusters_.encoding
+    encoding = fit.clusters_.encoding
     features = encoding.features
     if set(fit.hyperparameters_) != {feature.name for feature in features}:
         return ["hyperparameters_ are not of the encoded features"]
@@ -57,7 +57,7 @@ def _form(named: dict[str, Any]) -> dict[str, int | None]:
 
 def _differing(fit: Fit) -> list[str]:
     """Return the features whose encoded prior is not that of their hyperparameters by name."""
-    encoding, prior = fit.finer_clusters_.encoding, fit.finer_clusters_.model.prior
+    encoding, prior = fit.clusters_.encoding, fit.clusters_.model.prior
     flat, named = flat_prior(encoding, fit.hyperparameters_), named_hyperparameters(encoding, prior)
     found = []
     stop = 0

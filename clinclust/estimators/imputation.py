@@ -17,12 +17,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.problem.block_predictives import (
+from clinclust.engine.problem.blocks import members_of_chains
+from clinclust.engine.problem.predictives import (
     block_predictive,
     encoded_block,
     patterns_of,
 )
-from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError
 from clinclust.estimators.imputed_parts import MissingInParts, levels_of_first
 from clinclust.estimators.imputed_values import cells_of, with_cells
@@ -231,7 +231,7 @@ def _missing(
 ) -> Iterator[_Missing | _MissingInBlock | MissingInParts]:
     """Yield the missing values of each feature of a validated table, in the order of the encoding."""
     weights = _weights(model, frame, how, within_subtype, rng)
-    encoding = model.clusters_.encoding
+    encoding = model.subtypes_.encoding
     in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
     pairs = dict(pairs_of_parts(encoding.features))
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
@@ -243,7 +243,7 @@ def _missing(
         elif rows.size and index in in_block:
             yield _missing_in_block(model, frame, in_block[index], index, rows, weights)
         elif rows.size:
-            posteriors = model.finer_clusters_.posteriors(index)
+            posteriors = model.clusters_.posteriors(index)
             yield _Missing(feature, likelihood, index, rows, posteriors, weights[rows], encoding)
 
 
@@ -251,7 +251,7 @@ def _missing_in_parts(
     model: Prediction, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
 ) -> MissingInParts:
     """Return the missing values of a feature with point masses, whose parts are these encoded features."""
-    clusters, encoding = model.finer_clusters_, model.clusters_.encoding
+    clusters, encoding = model.clusters_, model.subtypes_.encoding
     whole = encoding.features[first].whole
     at = levels_of_first(encoding.alone[first], clusters.posteriors(first), len(whole.point_masses))
     masses = weights @ at
@@ -273,7 +273,7 @@ def _missing_in_block(
 
     `members` are the encoded features of the block.
     """
-    clusters, encoding = model.finer_clusters_, model.clusters_.encoding
+    clusters, encoding = model.clusters_, model.subtypes_.encoding
     feature, likelihood, place = encoding.features[index], encoding.alone[index], members.index(index)
     of_block = encoded_block(frame.iloc[rows], encoding, members)
     predictive = block_predictive(clusters, members)
@@ -295,10 +295,10 @@ def _weights(model: Prediction, frame: pd.DataFrame, how: str, within_subtype: b
     """
     from clinclust.engine.problem.posterior import probabilities
 
-    weights = probabilities(model.finer_scores(frame))
+    weights = probabilities(model.cluster_scores(frame))
     if within_subtype:
         subtype_of = np.append(model.subtype_of_, model.n_clusters_)  # the last column is a subtype of its own
-        own = subtype_of == model.clusters_.summed(weights).argmax(axis=1)[:, None]
+        own = subtype_of == model.subtypes_.summed(weights).argmax(axis=1)[:, None]
         weights = np.where(own, weights, 0.0)
     if how == "draw":
         cumulative = weights.cumsum(axis=1)

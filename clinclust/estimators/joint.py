@@ -32,7 +32,7 @@ def log_joint(
     *,
     discount: float = 0.0,
     coarsening: float = 1.0,
-    block_powers: Mapping[str, float] | None = None,
+    block_weights: Mapping[str, float] | None = None,
     select_features: bool = False,
     outlying_share: float = 0.0,
     outlying: ArrayLike | None = None,
@@ -53,15 +53,15 @@ def log_joint(
         As in `MAPDP`. Hyperparameters that are not given here or in the schema are set from the data.
     concentration, discount, coarsening : float
         As in `MAPDP`.
-    block_powers : dict, optional
-        The power of each block, as `MAPDP.block_powers_`. Features of other blocks count in full, and so do all by
+    block_weights : dict, optional
+        The power of each block, as `MAPDP.block_weights_`. Features of other blocks count in full, and so do all by
         default: powers that are estimated belong to a search.
     select_features : bool
         Return the joint of the partition and of the feature selection that is best for it, as in `MAPDP`.
     outlying_share : float
         As in `MAPDP`. Cannot be combined with `select_features`.
     outlying : array of bool, shape (N, D), optional
-        Which values are outlying, as `MAPDP.outlying_`: one column for each part of a feature. By default they are
+        Which values are outlying, as `MAPDP.outliers_`: one column for each part of a feature. By default they are
         found for the partition, beginning with none: no change of a single value raises the joint any more.
 
     Returns
@@ -100,7 +100,7 @@ def log_joint(
         concentration=concentration,
         discount=discount,
         coarsening=coarsening,
-        block_powers=block_powers,
+        block_weights=block_weights,
         select_features=select_features,
         outlying_share=outlying_share,
     )
@@ -110,7 +110,7 @@ def log_joint(
         raise InputError("outlying values need an outlying_share above 0")
     frame = schema.validate(frame, warn=False)
     codes = cluster_codes(labels, len(frame), called="labels")
-    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening, block_powers)
+    problem = pose(frame, schema, hyperparameters, float(concentration), discount, coarsening, block_weights)
     codes = codes[problem.cohort.order]
     if select_features:
         included = best_inclusion(problem, codes)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.feature_predictives import log_predictives
+from clinclust.engine.problem.predictives import log_predictives
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -38,7 +38,7 @@ def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
         the same way (`Clusters.scores`), outlying values included, so that both can be compared. If a subject is alone
         in its cluster, the score of that cluster is the one of a new cluster.
     """
-    clusters, labels = fit.finer_clusters_, fit.finer_labels_
+    clusters, labels = fit.clusters_, fit.cluster_labels_
     values = model_values(cohort, clusters.encoding.features)
     without = log_predictives(clusters, values, labels, held_values(fit))
     change = clusters.model.exponents @ (without - log_predictives(clusters, values, labels))
@@ -50,8 +50,8 @@ def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
 
 def held_values(fit: Fit) -> NDArray[np.bool_]:
     """Return which values the statistics of the clusters hold, bool (D, N): those that were not set aside."""
-    places = fit.schema_.places(fit.finer_clusters_.encoding.features)
-    return np.asarray(~fit.outlying_[:, places].T)
+    places = fit.schema_.places(fit.clusters_.encoding.features)
+    return np.asarray(~fit.outliers_[:, places].T)
 
 
 def log_weights(clusters: Clusters) -> Array:

@@ -91,9 +91,9 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
         `schema_line` (what to write into the schema to declare the better one).
     """
     rows = _subjects(fit, frame, order)
-    labels = fit.finer_labels_[rows]
-    tree = ClusterTree(fit.finer_clusters_, fit.tree_.joins, fit.tree_.evidence)
-    features = fit.finer_clusters_.encoding.features
+    labels = fit.cluster_labels_[rows]
+    tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
+    features = fit.clusters_.encoding.features
     found = []
     for feature, place in zip(features, fit.schema_.places(features), strict=True):
         if feature.is_part and feature.levels:
@@ -101,7 +101,7 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
         scores = feature.scores(frame[feature.column])[rows]
         kept = ~np.isnan(scores)
         if fit.outlying_share_ > 0.0:
-            kept &= ~fit.outlying_[rows, place]
+            kept &= ~fit.outliers_[rows, place]
         found.append(_compared(feature, scores[kept], labels[kept], tree))
     table = pd.DataFrame(found, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
     return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
@@ -113,7 +113,7 @@ def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | s
         return slice(None)
     if order is None:
         possible = fit.schema_.clustered_parts
-        features = tuple(part for part in possible if not {part.name, part.column} & set(fit.kept_out_))
+        features = tuple(part for part in possible if not {part.name, part.column} & set(fit.uninformative_))
         order = canonical_order(list(model_values(frame, features).values()))
     return order[:: -(-len(frame) // _MOST_SUBJECTS)]
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import PATH, accepting
 from clinclust.errors import CohortWarning
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
+from clinclust.estimators.renamed import renamed_parameters
 from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.schema import FeatureSchema
 
@@ -38,7 +39,7 @@ class MAPDP(Parameterised, Prediction):
                          + sum_k sum_d ln m_d(observed values of feature d in cluster k).
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
-    `discount` generalises the first line, `coarsening` and `block_powers` the second. Missing values are integrated
+    `discount` generalises the first line, `coarsening` and `block_weights` the second. Missing values are integrated
     out: they have no influence on the cluster of their subject (`missing` can change this). Each restart reassigns one
     subject at a time until a full sweep changes no label. It then tries to merge and to divide whole clusters, and
     repeats both until no move raises the joint. The result depends neither on the order of the subjects in the table
@@ -50,16 +51,19 @@ class MAPDP(Parameterised, Prediction):
         Schema of the columns. By default a schema is drafted from the data; check this draft (`schema_`) before you
         rely on the results.
     n_clusters : int, "distinct" or None
-        Number of subtypes. None: it follows from the data, and each subtype is a cluster that the search found.
+        Number of subtypes.
+
+        ``"distinct"``, the default, merges all clusters between which there is no more than one continuous population
+        explains, such as slices of one severity. `distinct_subtypes` does this test, here with its default arguments,
+        after the search and outside of `max_seconds`; `tree_test_` keeps it. Where features depend on each other inside
+        a disease, it needs ``coarsening="auto"``: the clusters are otherwise more than there are subtypes.
+
+        None: each subtype is a cluster that the search found.
 
         With a number, the search is the same, and its clusters are then merged along `tree_` until so many subtypes
         are left: each subtype is a union of clusters, and its predictive the mixture of theirs. If the search found
         fewer clusters, the fit is refused. `cut` does the same after a fit, and keeps the search whatever it found.
 
-        ``"distinct"`` merges all clusters between which there is no more than one continuous population explains, such
-        as slices of one severity. `distinct_subtypes` does this test, here with its default arguments, after the
-        search and outside of `max_seconds`; `tree_test_` keeps it. Use it with ``coarsening="auto"``: where features
-        depend on each other inside a disease, the clusters are otherwise more than there are subtypes.
     min_size : int, float or None
         Fewest subjects of a subtype that is tested: a number of at least 2, or a share of the cohort above 0 and at
         most 0.5 (rounded up to whole subjects). No subject is ever left out; a subtype below this floor is
@@ -68,7 +72,7 @@ class MAPDP(Parameterised, Prediction):
           the test decides: they are, if no division between them was found distinct. Where it was not, they are if
           their merger lowers the log joint by less than 5 nats (a Bayes factor of 150). The pair whose merger lowers
           it least comes first. With a number as `n_clusters`, there are then fewer subtypes than asked for;
-        - else described only (`described_only_`): it stays a subtype, to which new subjects can belong, and reports
+        - else described only (`untested_`): it stays a subtype, to which new subjects can belong, and reports
           describe it and say that it has few subjects. It takes no part in tests and effect sizes, except as part of
           "all others".
 
@@ -101,14 +105,15 @@ class MAPDP(Parameterised, Prediction):
         cause extra clusters. Below 1 each cluster needs more evidence from the data. `log_joint_` is the coarsened
         joint.
 
-        ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes
-        zeta = 1 / (1 + mean over features of the sum of the squared correlations with the other features within
-        clusters, each less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above
-        the zeta of its own partition, within a tolerance of .01, and ends there; if there is none, the last. The
+        ``"auto"`` searches at decreasing coarsenings from 1 (`resolution_path_`). For each partition it computes zeta =
+        1 / (1 + mean over features of the sum of the squared correlations with the other features within clusters, each
+        less 1 / (n - K), its mean under independence). It takes the first coarsening that is not above the zeta of its
+        own partition, within a tolerance of .01, and ends there; if there is none, the last. It cannot be combined with
+        another search (`select_features`, hyperparameters or a concentration to be estimated): state a number then. The
         function `resolution_path` goes on to coarser ones. In a cohort searched in a sample, finer coarsenings are
         turned down in the sample; where all subjects do not bear out the one it chose, the path goes on among all of
         them.
-    block_powers : "auto", None or dict
+    block_weights : "auto", None or dict
         What the features of a `block` of the schema count for. Their likelihoods are raised to a power w in (0, 1], so
         that p features count for w p: `log_joint_` then holds w ln m_d in the place of ln m_d. Without it, eight
         measurements of one blood pressure weigh as much as eight independent features, and each slice of the blood
@@ -119,7 +124,7 @@ class MAPDP(Parameterised, Prediction):
         independent within clusters, and for a block of one. A block of multivariate Gaussian features has no power,
         because its likelihood says how they depend on each other. w p is the number of independent features that tell
         clusters apart as well. Since clusters and powers depend on each other, short searches and estimates take turns,
-        from the powers of one cluster on, until the powers reproduce themselves (`block_powers_`); the search of the
+        from the powers of one cluster on, until the powers reproduce themselves (`block_weights_`); the search of the
         fit then keeps them. With ``n_clusters="distinct"``, every feature is then counted in full once: where the
         distinct subtypes of that leave at most .4 of the dependence inside a block, 1 / w - 1, the search is made again
         with the powers that they imply, and kept if it has more distinct subtypes. Else groups that differ in the
@@ -148,12 +153,12 @@ class MAPDP(Parameterised, Prediction):
         result is computed from observed values alone, under the partition found: `log_joint_`, probabilities,
         predictions, relevance, `tree_`, imputations and reports. The cluster of a subject in `labels_` need not be its
         most probable one in `membership_`; it was not in 11% to 15% of the subjects of these cohorts. It cannot be
-        combined with ``n_clusters="distinct"``, ``coarsening="auto"``, outlying values, feature selection, or
-        hyperparameters or a concentration to be estimated.
+        combined with ``n_clusters="distinct"``, ``coarsening="auto"`` (use `as_published`), outlying values,
+        feature selection, or hyperparameters or a concentration to be estimated.
     outlying_share : float, optional
         Prior probability, in [0, 1), that a single value is outlying: it does not come from the distribution of its
         subject's subtype, because it is an error of recording or lies in a tail heavier than that of the likelihood.
-        Outlying values (`outlying_`) add nothing to the statistics of their clusters. Each contributes
+        Outlying values (`outliers_`) add nothing to the statistics of their clusters. Each contributes
         coarsening * (ln m_d(x) + ln share) to the joint, as a single value drawn from the prior; every other observed
         value contributes coarsening * ln(1 - share) in addition. Both are multiplied by the power of a block as well.
         As ordinary values, outlying ones would open clusters of their own. The search finds them together with the
@@ -228,7 +233,7 @@ class MAPDP(Parameterised, Prediction):
         Number of subtypes, K.
     cluster_sizes_ : int64 (K,)
         Number of subjects in each subtype.
-    finer_labels_ : int64 (N,)
+    cluster_labels_ : int64 (N,)
         Cluster that the search found of each subject, 0 .. J - 1 by decreasing size. Without a merger, J is K, and it
         equals `labels_`.
     min_size_ : int
@@ -236,14 +241,14 @@ class MAPDP(Parameterised, Prediction):
     remarks_ : list of tuple of str
         For each subtype, what suggests that it is noise: ``few``, it has fewer than 5 subjects; ``weak``, there are
         less than 3 nats of evidence between it and its nearest other. Reports mark it so.
-    described_only_ : bool (K,)
+    untested_ : bool (K,)
         Which subtypes have fewer subjects than `min_size_`.
-    finer_membership_ : float64 (N, J)
+    cluster_membership_ : float64 (N, J)
         Probability of each of these clusters for each subject, as in `membership_`.
     subtype_of_ : int64 (J,)
         Subtype that holds each of these clusters.
     log_joint_ : float
-        Log joint of the partition that the search found (`finer_labels_`) in nats, all constants included. Densities
+        Log joint of the partition that the search found (`cluster_labels_`) in nats, all constants included. Densities
         are those of the validated columns after their declared transform.
     merged_log_joint_ : float
         Log joint of the partition into subtypes (`labels_`); it is below `log_joint_` by the evidence of the joins.
@@ -280,13 +285,13 @@ class MAPDP(Parameterised, Prediction):
     selected_features_ : list of str
         The clustered features that differ between the clusters, in the order of the schema: with `select_features`
         those that were selected (none if there is one cluster), else all.
-    kept_out_ : dict
+    uninformative_ : dict
         Features that cannot inform the clustering (constant, or never observed), with the reason. Of a feature with a
         spike, one part may be kept out alone, such as ``crp: rest`` where few values are none.
     tree_ : SubtypeTree
         Tree of the clusters that the search found, each join with its evidence in nats. It shows which of them are
         hardly distinct, and `cut` cuts it. If it was tested, clusters of one distinct subtype are joined first.
-    outlying_ : bool (N, D)
+    outliers_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit. The attributes
         above are computed without these values, except for their terms in `log_joint_` (see `outlying_share`).
     tree_test_ : TreeTest
@@ -304,8 +309,8 @@ class MAPDP(Parameterised, Prediction):
         Schema used, given or drafted. Its `rows` say which rows of the file were taken, if `read_cohort` chose them.
     concentration_, discount_, coarsening_, outlying_share_ : float
         Values of the final model.
-    block_powers_ : dict
-        The power of each block with a feature that was clustered on, by its name (see `block_powers`); empty without
+    block_weights_ : dict
+        The power of each block with a feature that was clustered on, by its name (see `block_weights`); empty without
         blocks.
     random_seed_ : int
         Seed used.
@@ -330,16 +335,17 @@ class MAPDP(Parameterised, Prediction):
     (2, [60, 40])
     """
 
+    @renamed_parameters
     def __init__(
         self,
         schema: FeatureSchema | None = None,
         *,
-        n_clusters: int | str | None = None,
+        n_clusters: int | str | None = "distinct",
         min_size: float | None = None,
         concentration: float | ArrayLike = 3.0,
         discount: float = 0.0,
-        coarsening: float | str = 1.0,
-        block_powers: Mapping[str, float] | str | None = "auto",
+        coarsening: float | str = "auto",
+        block_weights: Mapping[str, float] | str | None = "auto",
         missing: str = "marginal",
         outlying_share: float | None = None,
         select_features: bool = False,
@@ -358,7 +364,7 @@ class MAPDP(Parameterised, Prediction):
         self.concentration = concentration
         self.discount = discount
         self.coarsening = coarsening
-        self.block_powers = block_powers
+        self.block_weights = block_weights
         self.missing = missing
         self.outlying_share = outlying_share
         self.select_features = select_features
@@ -372,20 +378,19 @@ class MAPDP(Parameterised, Prediction):
         self.progress = progress
 
     @classmethod
-    def recommended(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
-        """Return an estimator with the parameters that suit most clinical cohorts, not fitted.
+    def as_published(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
+        """Return an estimator of the model of Raykov et al. (2016), not fitted.
 
-        It has ``coarsening="auto"``, which also sets outlying values aside, and ``n_clusters="distinct"``: the subtypes
-        are those between which there is more than a continuum. In clinical data features depend on each other inside a
-        disease, by its severity if nothing else. The defaults of the class are the model as published, whose clusters
-        then divide a continuum as well (benchmarks/results/distinct.md). The command line does the same.
+        Its parameters are ``n_clusters=None``, ``coarsening=1.0`` and ``block_weights=None``: every cluster of the
+        search is a subtype, and every feature counts in full. Where features depend on each other inside a disease,
+        by its severity if nothing else, such clusters divide a continuum as well. ``missing="mode"``,
+        ``init="single"`` and ``hyperparameters="greedy"`` reproduce the search of the paper.
 
         Parameters
         ----------
         schema : FeatureSchema, optional
         **parameters
-            Other parameters of `MAPDP`; those that are given here hold. If one asks for another search beside the
-            partition (`select_features`, hyperparameters or concentration to be estimated), coarsening is 1.
+            Other parameters of `MAPDP`, or other values of these three.
 
         Raises
         ------
@@ -395,14 +400,10 @@ class MAPDP(Parameterised, Prediction):
         Examples
         --------
         >>> import clinclust as cc
-        >>> cc.MAPDP.recommended(random_state=0)
-        MAPDP(n_clusters='distinct', coarsening='auto', random_state=0)
-        >>> cc.MAPDP.recommended(select_features=True)
-        MAPDP(n_clusters='distinct', select_features=True)
+        >>> cc.MAPDP.as_published(random_state=0)
+        MAPDP(n_clusters=None, coarsening=1.0, block_weights=None, random_state=0)
         """
-        from clinclust.estimators.recommended import recommended_parameters
-
-        return cls(schema, **recommended_parameters(cls, parameters))
+        return cls(schema, **{"n_clusters": None, "coarsening": 1.0, "block_weights": None, **parameters})
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the clusters of a cohort.
@@ -514,7 +515,7 @@ class MAPDP(Parameterised, Prediction):
         >>> coarse = model.cut(2)
         >>> model.cluster_sizes_.tolist(), coarse.cluster_sizes_.tolist(), coarse.subtype_of_.tolist()
         ([60, 50, 8], [110, 8], [0, 0, 1])
-        >>> model.cut(None, min_size=20).described_only_.tolist()
+        >>> model.cut(None, min_size=20).untested_.tolist()
         [False, False, True]
         """
         from clinclust.estimators.cut import cut_model

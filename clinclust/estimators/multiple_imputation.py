@@ -16,14 +16,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.announcement import announcing_compilation
-from clinclust.engine.problem.block_predictives import (
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.problem.blocks import members_of_chains
+from clinclust.engine.problem.posterior import clusters_of, partition_of
+from clinclust.engine.problem.predictives import (
     draw_in_block,
     drawn_moments,
     encoded_block,
 )
-from clinclust.engine.problem.blocks import members_of_chains
-from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.errors import CohortError, InputError
@@ -93,7 +93,7 @@ def _draws(
     whole, included = fitted_problem_of_all_features(fit, cohort, fit.coarsening_)
     problem = with_selected(whole, included)
     order = whole.cohort.order
-    chain = Chain(problem, fit.finer_labels_[order], rng)
+    chain = Chain(problem, fit.cluster_labels_[order], rng)
     for number in range(m):
         for _ in range(n_sweeps * (1 if number else _FIRST)):
             if cancelled.is_set():

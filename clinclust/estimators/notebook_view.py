@@ -12,7 +12,7 @@ from clinclust.estimators.few_subjects import MEANING_OF_MARKS
 from clinclust.estimators.membership import own_membership
 from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.estimators.subtype_model import is_fitted
-from clinclust.files.notebook_html import block, paragraph, table
+from clinclust.schema.notebook_view import block, paragraph, table
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
@@ -117,15 +117,15 @@ def _warnings(model: MAPDP) -> Iterable[str]:
     best = restarts["log_joint"].max()
     if not restarts["converged"].iloc[restarts["log_joint"].argmax()]:
         yield "Warning: the best search was still moving subjects when it was stopped; raise max_sweeps."
-    small = [str(subtype) for subtype, is_small in enumerate(model.described_only_, start=1) if is_small]
+    small = [str(subtype) for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
     if small:
         which = f"subtype {small[0]} has" if len(small) == 1 else f"subtypes {', '.join(small)} have"
-        yield f"Few subjects, described only: {which} fewer than {model.min_size_} subjects; see described_only_."
+        yield f"Few subjects, described only: {which} fewer than {model.min_size_} subjects; see untested_."
     if model.stopped_early_:
         yield f"Warning: the search was {STOPPED_EARLY}."
     near = restarts["log_joint"].round(6)[restarts["log_joint"] >= best - 1.0].nunique()
     if near > 1:
         filled = "" if getattr(model, "completed_log_joint_", None) is None else ", with filled values"
         yield f"Warning: {near} partitions lie within 1 nat of the best{filled}; see restarts_."
-    if model.kept_out_:
-        yield "Warning: not clustered on: " + "; ".join(f"{name} ({why})" for name, why in model.kept_out_.items())
+    if model.uninformative_:
+        yield "Warning: not clustered on: " + "; ".join(f"{name} ({why})" for name, why in model.uninformative_.items())

@@ -31,6 +31,7 @@ __all__ = [
     "combined_searches",
     "is_number",
     "parameter_problems",
+    "published_searches",
     "seed_of",
 ]
 
@@ -159,7 +160,7 @@ RULES: dict[str, Rule] = {
     "discount": _SHARE,
     "coarsening": Rule("a number above 0 and at most 1", _is_power),
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
-    "block_powers": _Powers("a dictionary by block or None", lambda value: value is None),
+    "block_weights": _Powers("a dictionary by block or None", lambda value: value is None),
     "outlying_share": _SHARE,
     "select_features": _ON_OR_OFF,
     "n_restarts": _whole(1),
@@ -218,7 +219,7 @@ MAPDP_RULES: dict[str, Rule] = {
         "'auto' or a number above 0 and at most 1",
         lambda value: value == "auto" if isinstance(value, str) else _is_power(value),
     ),
-    "block_powers": _Powers(
+    "block_weights": _Powers(
         "'auto', a dictionary by block or None",
         lambda value: value is None or (isinstance(value, str) and value == "auto"),
     ),
@@ -305,26 +306,38 @@ def _searches_asked(given: Mapping[str, Any]) -> list[str]:
 
 def combination_problems(given: Mapping[str, Any]) -> list[str]:
     """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
+    published = published_searches(given)
+    if published and given["n_clusters"] == "distinct":
+        return [
+            f"{' and '.join(f'{name}={given[name]!r}' for name in published)} cannot be combined with "
+            "n_clusters='distinct', the default: it reproduces a published search. Use MAPDP.as_published(...), or "
+            "state n_clusters as a number or None"
+        ]
     problems = _problems_of_filling(given)
-    asked = [_SEARCHES[name] for name in combined_searches(given)]
-    if not asked:
-        return problems
-    return [
-        *problems,
-        f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "
-        "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next",
-    ]
+    clash = combined_searches(given)
+    if clash:
+        asked = [_SEARCHES[name] for name in clash]
+        problems.append(
+            f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "
+            "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next"
+        )
+        if isinstance(given["coarsening"], str):
+            problems[-1] += ". coarsening='auto' is the default: state a number, such as coarsening=1"
+    return problems
+
+
+def published_searches(given: Mapping[str, Any]) -> list[str]:
+    """Return the parameters of `MAPDP` whose values are those of a published search, which nobody else needs."""
+    return [name for name, value in _PUBLISHED.items() if isinstance(given[name], str) and given[name] == value]
+
+
+_PUBLISHED = {"missing": "mode", "init": "single", "hyperparameters": "greedy"}
 
 
 def _problems_of_filling(given: Mapping[str, Any]) -> list[str]:
     """Return what cannot be combined with the paper's search, which fills missing values and finds nothing else."""
-    if given["missing"] != "mode":
-        return []
-    searches = _searches_asked(given)
-    asked = [_SEARCHES[name] for name in searches]
-    if isinstance(given["n_clusters"], str):
-        asked.append("n_clusters='distinct'")
-    if not asked:
+    asked = [_SEARCHES[name] for name in _searches_asked(given)]
+    if given["missing"] != "mode" or not asked:
         return []
     return [
         f"missing='mode' cannot be combined with {', '.join(asked)}: these would take filled values for observed ones; "

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.control_characters import on_one_line
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError
+from clinclust.estimators.renamed import RenamedAttributes
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ __all__ = ["Partition"]
 _SHOWN_ROWS = 5
 
 
-class Partition:
+class Partition(RenamedAttributes):
     """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
 
     It satisfies the protocol `SubtypeModel`, so `write_report`, `validated_associations`, `subtype_table` and the
@@ -59,7 +60,7 @@ class Partition:
     schema_ : FeatureSchema
     membership_, fit_ : None
         A given partition has neither membership probabilities nor results of a search.
-    kept_out_ : mapping
+    uninformative_ : mapping
         Empty: it is not known which features were used.
 
     Raises
@@ -123,7 +124,7 @@ class Partition:
         return None
 
     @property
-    def kept_out_(self) -> Mapping[str, str]:
+    def uninformative_(self) -> Mapping[str, str]:
         """Empty: it is not known which features were used."""
         return MappingProxyType({})
 

@@ -10,14 +10,20 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.agreements import same_cluster
 from clinclust.engine.problem.posterior import clusters_of, partition_of, probabilities
-from clinclust.engine.sampling.point_estimate import Ball, Loss, ball_around, membership_of_draws, point_estimate
+from clinclust.engine.sampling.point_estimate import (
+    Ball,
+    Loss,
+    ball_around,
+    membership_of_draws,
+    point_estimate,
+    same_cluster,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.sampling.chains import Chains

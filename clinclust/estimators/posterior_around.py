@@ -41,7 +41,7 @@ def posterior_around(
     fit = require_search(model, "posterior")
     cohort = cohort_of(model, frame, stacklevel=3)
     kept = cohort.copy()
-    for part, is_outlying in zip(fit.schema_.parts, fit.outlying_.T, strict=True):
+    for part, is_outlying in zip(fit.schema_.parts, fit.outliers_.T, strict=True):
         if is_outlying.any():
             kept[part.column] = kept[part.column].mask(is_outlying)
     sampler = GibbsDP.of(model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)  # type: ignore[arg-type]

@@ -62,7 +62,7 @@ class Prediction(FittedAttributes):
         CohortWarning
             If values were taken for missing.
         """
-        best = self.clusters_.log_summed(self.finer_scores(X, unseen=unseen)).argmax(axis=1)
+        best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen)).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
@@ -72,7 +72,7 @@ class Prediction(FittedAttributes):
         """
         from clinclust.engine.problem.posterior import probabilities
 
-        return self.clusters_.summed(probabilities(self.finer_scores(X, unseen=unseen)))
+        return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen)))
 
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
@@ -82,7 +82,7 @@ class Prediction(FittedAttributes):
         """
         from scipy.special import logsumexp
 
-        return np.asarray(logsumexp(self.finer_scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
+        return np.asarray(logsumexp(self.cluster_scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
 
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
         """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
@@ -138,7 +138,7 @@ class Prediction(FittedAttributes):
         check_unseen(unseen)
         warn_of_other_rows(self.schema_, X, stacklevel=2)
         frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
-        return explanation(self.clusters_, frame, self.schema_)
+        return explanation(self.subtypes_, frame, self.schema_)
 
     @accepting(
         how=TEXT,
@@ -162,7 +162,7 @@ class Prediction(FittedAttributes):
         smallest mean squared error, its median the smallest mean absolute error (benchmarks/results/imputation.md).
 
         Imputed values are an output: the fit does not use them. Described columns, and features that cannot inform the
-        clustering (`kept_out_`), are returned unchanged. Values are taken to be missing at random: given what was
+        clustering (`uninformative_`), are returned unchanged. Values are taken to be missing at random: given what was
         observed of a subject, whether a value is missing does not depend on the value. Where large values are missing
         more often, imputed ones are too low, and fewer intervals than promised hold the value.
 
@@ -306,7 +306,7 @@ class Prediction(FittedAttributes):
         model = cast("MAPDP", self)
         return interruptible(lambda: multiple_imputations(model, table, m, n_sweeps, rng, cancelled), cancelled)
 
-    def finer_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
+    def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects under the clusters that the search found.
 
         `predict`, `predict_proba` and `score_samples` are made from it. It differs from the subtypes only where
@@ -326,7 +326,7 @@ class Prediction(FittedAttributes):
         float64 (n, J + 1)
             In nats; the last column is that of a new cluster.
         """
-        from clinclust.engine.kernels.announcement import announcing_compilation
+        from clinclust.compiled import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
         from clinclust.engine.search.threads import interruptible
         from clinclust.estimators.rows_of_cohort import warn_of_other_rows
@@ -334,7 +334,7 @@ class Prediction(FittedAttributes):
         self._require_fit()
         check_unseen(unseen)
         warn_of_other_rows(self.schema_, X, stacklevel=3)
-        clusters = self.finer_clusters_
+        clusters = self.clusters_
         features = clusters.encoding.features
         values = model_values(self._validated(table_of_fitted(X, self.schema_.names), unseen), features)
 
@@ -345,7 +345,7 @@ class Prediction(FittedAttributes):
         return interruptible(scores)
 
     def _validated(self, frame: pd.DataFrame, unseen: str) -> pd.DataFrame:
-        """Return the columns that the clusters were found from, validated; called by `finer_scores` only."""
+        """Return the columns that the clusters were found from, validated; called by `cluster_scores` only."""
         schema = self.schema_needed
         if unseen == TAKE_FOR_MISSING:
             frame, note = without_unseen(schema, frame)
@@ -359,4 +359,4 @@ class Prediction(FittedAttributes):
     @property
     def schema_needed(self) -> FeatureSchema:
         """The features that new subjects are judged by."""
-        return self.schema_.restricted_to(feature.column for feature in self.finer_clusters_.encoding.features)
+        return self.schema_.restricted_to(feature.column for feature in self.clusters_.encoding.features)

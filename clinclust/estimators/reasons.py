@@ -43,7 +43,7 @@ def reasons_of_new(fit: Fit, frame: pd.DataFrame) -> list[str]:
     found: list[str] = []
     for first in range(0, len(frame), _AT_ONCE):  # not all at once, to save memory
         some = frame.iloc[first : first + _AT_ONCE]
-        found += _in_words(fit, some, terms_of_new(fit.clusters_, some))
+        found += _in_words(fit, some, terms_of_new(fit.subtypes_, some))
     return found
 
 
@@ -60,7 +60,7 @@ def reasons_of_cohort(fit: Fit, cohort: pd.DataFrame) -> list[str]:
 
 
 def _in_words(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
-    features, of_features = of_wholes(fit.finer_clusters_.encoding.features, terms.of_features)
+    features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
     strongest = np.argsort(-of_features, axis=0, kind="stable")[:_MOST_NAMED]
     columns = [frame[feature.name].tolist() for feature in features]
     found = []

@@ -16,7 +16,7 @@ from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters
 
 if TYPE_CHECKING:
     from clinclust.engine.joint_estimates.resolution import ResolutionStep
-    from clinclust.schema import FeatureSchema
+from clinclust.schema import FeatureSchema
 
 __all__ = ["ResolutionPath", "path_of", "resolution_path"]
 
@@ -84,7 +84,7 @@ def resolution_path(
     concentration: float = 3.0,
     *,
     discount: float = 0.0,
-    block_powers: Mapping[str, float] | str | None = "auto",
+    block_weights: Mapping[str, float] | str | None = "auto",
     coarsenings: Sequence[float] | None = None,
     outlying_share: float = 0.0,
     n_restarts: int = 10,
@@ -105,7 +105,7 @@ def resolution_path(
     frame : DataFrame, shape (N, D)
         A table that fits the schema.
     schema : FeatureSchema
-    hyperparameters, concentration, discount, block_powers, outlying_share, max_sweeps, n_jobs, random_state
+    hyperparameters, concentration, discount, block_weights, outlying_share, max_sweeps, n_jobs, random_state
         As in `MAPDP`. Powers of blocks are estimated once, at coarsening 1.
     coarsenings : sequence of float, optional
         Decreasing, each above 0 and at most 1; by default from 1 to 0.05.
@@ -134,8 +134,8 @@ def resolution_path(
     5         0.4           2
     6         0.3           1
     """
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.joint_estimates.resolution import resolution_steps
-    from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
     from clinclust.engine.search.threads import interruptible
@@ -144,8 +144,8 @@ def resolution_path(
 
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(
-        RULES | {"block_powers": MAPDP_RULES["block_powers"]},
-        block_powers=block_powers,
+        RULES | {"block_weights": MAPDP_RULES["block_weights"]},
+        block_weights=block_weights,
         hyperparameters=hyperparameters,
         concentration=concentration,
         discount=discount,
@@ -157,9 +157,9 @@ def resolution_path(
         n_jobs=n_jobs,
         random_state=random_state,
     )
-    stated = None if isinstance(block_powers, str) else block_powers
+    stated = None if isinstance(block_weights, str) else block_weights
     valid = schema.validate(frame, warn=False)
-    problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_powers=stated)
+    problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_weights=stated)
     warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=3)
     plan = SearchPlan(
         seed=seed_of(random_state),
@@ -167,7 +167,7 @@ def resolution_path(
         max_sweeps=max_sweeps,
         n_jobs=n_jobs,
         outlying_share=outlying_share,
-        estimate_powers=isinstance(block_powers, str),
+        estimate_powers=isinstance(block_weights, str),
         resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
     )
 
@@ -181,8 +181,7 @@ def resolution_path(
 
 def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
     """Return the steps of a search as a `ResolutionPath`, with subjects in the order of the table."""
-    from clinclust.engine.search.agreement import adjusted_rand_index
-    from clinclust.engine.search.labels import by_decreasing_size
+    from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 
     found = [step.labels for step in steps]
     table = pd.DataFrame(

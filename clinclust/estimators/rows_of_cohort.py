@@ -10,7 +10,7 @@ import pandas as pd
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.listed import limited, listed, quoted
 from clinclust.files.selection.condition import compared_columns, parsed
-from clinclust.files.selection.rows_taken import rows_taken
+from clinclust.files.selection.row_choice import rows_taken
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema

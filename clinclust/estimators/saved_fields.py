@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.partition import Model
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.posterior import Clusters
 from clinclust.errors import InputError
@@ -21,7 +21,7 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.resolution_path import ResolutionPath
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import TreeTest
-from clinclust.files.selection.rows_taken import RowCounts
+from clinclust.files.selection.row_choice import RowCounts
 from clinclust.schema import Feature, FeatureSchema
 
 __all__ = ["HELD", "Arrays", "read_fields", "written_fields"]
@@ -35,17 +35,17 @@ HELD: dict[type, dict[str, Kind]] = {
     Fit: {
         "schema_": FeatureSchema,
         "random_seed_": int,
-        "finer_labels_": np.ndarray,
-        "finer_membership_": np.ndarray,
-        "finer_clusters_": Clusters,
+        "cluster_labels_": np.ndarray,
+        "cluster_membership_": np.ndarray,
+        "clusters_": Clusters,
         "subtype_of_": np.ndarray,
         "log_joint_": float,
         "log_joint_trace_": np.ndarray,
         "leave_one_out_nll_": float,
         "hyperparameters_": {str: dict},
-        "kept_out_": {str: str},
+        "uninformative_": {str: str},
         "tree_": SubtypeTree,
-        "outlying_": np.ndarray,
+        "outliers_": np.ndarray,
         "restarts_": pd.DataFrame,
         "tuning_": pd.DataFrame,
         "versions_": {str: str},

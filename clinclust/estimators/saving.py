@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = 11
+_FORMAT = 12
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
@@ -88,8 +88,8 @@ def _parameters(model: MAPDP, arrays: Arrays) -> dict[str, Any]:
     parameters["random_state"] = model.random_seed_
     if model.hyperparameters is not None and not isinstance(model.hyperparameters, str):
         parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
-    if isinstance(model.block_powers, Mapping):
-        parameters["block_powers"] = {str(block): float(power) for block, power in model.block_powers.items()}
+    if isinstance(model.block_weights, Mapping):
+        parameters["block_weights"] = {str(block): float(power) for block, power in model.block_weights.items()}
     if not isinstance(model.init, str):
         # Labels matter only by which subjects share one, so codes replace them.
         arrays[_INIT] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)

@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from clinclust.errors import InputError
+from clinclust.estimators.renamed import under_new_names
 
 __all__ = ["Parameterised"]
 
@@ -27,7 +28,7 @@ class Parameterised:
         ValueError
             If a parameter does not exist. The message names all such parameters.
         """
-        known = _defaults(self)
+        known, parameters = _defaults(self), under_new_names(parameters, stacklevel=3)
         unknown = sorted(set(parameters) - set(known))
         if unknown:
             raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(known)}")

@@ -10,23 +10,27 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.block_powers import has_repeated, reproduced_powers
+from clinclust.engine.joint_estimates.dependence import has_repeated, reproduced_weights
 from clinclust.engine.joint_estimates.mode_filling import search_filling
 from clinclust.engine.joint_estimates.outlying import OutlyingMask
 from clinclust.engine.joint_estimates.outlying_search import none_outlying, search_with_outlying
-from clinclust.engine.joint_estimates.resolution import ResolutionStep, chosen_step, first_step, resolution_steps
-from clinclust.engine.joint_estimates.sampled_resolution import LARGE_BESIDE, sampled_steps
+from clinclust.engine.joint_estimates.resolution import (
+    LARGE_BESIDE,
+    ResolutionStep,
+    chosen_step,
+    first_step,
+    resolution_steps,
+    sampled_steps,
+)
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.restarts import index_of_best, run_restarts
-from clinclust.engine.search.sampled import LARGE, N_SAMPLED, run_sampled_restarts
+from clinclust.engine.search.restarts import LARGE, N_SAMPLED, index_of_best, run_restarts, run_sampled_restarts
 from clinclust.engine.search.starts import Start, search_starts, single_starts, starts_from
 from clinclust.estimators.tuning import search_and_tune, tried_once
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.stopping import Budget
+    from clinclust.engine.search.plan import Budget, SearchPlan
     from clinclust.progress import Progress
 
 __all__ = ["SearchResult", "search", "short_plan", "with_powers_estimated"]
@@ -116,7 +120,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
         found = _search(posed, replace(between, progress=plan.progress.within(about)))
         return found.problem, found.winner.labels
 
-    return problem.with_powers(reproduced_powers(part, find, budget.used_up))
+    return problem.with_powers(reproduced_weights(part, find, budget.used_up))
 
 
 def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPlan:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
 
@@ -30,28 +30,28 @@ Labels = NDArray[np.int64]
 class SubtypeMixture:
     """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes.
 
-    There are no posteriors of a subtype: ask its clusters (`finer`).
+    There are no posteriors of a subtype: ask its `clusters`.
 
     Attributes
     ----------
-    finer : Clusters
+    clusters : Clusters
         The clusters that the search found.
     subtype_of : int64 (J,)
         Subtype of each cluster, 0 .. K - 1.
     """
 
-    finer: Clusters
+    clusters: Clusters
     subtype_of: Labels
 
     @property
     def encoding(self) -> Encoding:
         """The encoding of the features."""
-        return self.finer.encoding
+        return self.clusters.encoding
 
     @property
     def model(self) -> Model:
         """The model of the clusters."""
-        return self.finer.model
+        return self.clusters.model
 
     @property
     def is_merged(self) -> bool:
@@ -61,7 +61,7 @@ class SubtypeMixture:
     @cached_property
     def pooled(self) -> Clusters:
         """The partition into subtypes, each taken as one cluster: for its evidence, not for predictions."""
-        return self.finer.pooled(self.subtype_of) if self.is_merged else self.finer
+        return self.clusters.pooled(self.subtype_of) if self.is_merged else self.clusters
 
     @property
     def sizes(self) -> Array:

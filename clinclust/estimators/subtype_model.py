@@ -54,7 +54,7 @@ class SubtypeModel(Protocol):
         """Probability of each cluster for each subject, float64 (N, K); None if the method gives no probabilities."""
 
     @property
-    def kept_out_(self) -> Mapping[str, str]:
+    def uninformative_(self) -> Mapping[str, str]:
         """Features with the role ``cluster`` that were not clustered on, with the reason."""
 
     @property
@@ -129,4 +129,4 @@ def clustered_features(model: SubtypeModel) -> list[str]:
 
     Without a MAP-DP search these are the features from which the subtypes may have been made.
     """
-    return [feature.name for feature in model.schema_.clustered if feature.name not in model.kept_out_]
+    return [feature.name for feature in model.schema_.clustered if feature.name not in model.uninformative_]

@@ -11,11 +11,11 @@ import pandas as pd
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE, DrawPlan, Node, NodeTest
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
-from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.engine.search.plan import n_threads
+from clinclust.engine.search.split_merge import merge_tree
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_problem import fitted_problem
-from clinclust.estimators.joined_again import PairTests, joined_again
+from clinclust.estimators.merged_leaves import PairTests, leaves_merged
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest, is_tested
 
@@ -38,7 +38,7 @@ def tested_tree(
     """Test the joins of a tree from its root, and those below each that is accepted.
 
     Where the tree divides by severity first and by disease then, slices of one disease lie on different branches. The
-    sides that the walk ends at are therefore joined where two of them are one continuum (`joined_again`), and the tree
+    sides that the walk ends at are therefore merged where two of them are one continuum (`leaves_merged`), and the tree
     is made again from there and walked once more.
 
     Parameters
@@ -83,7 +83,7 @@ def _tested(
         return tree, _test_of([], plan, seed)
     tests = PairTests(fit, cohort, plan, seed)
     walked = _walked(tree, tests, by_number=True)
-    first = joined_again(tree, _test_of(walked, plan, seed).distinct_nodes(tree), tests)
+    first = leaves_merged(tree, _test_of(walked, plan, seed).distinct_nodes(tree), tests)
     if first:
         problem = fitted_problem(fit, cohort, coarsening=fit.coarsening_)
         tree = SubtypeTree(tree.labels, *merge_tree(problem, tree.labels[problem.cohort.order], first))

@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.joint_estimates.alternation import Estimated, alternate, carry_on
-from clinclust.engine.joint_estimates.cross_validation import (
+from clinclust.engine.joint_estimates.alternation import Estimated, alternate, carry_on, choose_greedily
+from clinclust.engine.joint_estimates.concentration import (
     deal_folds,
     held_out_log_density,
     starts_among,
-    training_problem,
 )
-from clinclust.engine.joint_estimates.greedy import choose_greedily
-from clinclust.engine.joint_estimates.hyperprior import Hyperprior
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.joint_estimates.selection import run_selecting_restarts
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 
@@ -132,7 +130,7 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
     n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
     for training, held_out in deal_folds(problem.cohort.n_subjects, N_FOLDS, rng):
-        part, part_starts = training_problem(problem, training), starts_among(starts, training)
+        part, part_starts = problem.restricted_to(training, 0), starts_among(starts, training)
         fold_plan = _with_part(plan, n_ahead)
         fold_plan = replace(fold_plan, progress=plan.progress.within(f"fold {N_FOLDS + 2 - n_ahead} of {N_FOLDS}"))
         n_ahead -= 1

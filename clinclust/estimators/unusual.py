@@ -56,7 +56,7 @@ def unusual_subjects(
 
     A subject is unusual if fewer than one in twenty cohorts of this size would have such a subject by chance (p times N
     at most 0.05); at most 30 are listed. Features are taken for independent given the cluster: where they depend on
-    each other, more subjects are called unusual. Values that the fit set aside (`MAPDP.outlying_`) are left out.
+    each other, more subjects are called unusual. Values that the fit set aside (`MAPDP.outliers_`) are left out.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def unusual_subjects(
 
 def unusual_of(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
     """Return what `unusual_subjects` returns, indexed by the positions of the subjects in the order of the fit."""
-    if not fit.finer_clusters_.encoding.features:
+    if not fit.clusters_.encoding.features:
         return NOBODY
     reference = _reference(fit, cohort)
     columns = _columns(fit, cohort, reference)
@@ -179,7 +179,7 @@ class _Column:
 
 def _reference(fit: Fit, cohort: pd.DataFrame) -> Labels:
     """Return the cluster with which each subject is compared, int64 (N,): its own, unless that has few subjects."""
-    clusters, labels = fit.finer_clusters_, fit.finer_labels_
+    clusters, labels = fit.clusters_, fit.cluster_labels_
     is_large = clusters.sizes >= FEW_SUBJECTS
     if not is_large.any():
         return labels
@@ -189,14 +189,14 @@ def _reference(fit: Fit, cohort: pd.DataFrame) -> Labels:
 
 
 def _columns(fit: Fit, cohort: pd.DataFrame, reference: Labels) -> list[_Column]:
-    clusters: Clusters = fit.finer_clusters_
+    clusters: Clusters = fit.clusters_
     encoding, values = clusters.encoding, model_values(cohort, clusters.encoding.features)
-    is_own = reference == fit.finer_labels_
+    is_own = reference == fit.cluster_labels_
     found = []
     places = fit.schema_.places(encoding.features)
     for index, (feature, likelihood, place) in enumerate(zip(encoding.features, encoding.alone, places, strict=True)):
         column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
-        column = np.where(fit.outlying_[:, place], np.nan, column)
+        column = np.where(fit.outliers_[:, place], np.nan, column)
         theta, sums = clusters.of_feature(index)
         found.append(_Column(likelihood, column, theta, sums, reference, is_own & clusters.included[index]))
     return found
@@ -245,7 +245,7 @@ def _compared(
 
 def _most_unusual(fit: Fit, cohort: pd.DataFrame, subject: int, shortfall: Array) -> str:
     """Return the features whose values are least probable, with the values."""
-    features, shortfall = of_wholes(fit.finer_clusters_.encoding.features, shortfall)
+    features, shortfall = of_wholes(fit.clusters_.encoding.features, shortfall)
     chosen = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
     return "; ".join(
         f"{features[place].title} {_shown(cohort[features[place].name].iloc[subject])}" for place in chosen

@@ -12,8 +12,7 @@ import pandas as pd
 
 from clinclust.errors import InputError
 from clinclust.files.column_notes import add_notes
-from clinclust.files.command_words import argument
-from clinclust.files.listed import listed, quoted
+from clinclust.files.listed import argument, listed, quoted
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError
 from clinclust.files.listed import listed, quoted
-from clinclust.roles import ROLES, Role
+from clinclust.roles import Role
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,6 +23,15 @@ COLUMN_NOTES = "column_notes"
 ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
 ORDERED: ColumnKind = "ordinal"
 """The kind of levels that have an order."""
+
+
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def _of_no_subject(role: Role) -> Role:
+    if role in ("cluster", "id"):
+        raise ValueError(role)
+    return role
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,8 @@ class ColumnNotes:
         What the file says of the column, in words, such as ``the dictionary says: radio, 4 choices``.
     """
 
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
     label: str | None = None
     unit: str | None = None
     section: str | None = None
@@ -54,12 +66,12 @@ class ColumnNotes:
     levels: tuple[tuple[str, str], ...] = ()
     kind: ColumnKind | None = None
     missing_codes: tuple[str, ...] = ()
-    minimum: float | None = None
-    maximum: float | None = None
+    minimum: _Number | None = None
+    maximum: _Number | None = None
     decimal: Literal[","] | None = None
     asked_if: str | None = None
     block: str | None = None
-    role: Role | None = None
+    role: Annotated[Role, AfterValidator(_of_no_subject)] | None = None
     reason: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -76,52 +88,23 @@ class ColumnNotes:
         InputError
             If a key is unknown, or a value is of another type.
         """
-        problems = [
-            f"{quoted(key)} is {quoted(value)}"
-            for key, value in given.items()
-            if key not in _NAMES or (value is not None and not _IS_POSSIBLE[key](value))
-        ]
-        if problems:
+        try:
+            return _NOTES.validate_python(dict(given))
+        except ValidationError as error:
+            keys = dict.fromkeys(problem["loc"][0] for problem in error.errors())
+            problems = [f"{quoted(key)} is {quoted(given.get(str(key)))}" for key in keys]
             raise InputError(
                 f"these are no notes on a column: {listed(problems)}; expected are {', '.join(_NAMES)}, as "
                 "ColumnNotes.as_dict writes them"
-            )
-        return cls(**{key: _as_tuples(value) for key, value in given.items() if value is not None})
+            ) from None
 
 
 _NAMES = tuple(field.name for field in fields(ColumnNotes))
+_NOTES = TypeAdapter(ColumnNotes)
 
 
 def _as_lists(value: Any) -> Any:
     return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
-
-
-def _as_tuples(value: Any) -> Any:
-    return tuple(map(_as_tuples, value)) if isinstance(value, list) else value
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and not math.isnan(value)
-
-
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, (list, tuple)) and [type(text) for text in value] == [str, str]
-
-
-_IS_POSSIBLE: dict[str, Callable[[Any], bool]] = {
-    **dict.fromkeys(_NAMES, _is_text),
-    "kind": get_args(ColumnKind).__contains__,
-    "role": tuple(role for role in ROLES if role not in ("cluster", "id")).__contains__,
-    "decimal": (",",).__contains__,
-    "minimum": _is_number,
-    "maximum": _is_number,
-    "missing_codes": lambda value: isinstance(value, (list, tuple)) and all(map(_is_text, value)),
-    "levels": lambda value: isinstance(value, (list, tuple)) and all(map(_is_pair, value)),
-}
 
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:

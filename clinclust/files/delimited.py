@@ -15,13 +15,12 @@ from typing import NamedTuple
 
 from clinclust.errors import InputError
 from clinclust.files.chosen_columns import refuse_many_columns
-from clinclust.files.layout.below import is_note
 from clinclust.files.layout.header import find_header
-from clinclust.files.layout.sheet_rows import SheetRows, is_blank
+from clinclust.files.layout.other_rows import is_note
 from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
 from clinclust.files.listed import Places, listed, quoted
-from clinclust.files.packed import Source
-from clinclust.files.text_table import TableRead
+from clinclust.files.opening import Source
+from clinclust.files.text_table import SheetRows, TableRead, is_blank
 
 __all__ = ["read_delimited"]
 

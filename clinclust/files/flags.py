@@ -1,4 +1,7 @@
-"""Find what stands beside the numbers of a column and says nothing of their value: flags and approximations."""
+"""What is written around the numbers of a column: flags, approximations and limits in words.
+
+The words are `clinclust/data/number_words.toml`.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.data import data
+from clinclust.files.number_notation import parts_of, with_plain_spaces
 
-__all__ = ["Marked", "without_flags"]
+__all__ = ["Marked", "limits_in_words", "without_flags"]
 
 _WORDS_BEFORE, _WORDS = ("|".join(map(re.escape, data("number_words")["flags"][side])) for side in ("before", "after"))
 _APPROXIMATELY = rf"[~≈≃∼]|(?:{_WORDS_BEFORE})(?:\.|(?=\s))|c\."
@@ -25,8 +29,9 @@ _BEFORE = re.compile(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]
 _AFTER = re.compile(
     rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS})"
 )
-_BETWEEN = re.compile(rf"(?P<number>.*[0-9])(?P<mark>\s*(?:{_SIGNS})|\s+{_FLAG})(?P<unit>\s+[^\W\d_].*)")
 _NEARLY_ALL, _HALF = 0.9, 0.5
+_ABOVE, _BELOW = ("|".join(data("number_words")["limits"][side]) for side in ("above", "below"))
+_WORDED = re.compile(rf"(?:(?P<above>{_ABOVE})|(?:{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
 
 
 class Marked(NamedTuple):
@@ -69,9 +74,6 @@ def _marks_of(text: str) -> tuple[list[str], list[str], str]:
     while found := _AFTER.fullmatch(body):
         after.append(found["mark"].strip())
         body = body[: found.start("mark")].rstrip()
-    if found := _BETWEEN.fullmatch(body):  # `6.5* mg/l`, `6.5 H mg/l`
-        after.append(found["mark"].strip())
-        body = found["number"] + found["unit"]
     return before, after, body
 
 
@@ -87,3 +89,23 @@ def _refused(found: list[tuple[list[str], list[str], str]], counts: NDArray[np.i
     total = int(counts.sum())
     is_code = n_before > _HALF * total or (len(letters) == 1 and n_after >= _NEARLY_ALL * total)
     return letters if is_code else set()
+
+
+def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str, str]:
+    """Return the texts that say in words that a value lies beyond a limit, each with the same in signs: ``>90``.
+
+    At least half of the cells must be numbers: of others, ``under 20`` is an interval of a scale.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        The distinct texts of a column.
+    counts : int64 (len(texts),)
+        The number of cells that hold each.
+    """
+    found = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
+    is_number = [bool(found) and text not in found and parts_of(text) is not None for text in texts]
+    if not found or counts[np.array(is_number)].sum() < 0.5 * counts.sum():
+        return {}
+    signed = {text: (">" if match["above"] else "<") + match["number"] for text, match in found.items()}
+    return {text: sign for text, sign in signed.items() if parts_of(sign) is not None}

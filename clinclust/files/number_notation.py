@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
 
+import numpy as np
+import pandas as pd
+
 from clinclust.data import data
 from clinclust.files.cell_text import number_of
+from clinclust.files.listed import listed, quoted
+from clinclust.files.text_table import is_blank
 
 __all__ = [
     "BEYOND_A_LIMIT",
@@ -18,13 +23,15 @@ __all__ = [
     "Marks",
     "ThousandsMark",
     "WrittenNumber",
-    "are_flags",
     "are_thousands",
+    "columns_with_comma",
     "is_known_unit",
     "is_unit",
+    "looks_like_number",
     "marks_of",
     "number_as_written",
     "parts_of",
+    "share_of_numbers",
     "unit_key",
     "with_plain_spaces",
 ]
@@ -44,12 +51,23 @@ _PARTS = re.compile(
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
 _HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: nobody writes 813 as `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
-_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "}
 _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
 _TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
-_FLAGS, _NEARLY_ALL = ("H", "L", "HH", "LL", "N", "A"), 0.9
 _FAR = 1000**0.5
+_WRITTEN = re.compile(
+    r"[<>≤≥~]?\s*[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+|"
+    r"\d{1,3}(?:[.,'\u2019\u00a0\u202f ]\d{3})+(?:[.,]\d+)?)(?:[eE][+-]?\d+)?\s*%?"
+)
+_CELLS_LOOKED_AT = 4000
+_FEWEST = 0.5
+_TOLD = {
+    "comma": "numbers with a decimal comma in {}: a drafted schema says so; if the commas keep thousands apart, say "
+    "decimal='.'",
+    "either": "the comma in {} may be a decimal mark or keep thousands apart: say decimal=',' or decimal='.'",
+    "mixed": "numbers with a comma and others with a point stand in one column: {}",
+}
 
 
 class WrittenNumber(NamedTuple):
@@ -137,11 +155,6 @@ def are_thousands(numbers: Sequence[str]) -> bool:
     return bool(pointed) and all(map(_GROUPED["."].fullmatch, pointed))
 
 
-def are_flags(unit: str, count: int, n_cells: int) -> bool:
-    """Return whether what mostly follows the numbers, in `count` cells, is a flag or part of a number, and no unit."""
-    return not is_unit(unit) or (unit.upper() in _FLAGS and count < _NEARLY_ALL * n_cells)
-
-
 def is_unit(text: str) -> bool:
     """Return whether what stands beside a number is a unit, and no part of the number itself (`3½`)."""
     return any(letter.isalpha() or letter in "%‰°" + _CURRENCIES for letter in text)
@@ -186,3 +199,54 @@ def number_as_written(text: str, decimal: DecimalMark | None, thousands: Thousan
         elif GROUPED_BY_POINT.fullmatch(text) and thousands is None:
             return None
     return None if math.isnan(number_of(text)) else text
+
+
+def looks_like_number(text: str) -> bool:
+    """Return whether a cell holds a number, written in any usual way, such as ``3,5`` or ``<5`` or ``1.234,5``."""
+    return bool(_WRITTEN.fullmatch(text.strip()))
+
+
+def share_of_numbers(texts: Iterable[str]) -> float:
+    """Return the share of texts that are numbers; 0 if there are none."""
+    found = [looks_like_number(text) for text in texts]
+    return sum(found) / len(found) if found else 0.0
+
+
+def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tuple[set[int], list[str]]:
+    """Return the places of the columns with decimal commas, and what the reader must know of them.
+
+    If somebody said the decimal mark of the file, what else could be taken for one keeps thousands apart.
+    """
+    if decimal == ".":
+        return set(), []
+    found: dict[str, dict[int, str]] = {kind: {} for kind in _TOLD}
+    rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
+    for place in range(frame.shape[1]):
+        kind, example = _kind_of_column(frame.iloc[rows, place].tolist())
+        found.get(kind, {})[place] = example
+    if decimal == "," or found["comma"]:
+        found["comma"], found["either"] = found["comma"] | found["either"], {}
+    told = []
+    for kind, places in found.items():
+        if places and not (kind == "comma" and decimal == ","):
+            names = listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items())
+            told.append(_TOLD[kind].format(names))
+    return set(found["comma"]), told
+
+
+def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
+    """Return what the numbers of a column show, and one of them: ``comma``, ``either``, ``mixed`` or nothing."""
+    if not any("," in text for text in texts):
+        return "", ""
+    filled = [text.strip() for text in texts if not is_blank(text)]
+    numbers = [parts.number for text in filled if (parts := parts_of(text)) is not None and not parts.unit]
+    commas = [number for number in numbers if number.count(",") == 1 and number.find(",") > number.rfind(".")]
+    if not commas or len(numbers) < _FEWEST * len(filled):
+        return "", ""
+    points = (number for number in numbers if number.count(".") == 1 and "," not in number)
+    if (point := next((number for number in points if not GROUPED_BY_POINT.fullmatch(number)), None)) is not None:
+        return "mixed", f"{commas[0]} and {point}"
+    marks = marks_of(numbers)
+    if marks.thousands == ",":
+        return ("either" if marks.is_guess else ""), quoted(commas[0])
+    return ("comma" if marks.decimal and not marks.is_guess else "mixed"), quoted(commas[0])

@@ -1,18 +1,51 @@
-"""Check that a path names a file that can be read, before anything waits for it."""
+"""Open the file of a table: check that it can be read, unpack it within bounds, and recognise what it is.
+
+Kinds of files are `clinclust/data/file_kinds.toml`.
+"""
 
 from __future__ import annotations
 
+import gzip
+import importlib
+import io
+import re
 import stat
-from contextlib import suppress
-from pathlib import Path
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO
 
-from clinclust.errors import InputError
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
+from clinclust.data import data
+from clinclust.errors import InputError, missing_package
+from clinclust.files.cell_text import shortened
+from clinclust.files.listed import listed, quoted
 from clinclust.nearest import did_you_mean
 
-__all__ = ["check_readable", "shown_name"]
+__all__ = ["Source", "check_readable", "guarded", "kind_of", "package", "refuse_bomb", "shown_name", "unpacked"]
 
 _LONGEST_NAME = 255  # of most file systems
+_SMALL = 100 * 2**20
+_MOST_UNPACKED = 250
+"""Tables unpack to 3 to 50 times their size; deflate cannot reach more than 1032 times."""
+_NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
+_AGAIN = "pack it again"
+_KINDS = data("file_kinds")["kinds"]
+_NAMED = {suffix: kind for kind, about in _KINDS.items() for suffix in about["suffixes"]}
+_READ_FROM = ", ".join(suffix for suffix in _NAMED if suffix not in (".tab", ".dat", ".asc", ".xlsm"))
+_SIGNATURES = {sign.encode("latin-1"): kind for kind, about in _KINDS.items() for sign in about.get("signatures", ())}
+_REFUSED = data("file_kinds")["refused"]
+_REFUSED_SUFFIXES = {suffix: refused["what"] for refused in _REFUSED for suffix in refused.get("suffixes", ())}
+_REFUSED_STARTS = {
+    sign.encode("latin-1"): refused["what"] for refused in _REFUSED for sign in refused.get("signatures", ())
+}
+_PARTS = data("file_kinds")["parts_of_zip"]
+_OLE, _ZIP = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", b"PK\x03\x04"
+_LOCKED = "EncryptedPackage".encode("utf-16-le")
+_MARKUP = re.compile(rb"\s*<(?:!--|\?xml|(?:!doctype|html|head|meta|table|body|style|(?:\w+:)?workbook)\b)", re.I)
+_CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def shown_name(path: Path) -> str:
@@ -49,3 +82,165 @@ def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
     if found.st_size == 0 and not may_be_empty:
         raise InputError(f"{shown_name(path)}: the file is empty")
     return found.st_size
+
+
+def package(name: str, what: str) -> Any:
+    """Return an imported package, or raise MissingPackageError with how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise missing_package(f"reading {what}", name.replace("_", "-")) from None
+
+
+@contextmanager
+def guarded(what: str, repair: str) -> Iterator[None]:
+    """Turn the errors that damaged files end in, which have many types, into InputError."""
+    try:
+        yield
+    except (InputError, MemoryError, KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException as error:  # a panic of a compiled reader is no Exception
+        said = quoted(next(iter(str(error).splitlines()), ""))
+        raise InputError(f"this {what} cannot be read ({type(error).__name__}: {said}): {repair}") from None
+
+
+@dataclass(frozen=True)
+class Source:
+    """The bytes of a table: in the file at `path`, or, if they were unpacked, in `content`.
+
+    `suffix` is what the name of the table ends in, in lower case: ``.csv`` for ``cohort.csv.gz`` too.
+    """
+
+    path: Path
+    suffix: str
+    content: bytes | None = None
+
+    def open(self) -> BinaryIO:
+        """Return the bytes as a file to read, which the caller closes."""
+        return self.path.open("rb") if self.content is None else io.BytesIO(self.content)
+
+    def read(self) -> bytes:
+        """Return all bytes."""
+        return self.path.read_bytes() if self.content is None else self.content
+
+    def start(self, length: int) -> bytes:
+        """Return the first bytes."""
+        with self.open() as file:
+            return file.read(length)
+
+
+def refuse_bomb(packed: int, length: int, what: str) -> None:
+    """Raise InputError if so many bytes unpack to a length that no table of this size has."""
+    if length > _most(packed):
+        raise InputError(
+            f"{what} from {packed / 2**20:,.1f} to more than {_most(packed) / 2**20:,.0f} MB, which no table does: "
+            "unpack or open the file yourself, and save the table as .csv"
+        )
+
+
+def _most(packed: int) -> int:
+    return max(_SMALL, _MOST_UNPACKED * packed)
+
+
+def unpacked(path: Path) -> tuple[Source, list[str]]:
+    """Return the table of a file, unpacked if the file is packed, and remarks on it.
+
+    InputError says that an archive is damaged or locked, holds no table or several, or unpacks to far too much.
+    """
+    source = Source(path, path.suffix.lower())
+    start = source.start(4)
+    if start.startswith(b"\x1f\x8b"):
+        packed, is_named = path.stat().st_size, source.suffix == ".gz"
+        with guarded("gzip file", _AGAIN), gzip.open(path) as stream:
+            content = stream.read(_most(packed) + 1)
+        refuse_bomb(packed, len(content), "this gzip file unpacks")
+        inner = Source(path, _suffix(path.name[:-3] if is_named else path.name), content)
+        return inner, [] if is_named else ["the file is packed with gzip, although its name does not say so"]
+    if start == b"PK\x03\x04" and source.suffix == ".zip":
+        return _from_zip(path)
+    if source.suffix in (".gz", ".zip"):
+        raise InputError(f"this is not a {source.suffix[1:]} file: give it the name of what it is, such as cohort.csv")
+    return source, []
+
+
+def _from_zip(path: Path) -> tuple[Source, list[str]]:
+    with guarded("zip file", f"unpack it, and give the file in it, or {_AGAIN}"), zipfile.ZipFile(path) as archive:
+        entries = [entry for entry in archive.infolist() if entry.file_size]
+        tables = [entry for entry in entries if not any(part in entry.filename for part in _NO_TABLE)]
+        if len(tables) != 1:
+            held = listed(quoted(entry.filename) for entry in tables) or "no file"
+            raise InputError(
+                f"this zip file holds {held}, and one table is expected: unpack it, and give the file of the table"
+            )
+        name = tables[0].filename
+        refuse_bomb(tables[0].compress_size, tables[0].file_size, "this zip file unpacks")
+        return Source(path, _suffix(name), archive.read(name)), [f"read {quoted(name)}, the one file in this zip file"]
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
+
+
+def kind_of(source: Source) -> tuple[str, list[str]]:
+    """Return what a file is, such as ``text``, and a remark if its name says something else; or raise InputError."""
+    named = _NAMED.get(source.suffix)
+    found = _by_signature(source) or _by_name(source, named)
+    if found == named:
+        return found, []
+    says = f"ends in {shortened(source.suffix)}" if source.suffix else "does not say so"
+    return found, [f"the file is {_KINDS[found]['called']}, although its name {says}: read as such"]
+
+
+def _by_signature(source: Source) -> str | None:
+    """Return the kind that the first bytes prove, None if they prove none, or raise InputError."""
+    start = source.start(1000)
+    for signature, what in _REFUSED_STARTS.items():
+        if start.startswith(signature):
+            raise InputError(f"this is {what}")
+    if start.startswith(_OLE):
+        if _LOCKED in source.read():
+            raise InputError(
+                "this workbook is locked with a password: open it in Excel, remove the password, and save it as .xlsx"
+            )
+        return "xls"
+    if start.startswith(_ZIP):
+        return _of_zip(source)
+    return next((kind for signature, kind in _SIGNATURES.items() if start.startswith(signature)), None)
+
+
+def _of_zip(source: Source) -> str:
+    """Return the kind of a zip archive by a part that only this kind has; xlsx if it has none, or is damaged."""
+    try:
+        with source.open() as file, zipfile.ZipFile(file) as archive:
+            names = {name.replace("\\", "/").lstrip("/").casefold() for name in archive.namelist()}
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
+        return "xlsx"
+    found = next((kind for part, kind in _PARTS.items() if part in names), "xlsx")
+    if found not in _KINDS:
+        raise InputError(f"this is {found}")
+    return found
+
+
+def _by_name(source: Source, named: str | None) -> str:
+    """Return the kind of a file whose first bytes prove none, which is text if its name allows that."""
+    start = source.start(4000)
+    plain = re.sub(rb"^\xef\xbb\xbf|^\xff\xfe|^\xfe\xff|\0", b"", start)  # text in UTF-16 too
+    is_text = not _CONTROL.search(plain)
+    if source.suffix in _REFUSED_SUFFIXES:
+        raise InputError(f"this is {_REFUSED_SUFFIXES[source.suffix]}")
+    if _MARKUP.match(plain):
+        raise InputError(
+            "this is a web page (HTML) or XML, as hospital systems and spreadsheet programs export it, not a table or "
+            "workbook: open it in Excel or LibreOffice, look at it, and save it as an Excel workbook (.xlsx)"
+        )
+    if named == "xls" and is_text:
+        return "text"
+    if named == "dta" and start and start[0] in range(102, 116):  # versions before 117 have no longer signature
+        return "dta"
+    if named in ("text", "xlsx", "parquet"):
+        return named  # whose readers say what is wrong
+    if named is None:
+        given = shortened(source.suffix) or "no suffix"
+        raise InputError(f"tables are read from {_READ_FROM}, not from {given}")
+    what = "text; if it is a table, let its name end in .csv" if is_text else "damaged, or something else"
+    raise InputError(f"this is not {_KINDS[named]['called']}, but {what}")

@@ -19,22 +19,18 @@ from clinclust.files.chosen_columns import (
     refuse_many_columns,
     with_distinct_names,
 )
-from clinclust.files.contents import kind_of
 from clinclust.files.delimited import read_delimited
-from clinclust.files.layout.decimal_marks import Decimal
-from clinclust.files.layout.row_ranges import RowRanges
 from clinclust.files.layout.sheet_table import SheetOptions
+from clinclust.files.layout.subject_rows import RowRanges
 from clinclust.files.listed import limited, quoted
-from clinclust.files.opening import check_readable, shown_name
-from clinclust.files.other_workbooks import read_ods_or_xlsb, read_xls
-from clinclust.files.packed import unpacked
-from clinclust.files.parquet import read_parquet
+from clinclust.files.number_notation import DecimalMark
+from clinclust.files.opening import check_readable, kind_of, shown_name, unpacked
 from clinclust.files.selection.chosen_rows import chosen_rows
-from clinclust.files.selection.row_choice import ChoiceError, RowChoice
-from clinclust.files.selection.rows_taken import note_rows_taken
-from clinclust.files.statistical import STATISTICAL, read_statistical
+from clinclust.files.selection.row_choice import ChoiceError, RowChoice, note_rows_taken
 from clinclust.files.text_table import TableRead
-from clinclust.files.xlsx.workbook import read_xlsx
+from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
+from clinclust.files.workbooks import read_ods_or_xlsb, read_xls
+from clinclust.files.xlsx import read_xlsx
 
 __all__ = ["cohort_table", "read_codebook"]
 
@@ -48,7 +44,7 @@ def cohort_table(
     sheet: str | None,
     encoding: str | None,
     header_row: int | None,
-    decimal: Decimal | None,
+    decimal: DecimalMark | None,
     only: Sequence[str] | None,
     drop: Sequence[str] | None,
 ) -> tuple[pd.DataFrame, list[str]]:

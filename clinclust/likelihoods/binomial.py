@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,13 +20,12 @@ from clinclust.likelihoods.likelihood import (
     observed_columns,
     steps_of_scale,
 )
-from clinclust.priors import beta
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
 
 __all__ = ["Binomial"]
 
 _SHORT = 16
-"""Trials up to which the compiled functions fill all levels at once (`FEW` in `...predictives.rising_factorial`)."""
+"""Trials up to which the compiled functions fill all levels at once (`FEW` in `...predictives.gamma`)."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ class Binomial(Likelihood):
     name: ClassVar[str] = "binomial"
     title: ClassVar[str] = "binomial (ordered scales)"
     alternatives: ClassVar[tuple[str, ...]] = ("ordinal", "categorical")
-    prior: ClassVar[ModuleType] = beta
+    prior: ClassVar[type[ConjugatePrior]] = Beta
     kernel: ClassVar[int] = 0
     is_whole: ClassVar[bool] = True
     is_scale: ClassVar[bool] = True
@@ -76,10 +74,6 @@ class Binomial(Likelihood):
         """
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1."""
-        return np.ones(2)
 
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-binomial distribution."""

@@ -2,32 +2,65 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Array, ContrastKind, Declaration, DraftedFor, Likelihood
-from clinclust.priors import dirichlet
+from clinclust.priors.conjugate import ConjugatePrior, Dirichlet
 
-__all__ = ["Categorical"]
+__all__ = ["Categorical", "OfLevels"]
 
 
 @dataclass(frozen=True)
-class Categorical(Likelihood):
-    """One of `n_levels` levels, coded 0 .. n_levels - 1."""
+class OfLevels(Likelihood):
+    """One of `n_levels` levels, coded 0 .. n_levels - 1, each with a probability of its own."""
 
     n_levels: int
+
+    counts_levels: ClassVar[bool] = True
+
+    @property
+    def n_statistics(self) -> int:
+        """Number of levels, L."""
+        return self.n_levels
+
+    def levels(self, values: Array) -> Array:
+        """Return the codes of the declared levels, 0 .. L - 1, including levels not observed."""
+        return np.arange(float(self.n_levels))
+
+    def statistics(self, values: Array) -> Array:
+        """Return T(x), the indicators of the levels, float64 (n, L)."""
+        return np.equal(values[:, None], self.levels(values)).astype(np.float64)
+
+    @abstractmethod
+    def probabilities(self, posterior: Array) -> Array:
+        """Return the predictive probability of each level, float64 (L,)."""
+
+    def predictive(self, posterior: Array) -> Any:
+        """Return the distribution over the codes."""
+        from scipy.stats import rv_discrete
+
+        return rv_discrete(values=(np.arange(self.n_levels), self.probabilities(posterior)))
+
+    def mode(self, posterior: Array) -> float:
+        """Return the code of the level with the highest predictive probability."""
+        return float(self.probabilities(posterior).argmax())
+
+
+@dataclass(frozen=True)
+class Categorical(OfLevels):
+    """One of `n_levels` levels, coded 0 .. n_levels - 1."""
 
     name: ClassVar[str] = "categorical"
     title: ClassVar[str] = "categorical"
     also_called: ClassVar[tuple[str, ...]] = ("nominal", "multinomial", "factor", "unordered", "categories")
-    prior: ClassVar[ModuleType] = dirichlet
+    prior: ClassVar[type[ConjugatePrior]] = Dirichlet
     kernel: ClassVar[int] = 4
-    counts_levels: ClassVar[bool] = True
     is_share: ClassVar[bool] = True
     is_nominal: ClassVar[bool] = True
     takes: ClassVar[frozenset[str]] = frozenset({"levels"})
@@ -48,22 +81,9 @@ class Categorical(Likelihood):
         return {"concentrations": len(declaration.levels or ())}
 
     @property
-    def n_statistics(self) -> int:
-        """Number of levels, L."""
-        return self.n_levels
-
-    @property
     def hyperparameter_names(self) -> tuple[str, ...]:
         """The name of the concentrations, once for each level."""
         return ("concentrations",) * self.n_levels
-
-    def levels(self, values: Array) -> Array:
-        """Return the codes of the declared levels, 0 .. L - 1, including levels not observed."""
-        return np.arange(float(self.n_levels))
-
-    def statistics(self, values: Array) -> Array:
-        """Return T(x), the indicators of the levels, float64 (n, L)."""
-        return np.equal(values[:, None], self.levels(values)).astype(np.float64)
 
     def default_hyperparameters(self, values: Array) -> Array:
         """Return concentrations that sum to L: 1/2 for each level, plus L/2 times its observed frequency.
@@ -74,19 +94,9 @@ class Categorical(Likelihood):
         counts = np.bincount(observed, minlength=self.n_levels)
         return np.asarray(0.5 + 0.5 * self.n_levels * counts / counts.sum())
 
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, with all concentrations 1."""
-        return np.ones(self.n_levels)
-
-    def predictive(self, posterior: Array) -> Any:
-        """Return the distribution over the level codes."""
-        from scipy.stats import rv_discrete
-
-        return rv_discrete(values=(np.arange(self.n_levels), posterior / posterior.sum()))
-
-    def mode(self, posterior: Array) -> float:
-        """Return the code of the level with the highest predictive probability."""
-        return float(self.predictive(posterior).pmf(np.arange(self.n_levels)).argmax())
+    def probabilities(self, posterior: Array) -> Array:
+        """Return the mean of the Dirichlet posterior."""
+        return np.asarray(posterior / posterior.sum())
 
     def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n codes, float64 (n,), with one distribution of the levels, drawn from the Dirichlet posterior."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -17,12 +16,11 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import (
     LARGEST_MEASUREMENT,
     Array,
-    Declaration,
     DraftedFor,
     Likelihood,
     observed_columns,
 )
-from clinclust.priors import gamma
+from clinclust.priors.conjugate import ConjugatePrior, Gamma
 
 __all__ = ["Exponential"]
 
@@ -38,7 +36,7 @@ class Exponential(Likelihood):
     title: ClassVar[str] = "exponential"
     also_called: ClassVar[tuple[str, ...]] = ("duration", "survival", "time", "waiting time", "gamma")
     alternatives: ClassVar[tuple[str, ...]] = ("gaussian",)
-    prior: ClassVar[ModuleType] = gamma
+    prior: ClassVar[type[ConjugatePrior]] = Gamma
     kernel: ClassVar[int] = 6
     is_continuous: ClassVar[bool] = True
     largest: ClassVar[float] = LARGEST_MEASUREMENT
@@ -49,11 +47,6 @@ class Exponential(Likelihood):
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> Exponential:
-        """Return the likelihood of a duration."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x), float64 (n, 2)."""

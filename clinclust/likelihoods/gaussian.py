@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,12 +17,11 @@ from clinclust.likelihoods.far_values import winsorised, without_far_values
 from clinclust.likelihoods.likelihood import (
     LARGEST_MEASUREMENT,
     Array,
-    Declaration,
     DraftedFor,
     Likelihood,
     observed_columns,
 )
-from clinclust.priors import normal_gamma
+from clinclust.priors.conjugate import ConjugatePrior, NormalGamma
 
 __all__ = ["Gaussian"]
 
@@ -51,7 +49,7 @@ class Gaussian(Likelihood):
         "student",
     )
     alternatives: ClassVar[tuple[str, ...]] = ("exponential",)
-    prior: ClassVar[ModuleType] = normal_gamma
+    prior: ClassVar[type[ConjugatePrior]] = NormalGamma
     kernel: ClassVar[int] = 7
     is_continuous: ClassVar[bool] = True
     largest: ClassVar[float] = LARGEST_MEASUREMENT
@@ -65,11 +63,6 @@ class Gaussian(Likelihood):
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform", "spike"})
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement", "count"})
     n_statistics = 3
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> Gaussian:
-        """Return the likelihood of a measurement."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x, x^2), float64 (n, 3)."""

@@ -7,16 +7,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
-from clinclust.likelihoods.quantiles import first_count
-from clinclust.priors import beta
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, first_count, observed_columns
+from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
 
 __all__ = ["Geometric"]
 
@@ -28,7 +25,7 @@ class Geometric(Likelihood):
     name: ClassVar[str] = "geometric"
     title: ClassVar[str] = "geometric"
     alternatives: ClassVar[tuple[str, ...]] = ("negative_binomial", "poisson")
-    prior: ClassVar[ModuleType] = beta
+    prior: ClassVar[type[ConjugatePrior]] = Beta
     kernel: ClassVar[int] = 1
     is_whole: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
@@ -38,11 +35,6 @@ class Geometric(Likelihood):
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2
 
-    @classmethod
-    def of(cls, declaration: Declaration) -> Geometric:
-        """Return the likelihood of a waiting count."""
-        return cls()
-
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x), float64 (n, 2)."""
         return observed_columns(values, 1.0, values)
@@ -50,10 +42,6 @@ class Geometric(Likelihood):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return a = 2 and b = the observed mean, so that the predictive mean b / (a - 1) is the observed mean."""
         return np.array([2.0, float(np.nanmean(values))])
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1."""
-        return np.ones(2)
 
     def predictive(self, posterior: Array) -> Any:
         """Return the beta-geometric distribution, which is the beta negative binomial with one success."""

@@ -7,15 +7,15 @@ not compare the names of likelihoods.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.likelihoods.example import Example
+from clinclust.priors.conjugate import ConjugatePrior
 
 __all__ = [
     "LARGEST_COUNT",
@@ -25,6 +25,7 @@ __all__ = [
     "Declaration",
     "DraftedFor",
     "Likelihood",
+    "first_count",
     "observed_columns",
     "steps_of_scale",
 ]
@@ -82,8 +83,8 @@ class Likelihood(ABC):
     """Names of the likelihoods with which it should be compared."""
 
     # The model.
-    prior: ClassVar[ModuleType]
-    """The conjugate prior, a module of `clinclust.priors`."""
+    prior: ClassVar[type[ConjugatePrior]]
+    """The conjugate prior, a class of `clinclust.priors`."""
     kernel: ClassVar[int] = -1
     """Its code in the compiled functions (`clinclust.engine.kernels.likelihood_kernels`)."""
     is_continuous: ClassVar[bool] = False
@@ -143,9 +144,9 @@ class Likelihood(ABC):
     """Its summary in the subtype table of a paper; None = the summary that matches the contrast."""
 
     @classmethod
-    @abstractmethod
     def of(cls, declaration: Declaration) -> Likelihood:
         """Return the likelihood that a feature declares."""
+        return cls()
 
     @classmethod
     def highest_score(cls, declaration: Declaration) -> int | None:
@@ -228,9 +229,12 @@ class Likelihood(ABC):
         """
         return self.default_hyperparameters(values)[None]
 
-    @abstractmethod
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,)."""
+        """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,).
+
+        They are all 1, the uniform prior of probabilities, unless a subclass differs.
+        """
+        return np.ones(self.n_hyperparameters)
 
     @abstractmethod
     def predictive(self, posterior: Array) -> Any:
@@ -354,3 +358,15 @@ def observed_columns(values: Array, *columns: Array | float) -> Array:
     stacked = np.column_stack([np.broadcast_to(column, values.shape) for column in columns])
     stacked[np.isnan(values)] = 0.0
     return stacked
+
+
+def first_count(reached: Callable[[float], bool]) -> float:
+    """Return the smallest count, of 0 .. LARGEST_COUNT, that has reached a quantile; the largest if none has.
+
+    Once a count has reached it, so have all larger ones.
+    """
+    low, high = 0, LARGEST_COUNT
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(float(middle)) else (middle + 1, high)
+    return float(low)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,6 +21,8 @@ from clinclust.likelihoods.far_values import ends, without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood
 from clinclust.priors import normal_wishart
+from clinclust.priors.conjugate import ConjugatePrior
+from clinclust.priors.normal_wishart import NormalWishart
 
 __all__ = ["MultivariateGaussian", "default_correlations"]
 
@@ -52,7 +53,7 @@ class MultivariateGaussian(Gaussian):
     title: ClassVar[str] = "multivariate Gaussian"
     also_called: ClassVar[tuple[str, ...]] = ("multivariate_normal", "multivariate", "correlated", "mvn")
     alternatives: ClassVar[tuple[str, ...]] = ()
-    prior: ClassVar[ModuleType] = normal_wishart
+    prior: ClassVar[type[ConjugatePrior]] = NormalWishart
     kernel: ClassVar[int] = 8
     takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
     is_chained: ClassVar[bool] = True
@@ -66,11 +67,6 @@ class MultivariateGaussian(Gaussian):
     with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "scatter"})
     listed_by: ClassVar[str] = "one for each feature of the block up to this one"
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> MultivariateGaussian:
-        """Return the likelihood of a feature that is a block by itself; `in_block` gives it its place."""
-        return cls()
 
     def in_block(self, place: int, size: int) -> MultivariateGaussian:
         """Return the likelihood of the feature at this place of a block of this many features."""
@@ -153,10 +149,6 @@ class MultivariateGaussian(Gaussian):
         found = own.copy()
         found[len(found) - self.place - 1 :] = correlations * spreads * spreads[-1]
         return found
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the default prior."""
-        return self.default_hyperparameters(values)
 
     def _own(self, mean: float, kappa: float, degrees: float, row: list[float]) -> Array:
         """Return the factor's hyperparameters (P,) in which those of the features before it are not known (NaN)."""

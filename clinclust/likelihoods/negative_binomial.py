@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -21,14 +20,12 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import (
     LARGEST_COUNT,
     Array,
-    Declaration,
     DraftedFor,
     Likelihood,
+    first_count,
     observed_columns,
 )
-from clinclust.likelihoods.quantiles import first_count
-from clinclust.priors import beta_dispersion
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior, log_beta
 
 __all__ = ["NegativeBinomial"]
 
@@ -55,7 +52,7 @@ class NegativeBinomial(Likelihood):
     title: ClassVar[str] = "negative binomial (counts that vary more than Poisson’s)"
     also_called: ClassVar[tuple[str, ...]] = ("count", "counts", "counting", "integer", "nb", "nbinom", "overdispersed")
     alternatives: ClassVar[tuple[str, ...]] = ("poisson", "geometric")
-    prior: ClassVar[ModuleType] = beta_dispersion
+    prior: ClassVar[type[ConjugatePrior]] = BetaWithDispersion
     kernel: ClassVar[int] = 3
     base_depends_on_prior: ClassVar[bool] = True
     is_whole: ClassVar[bool] = True
@@ -66,11 +63,6 @@ class NegativeBinomial(Likelihood):
     drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     n_statistics = 2
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> NegativeBinomial:
-        """Return the likelihood of a count."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (1, x), float64 (n, 2)."""
@@ -115,10 +107,6 @@ class NegativeBinomial(Likelihood):
         dispersions = np.geomspace(*_COMPARED)
         mean = np.full(dispersions.size, float(np.nanmean(values)))
         return np.column_stack([1.0 + dispersions, mean, dispersions])
-
-    def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the uniform prior, a = b = 1, and dispersion 1."""
-        return np.ones(3)
 
     def evidence(self, values: Array) -> float:
         """Return the log of the mean of the marginals at several dispersions, because the dispersion is not known."""

@@ -9,21 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
 
+from clinclust.likelihoods.categorical import OfLevels
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import (
     Array,
     ContrastKind,
     Declaration,
     DraftedFor,
-    Likelihood,
     steps_of_scale,
 )
 from clinclust.priors import dirichlet_tree
+from clinclust.priors.conjugate import ConjugatePrior
+from clinclust.priors.dirichlet_tree import DirichletTree
 
 __all__ = ["Ordinal"]
 
@@ -50,18 +51,15 @@ so that the ordinal likelihood is not chosen against because a scale has an irre
 
 
 @dataclass(frozen=True)
-class Ordinal(Likelihood):
+class Ordinal(OfLevels):
     """One of `n_levels` ordered levels, scored 0 .. n_levels - 1."""
-
-    n_levels: int
 
     name: ClassVar[str] = "ordinal"
     title: ClassVar[str] = "ordinal (ordered scales)"
     also_called: ClassVar[tuple[str, ...]] = ("ordered", "likert", "scale", "graded", "rank", "score")
     alternatives: ClassVar[tuple[str, ...]] = ("binomial", "categorical")
-    prior: ClassVar[ModuleType] = dirichlet_tree
+    prior: ClassVar[type[ConjugatePrior]] = DirichletTree
     kernel: ClassVar[int] = 5
-    counts_levels: ClassVar[bool] = True
     listed_by: ClassVar[str] = "one for each boundary between neighbouring levels"
     is_whole: ClassVar[bool] = True
     is_scale: ClassVar[bool] = True
@@ -80,25 +78,12 @@ class Ordinal(Likelihood):
     @classmethod
     def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
         """Return the names and lengths of `lower` and `upper`: one parameter for each of the L - 1 boundaries."""
-        return dict.fromkeys(dirichlet_tree.NAMES, steps_of_scale(declaration) or 0)
-
-    @property
-    def n_statistics(self) -> int:
-        """Number of levels, L."""
-        return self.n_levels
+        return dict.fromkeys(DirichletTree.NAMES, steps_of_scale(declaration) or 0)
 
     @property
     def hyperparameter_names(self) -> tuple[str, ...]:
         """The names of both sides, each once for each boundary."""
-        return tuple(name for name in dirichlet_tree.NAMES for _ in range(self.n_levels - 1))
-
-    def levels(self, values: Array) -> Array:
-        """Return the scores of the declared levels, 0 .. L - 1, including levels not observed."""
-        return np.arange(float(self.n_levels))
-
-    def statistics(self, values: Array) -> Array:
-        """Return T(x), the indicators of the levels, float64 (n, L)."""
-        return np.equal(values[:, None], self.levels(values)).astype(np.float64)
+        return tuple(name for name in DirichletTree.NAMES for _ in range(self.n_levels - 1))
 
     def default_hyperparameters(self, values: Array) -> Array:
         """Return splits whose weight grows with their depth, with means from the observed frequencies on both sides.
@@ -114,15 +99,9 @@ class Ordinal(Likelihood):
         """Return splits of one weight for levels with equal frequencies."""
         return _split(np.full(self.n_levels, 1.0 / self.n_levels), np.full(self.n_levels - 1, _DRAFT_STRENGTH))
 
-    def predictive(self, posterior: Array) -> Any:
-        """Return the distribution over the scores."""
-        from scipy.stats import rv_discrete
-
-        return rv_discrete(values=(np.arange(self.n_levels), dirichlet_tree.probabilities(posterior)))
-
-    def mode(self, posterior: Array) -> float:
-        """Return the score with the highest predictive probability."""
-        return float(dirichlet_tree.probabilities(posterior).argmax())
+    def probabilities(self, posterior: Array) -> Array:
+        """Return the mean probability of each level under the Dirichlet tree."""
+        return dirichlet_tree.probabilities(posterior)
 
     def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n scores, float64 (n,), with one probability for each split, drawn from its beta posterior."""
@@ -173,7 +152,7 @@ def _example(fields: Mapping[str, Any], n_levels: int) -> Example:
         return np.asarray(lowest + np.searchsorted(np.sort(rng.normal(0.0, 1.5, n_levels - 1)), latent), np.float64)
 
     def random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
-        return {side: rng.gamma(2, size=n_levels - 1).tolist() for side in dirichlet_tree.NAMES}
+        return {side: rng.gamma(2, size=n_levels - 1).tolist() for side in DirichletTree.NAMES}
 
     return Example(
         fields=fields,

@@ -10,14 +10,13 @@ would expect them to vary by less than a third of a percent.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood, observed_columns
-from clinclust.priors import gamma
+from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, observed_columns
+from clinclust.priors.conjugate import ConjugatePrior, Gamma
 
 __all__ = ["Poisson"]
 
@@ -30,7 +29,7 @@ class Poisson(Likelihood):
     title: ClassVar[str] = "Poisson"
     also_called: ClassVar[tuple[str, ...]] = ("poisson-count", "events", "rare events")
     alternatives: ClassVar[tuple[str, ...]] = ("negative_binomial", "geometric")
-    prior: ClassVar[ModuleType] = gamma
+    prior: ClassVar[type[ConjugatePrior]] = Gamma
     kernel: ClassVar[int] = 2
     is_whole: ClassVar[bool] = True
     is_count: ClassVar[bool] = True
@@ -40,11 +39,6 @@ class Poisson(Likelihood):
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
     summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "rate"
     n_statistics = 2
-
-    @classmethod
-    def of(cls, declaration: Declaration) -> Poisson:
-        """Return the likelihood of a count."""
-        return cls()
 
     def statistics(self, values: Array) -> Array:
         """Return T(x) = (x, 1), float64 (n, 2)."""

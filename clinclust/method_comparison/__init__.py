@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clinclust.method_comparison.compare import compare_methods
-from clinclust.method_comparison.result import MethodComparison
+from clinclust.method_comparison.compare import MethodComparison, compare_methods
 
 __all__ = ["MethodComparison", "compare_methods"]

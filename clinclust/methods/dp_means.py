@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
 
 from clinclust.engine.search.labels import compact
-from clinclust.methods.encoded import encoded
-from clinclust.methods.farthest_first import penalty_for, squared_distances
-from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import N_RESTARTS, PENALTY, WISHED, one_of_two, refuse_too_many
+from clinclust.methods.method import Clustered, Method
 
 if TYPE_CHECKING:
+    from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["DPMeans", "dp_means", "penalised_sum"]
+__all__ = [
+    "DPMeans",
+    "Run",
+    "alternated",
+    "dp_means",
+    "means_of",
+    "orders_of",
+    "penalised_sum",
+    "penalty_for",
+    "squared_distances",
+]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 
+@dataclass(eq=False, repr=False)
 class DPMeans(Method):
     """DP-means (Kulis and Jordan 2012, Algorithm 1): hard clusters, whose number follows from a penalty.
 
@@ -54,7 +65,7 @@ class DPMeans(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective before the first iteration and after each one. It never rises (theorem 3.1).
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -71,58 +82,44 @@ class DPMeans(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType({"penalty": PENALTY, "n_clusters": WISHED, "n_restarts": N_RESTARTS})
+    schema: FeatureSchema | None = None
+    _: KW_ONLY
+    penalty: float | None = None
+    n_clusters: int | None = None
+    n_restarts: int = 10
+    random_state: int | np.random.Generator | None = None
 
-    penalty_: float
-    objective_: float
-    objective_trace_: Array
+    penalty_: float = field(init=False)
+    objective_: float = field(init=False)
+    objective_trace_: Array = field(init=False)
 
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        *,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        n_restarts: int = 10,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.schema = schema
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.n_restarts = n_restarts
-        self.random_state = random_state
+    _either = (("penalty", "n_clusters"),)
 
-    def _problems(self) -> list[str]:
-        return one_of_two("penalty", self.penalty, "n_clusters", self.n_clusters, "about how many clusters are wished")
-
-    def _clustered(self, given: Given) -> Clustered:
-        numbers = encoded(given.frame, given.features)
-        penalty, n_subjects = self._penalty_of(numbers.values), len(numbers.values)
-        rng = np.random.default_rng(given.seed)
-        orders = [None, *(rng.permutation(n_subjects) for _ in range(self.n_restarts - 1))]
-        best = min((dp_means(numbers.values, penalty, order) for order in orders), key=lambda run: run.trace[-1])
-        facts = {"penalty_": penalty, "objective_": float(best.trace[-1]), "objective_trace_": best.trace}
-        return Clustered(best.labels, numbers.prepared, facts=facts)
-
-    def _penalty_of(self, values: Array) -> float:
-        """Return the penalty that is given, or that of the heuristic for the wished number of clusters."""
-        if self.penalty is not None:
-            return float(self.penalty)
-        assert self.n_clusters is not None  # see `_problems`
-        refuse_too_many(self.n_clusters, values)
-        return penalty_for(values, self.n_clusters)
+    def _clustered(self, table: Encoded, seed: int) -> Clustered:
+        penalty = self.penalty if self.n_clusters is None else penalty_for(table.values, self.n_clusters)
+        assert penalty is not None  # see `_either`
+        orders = orders_of(len(table.values), self.n_restarts, seed)
+        best = min((dp_means(table.values, float(penalty), one) for one in orders), key=lambda run: run.trace[-1])
+        facts = {"penalty_": float(penalty), "objective_": float(best.trace[-1]), "objective_trace_": best.trace}
+        return Clustered(best.labels, facts=facts)
 
     def _kept_for_refits(self) -> dict[str, Any]:
         # Asked as before: at the penalty set for the whole cohort, hardly a subject of a half-sample leaves its mean.
         return {}
 
-    def _made_by(self, found: Clustered) -> str:
+    def _made_by(self) -> str:
         wished = "" if self.n_clusters is None else f", set for about {self.n_clusters} clusters"
-        return f"DP-means with a penalty of {self.penalty_:.4g} for each cluster{wished} ({found.prepared})"
+        return f"DP-means with a penalty of {self.penalty_:.4g} for each cluster{wished}"
+
+
+def orders_of(n_subjects: int, n_restarts: int, seed: int) -> list[NDArray[np.int64] | None]:
+    """Return the order of the subjects in each run: None for that of the table, then random ones."""
+    rng = np.random.default_rng(seed)
+    return [None, *(rng.permutation(n_subjects) for _ in range(n_restarts - 1))]
 
 
 class Run(NamedTuple):
-    """One run of DP-means."""
+    """One run of DP-means, or of the hard HDP."""
 
     labels: Labels
     """Cluster of each subject, int64 (N,), 0 .. K - 1."""
@@ -130,33 +127,47 @@ class Run(NamedTuple):
     """The objective before the first iteration and after each one, float64 (T,)."""
 
 
-def dp_means(values: Array, penalty: float, order: NDArray[np.intp] | None = None) -> Run:
-    """Run DP-means from one cluster, until no subject changes.
+def alternated(
+    values: Array, moved: Callable[[Labels, Array], Labels], objective: Callable[[Labels, Array], float]
+) -> Run:
+    """Move subjects, and set each mean to that of its members, in turns from one cluster, until the objective rests.
 
     Parameters
     ----------
     values : float64 (N, C)
-    penalty : float
-        At least 0.
-    order : int (N,), optional
-        The order in which subjects are assigned; by default 0 .. N - 1.
+    moved : callable
+        Takes labels and means (K, C); returns the labels after all moves, 0 .. K' - 1, none empty.
+    objective : callable
+        Takes labels and means.
     """
-    ordered = values if order is None else values[order]
-    labels = np.zeros(len(values), dtype=np.int64)
-    means = ordered.mean(axis=0, keepdims=True)
-    trace = [_objective(ordered, labels, means, penalty)]
+    labels, means = np.zeros(len(values), dtype=np.int64), values.mean(axis=0, keepdims=True)
+    trace = [objective(labels, means)]
     while True:
-        found = compact(_assigned(ordered, means, penalty))
-        found_means = np.stack([ordered[found == cluster].mean(axis=0) for cluster in range(int(found.max()) + 1)])
-        objective = _objective(ordered, found, found_means, penalty)
+        found = moved(labels, means)
+        found_means = means_of(values, found)
+        value = objective(found, found_means)
         # Compared as partitions. The objective guards against rounding, by which equal partitions could alternate.
-        if np.array_equal(found, labels) or objective >= trace[-1]:
-            break
+        if np.array_equal(found, labels) or value >= trace[-1]:
+            return Run(labels, np.array(trace))
         labels, means = found, found_means
-        trace.append(objective)
+        trace.append(value)
+
+
+def means_of(values: Array, labels: Labels) -> Array:
+    """Return the mean of each cluster 0 .. K - 1, none empty, of values (N, C), float64 (K, C)."""
+    return np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
+
+
+def dp_means(values: Array, penalty: float, order: Labels | None = None) -> Run:
+    """Run DP-means on values (N, C), with subjects assigned in an order, int64 (N,); by default 0 .. N - 1."""
     if order is not None:
-        labels = labels[np.argsort(order)]
-    return Run(labels, np.array(trace))
+        run = dp_means(values[order], penalty)
+        return Run(run.labels[np.argsort(order)], run.trace)
+    return alternated(
+        values,
+        lambda labels, means: compact(_assigned(values, means, penalty)),
+        lambda labels, means: _objective(values, labels, means, penalty),
+    )
 
 
 def _assigned(values: Array, means: Array, penalty: float) -> Labels:
@@ -184,10 +195,45 @@ def _assigned(values: Array, means: Array, penalty: float) -> Labels:
 
 def penalised_sum(values: Array, labels: Labels, penalty: float) -> float:
     """Return the objective of equation (1) of the paper, for clusters 0 .. K - 1 of values (N, C), none empty."""
-    means = np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
-    return _objective(values, labels, means, penalty)
+    return _objective(values, labels, means_of(values, labels), penalty)
 
 
 def _objective(values: Array, labels: Labels, means: Array, penalty: float) -> float:
     """Return the objective of equation (1) of the paper."""
     return float(((values - means[labels]) ** 2).sum() + penalty * len(means))
+
+
+def squared_distances(values: Array, centres: Array) -> Array:
+    """Return the squared Euclidean distance of each row (N, C) from each centre (K, C), float64 (N, K)."""
+    return cdist(values, centres, "sqeuclidean")
+
+
+def penalty_for(values: Array, n_clusters: int, groups: Labels | None = None) -> float:
+    """Return the penalty for about this number of clusters, by the farthest-first heuristic of the paper.
+
+    A set T begins with the mean of all subjects. `n_clusters` times, the subject with the largest squared distance from
+    T (from its nearest element) is added to T. The distance of the last one is the penalty (Kulis and Jordan 2012,
+    section 6.1). With groups, for the global penalty of the hard HDP, the distance of a group from T is the sum of
+    those of its subjects, and the farthest subject of the farthest group is added. (The paper does not say what is
+    added. With the mean of the group, T covers groups as wholes and not their clusters: the penalty is ten times as
+    high, and no cluster is worth it.)
+
+    Parameters
+    ----------
+    values : float64 (N, C)
+    n_clusters : int
+        From 1.
+    groups : int64 (N,), optional
+        Group of each subject, 0 .. J - 1, none empty; by default each subject is one.
+    """
+    groups = np.arange(len(values)) if groups is None else groups
+    nearest = ((values - values.mean(axis=0)) ** 2).sum(axis=1)
+    farthest = 0.0
+    for _ in range(n_clusters):
+        of_groups = np.bincount(groups, weights=nearest)
+        group = int(of_groups.argmax())
+        farthest = float(of_groups[group])
+        members = np.flatnonzero(groups == group)
+        added = members[nearest[members].argmax()]
+        nearest = np.minimum(nearest, ((values - values[added]) ** 2).sum(axis=1))
+    return farthest

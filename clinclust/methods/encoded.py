@@ -30,16 +30,16 @@ class Encoded:
     values : float64 (N, C)
         One column for each feature, or for each level of a feature with unordered levels. Without missing values;
         every column has mean 0 and standard deviation 1.
-    owners : tuple of str
-        Feature of each column.
     prepared : str
         How the columns were made, as one sentence without its full stop. It tells no number of subjects, because it
-        stands in reports that are shared.
+        is in reports that are shared.
+    n_levels : int
+        Columns, the last ones, that are codes of levels (`KPrototypes`).
     """
 
     values: Array
-    owners: tuple[str, ...]
     prepared: str
+    n_levels: int = 0
 
 
 def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
@@ -63,7 +63,6 @@ def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
         If there is no feature, or a feature has no two different observed values.
     """
     columns: list[Array] = []
-    owners: list[str] = []
     has_missing = False
     for feature in features:
         values = numbers_of(frame, feature)
@@ -74,10 +73,9 @@ def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
         whole = filled(values, by_frequency=_by_frequency(feature))
         made = [whole] if not feature.traits.is_nominal else [whole == level for level in np.unique(observed)]
         columns += [standardised(column.astype(np.float64)) for column in made]
-        owners += [feature.column] * len(made)
     if not columns:
         raise InputError("there is no feature to encode")
-    return Encoded(np.column_stack(columns), tuple(owners), _said(features, has_missing))
+    return Encoded(np.column_stack(columns), _said(features, has_missing))
 
 
 def numbers_of(frame: pd.DataFrame, feature: Feature) -> Array:

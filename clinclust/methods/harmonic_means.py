@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.methods.encoded import encoded
-from clinclust.methods.farthest_first import squared_distances
-from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import N_RESTARTS, WANTED, refuse_too_many
+from clinclust.methods.dp_means import squared_distances
+from clinclust.methods.method import AT_LEAST_ONE, Clustered, Method
 
 if TYPE_CHECKING:
+    from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
 __all__ = ["KHarmonicMeans", "harmonic_means"]
@@ -26,6 +26,7 @@ _LEAST_GAIN = 1e-9
 """Share of the objective by which an iteration must lower it, or it is the last."""
 
 
+@dataclass(eq=False, repr=False)
 class KHarmonicMeans(Method):
     """K-harmonic means (Zhang, Hsu and Dayal 1999): every subject pulls at every centre, near ones most.
 
@@ -57,7 +58,7 @@ class KHarmonicMeans(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective before the first iteration and after each one. It never rises.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -75,40 +76,30 @@ class KHarmonicMeans(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType({"n_clusters": WANTED, "n_restarts": N_RESTARTS})
+    schema: FeatureSchema | None = None
+    n_clusters: int | None = None
+    _: KW_ONLY
+    n_restarts: int = 10
+    random_state: int | np.random.Generator | None = None
 
-    centres_: Array
-    objective_: float
-    objective_trace_: Array
+    centres_: Array = field(init=False)
+    objective_: float = field(init=False)
+    objective_trace_: Array = field(init=False)
 
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        n_clusters: int | None = None,
-        *,
-        n_restarts: int = 10,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.schema = schema
-        self.n_clusters = n_clusters
-        self.n_restarts = n_restarts
-        self.random_state = random_state
+    _rules: ClassVar = MappingProxyType({"n_clusters": AT_LEAST_ONE})
 
-    def _clustered(self, given: Given) -> Clustered:
-        numbers = encoded(given.frame, given.features)
+    def _clustered(self, table: Encoded, seed: int) -> Clustered:
         assert self.n_clusters is not None  # see `_rules`
-        refuse_too_many(self.n_clusters, numbers.values)
-        rng = np.random.default_rng(given.seed)
-        different = np.unique(numbers.values, axis=0)
+        rng = np.random.default_rng(seed)
+        different = np.unique(table.values, axis=0)
         starts = [different[rng.choice(len(different), self.n_clusters, replace=False)] for _ in range(self.n_restarts)]
-        best = min((harmonic_means(numbers.values, start) for start in starts), key=lambda run: run.trace[-1])
-        labels = squared_distances(numbers.values, best.centres).argmin(axis=1).astype(np.int64)
+        best = min((harmonic_means(table.values, start) for start in starts), key=lambda run: run.trace[-1])
+        labels = squared_distances(table.values, best.centres).argmin(axis=1).astype(np.int64)
         facts = {"objective_": float(best.trace[-1]), "objective_trace_": best.trace}
-        return Clustered(labels, numbers.prepared, facts=facts, by_cluster={"centres_": best.centres})
+        return Clustered(labels, facts=facts, by_cluster={"centres_": best.centres})
 
-    def _made_by(self, found: Clustered) -> str:
-        clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
-        return f"K-harmonic means with {clusters}, a number given ({found.prepared})"
+    def _made_by(self) -> str:
+        return f"K-harmonic means with {self._counted()}, a number given"
 
 
 class Run(NamedTuple):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.methods.by_bic import Candidate, compared, how_chosen, numbers_to_try
-from clinclust.methods.by_separation import BIC, CHOOSE_BY, CRITERIA, best_by, first_number, separation
-from clinclust.methods.encoded import encoded
-from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
-from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WISHED, refuse_too_many
+from clinclust.methods.dp_means import means_of
+from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
+from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound, separation
 
 if TYPE_CHECKING:
+    from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
 __all__ = ["KMeans", "spherical_log_likelihood"]
@@ -25,7 +23,8 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 
-class KMeans(Method):
+@dataclass(eq=False, repr=False)
+class KMeans(NumberFound):
     """K-means with the starts of K-means++, through scikit-learn; the number of clusters K by BIC.
 
     It minimises sum_i |x_i - mu_(z_i)|^2 over partitions into K clusters. K is that with the lowest
@@ -50,7 +49,7 @@ class KMeans(Method):
         The largest K that is tried.
     choose_by : {"bic", "silhouette", "calinski_harabasz"}
         The criterion that chooses K. The average silhouette width and the Calinski-Harabasz index are not defined for
-        one cluster, so that they find at least two in every cohort (`clinclust.methods.by_separation`).
+        one cluster, so that they find at least two in every cohort (`clinclust.methods.number_of_clusters`).
     n_restarts : int
         Starts for each K, of which the one with the lowest sum of squares is kept.
     random_state : int, numpy.random.Generator or None
@@ -61,7 +60,7 @@ class KMeans(Method):
         The minimised sum, within clusters.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC, average silhouette width and Calinski-Harabasz index.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -79,68 +78,43 @@ class KMeans(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType(
-        {"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "choose_by": CHOOSE_BY, "n_restarts": N_RESTARTS}
-    )
+    schema: FeatureSchema | None = None
+    _: KW_ONLY
+    n_clusters: int | None = None
+    max_clusters: int = 10
+    choose_by: str = BIC
+    n_restarts: int = 10
+    random_state: int | np.random.Generator | None = None
 
-    sum_of_squares_: float
-    tried_: pd.DataFrame
+    sum_of_squares_: float = field(init=False)
 
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        *,
-        n_clusters: int | None = None,
-        max_clusters: int = 10,
-        choose_by: str = BIC,
-        n_restarts: int = 10,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.schema = schema
-        self.n_clusters = n_clusters
-        self.max_clusters = max_clusters
-        self.choose_by = choose_by
-        self.n_restarts = n_restarts
-        self.random_state = random_state
-
-    def _clustered(self, given: Given) -> Clustered:
-        numbers = encoded(given.frame, given.features)
-        if self.n_clusters is not None:
-            refuse_too_many(self.n_clusters, numbers.values)
-        tried = [
-            self._candidate(numbers.values, k, given.seed)
-            for k in numbers_to_try(self.n_clusters, self.max_clusters, numbers.values, first_number(self.choose_by))
-        ]
-        chosen = best_by(self.choose_by, tried)
-        facts = {"sum_of_squares_": float(chosen.facts["sum_of_squares"]), "tried_": compared(tried, chosen)}
-        return Clustered(chosen.labels, numbers.prepared, facts=facts)
-
-    def _candidate(self, values: Array, n_clusters: int, seed: int) -> Candidate:
+    def _candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
         cluster = needed("sklearn.cluster", "KMeans")
         with one_thread("KMeans"):
             found = cluster.KMeans(
                 n_clusters, init="k-means++", n_init=int(self.n_restarts), random_state=seed_for_scikit_learn(seed)
-            ).fit(values)
+            ).fit(table.values)
         labels = found.labels_.astype(np.int64)
-        return Candidate(
+        yield Candidate(
             n_clusters=n_clusters,
-            log_likelihood=spherical_log_likelihood(values, labels),
-            n_parameters=n_clusters * values.shape[1] + n_clusters,
+            log_likelihood=spherical_log_likelihood(table.values, labels),
+            n_parameters=n_clusters * table.values.shape[1] + n_clusters,
             labels=labels,
-            facts={"sum_of_squares": float(found.inertia_), **separation(values, labels, seed)},
+            facts={"sum_of_squares": float(found.inertia_), **separation(table.values, labels, seed)},
         )
 
-    def _made_by(self, found: Clustered) -> str:
-        clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
-        how = how_chosen(self.n_clusters, self.tried_, CRITERIA[self.choose_by])
-        return f"K-means with {clusters}, {how} ({found.prepared})"
+    def _facts_of(self, chosen: Candidate) -> dict[str, Any]:
+        return {"sum_of_squares_": chosen.facts["sum_of_squares"]}
+
+    def _made_by(self) -> str:
+        return f"K-means with {self._counted()}, {self._how_chosen()}"
 
 
 def spherical_log_likelihood(values: Array, labels: Labels) -> float:
     """Return log L of the class description, in nats, of values (N, C) in clusters 0 .. K - 1, none empty."""
     sizes = np.bincount(labels).astype(np.float64)
     n_subjects, n_columns, n_clusters = *values.shape, sizes.size
-    means = np.stack([values[labels == cluster].mean(axis=0) for cluster in range(n_clusters)])
+    means = means_of(values, labels)
     freedom = n_columns * (n_subjects - n_clusters)
     variance = ((values - means[labels]) ** 2).sum() / freedom
     of_shares = float((sizes * np.log(sizes / n_subjects)).sum())

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import Rule, is_number
-from clinclust.methods.encoded import filled, numbers_of, standardised
-from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
-from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import N_RESTARTS, WANTED, refuse_too_many
+from clinclust.methods.encoded import Encoded, filled, numbers_of, standardised
+from clinclust.methods.method import AT_LEAST_ONE, Clustered, Method, needed, one_thread, seed_for_scikit_learn
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.schema import Feature, FeatureSchema
 
 __all__ = ["KPrototypes"]
-
-Array = NDArray[np.float64]
 
 _GAMMA = 0.5
 """Half the standard deviation of the numbers, in the middle of what Huang (1997) advises."""
 
 
+@dataclass(eq=False, repr=False)
 class KPrototypes(Method):
     """K-prototypes (Huang 1997), through kmodes: K-means whose centres have means of numbers and modes of levels.
 
@@ -50,7 +48,7 @@ class KPrototypes(Method):
     ----------
     cost_ : float
         The minimised sum.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -73,71 +71,49 @@ class KPrototypes(Method):
     [0, 0, 0, 1, 1]
     """
 
-    _rules = MappingProxyType(
-        {
-            "n_clusters": WANTED,
-            "gamma": Rule(
-                "a number above 0", lambda value: value is None or (is_number(value) and 0 < value < np.inf), " or None"
-            ),
-            "n_restarts": N_RESTARTS,
-        }
-    )
+    schema: FeatureSchema | None = None
+    n_clusters: int | None = None
+    _: KW_ONLY
+    gamma: float | None = None
+    n_restarts: int = 10
+    random_state: int | np.random.Generator | None = None
 
-    cost_: float
+    cost_: float = field(init=False)
 
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        n_clusters: int | None = None,
-        *,
-        gamma: float | None = None,
-        n_restarts: int = 10,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.schema = schema
-        self.n_clusters = n_clusters
-        self.gamma = gamma
-        self.n_restarts = n_restarts
-        self.random_state = random_state
+    _rules: ClassVar = MappingProxyType({"n_clusters": AT_LEAST_ONE})
 
-    def _clustered(self, given: Given) -> Clustered:
-        levels = [feature for feature in given.features if _has_levels(feature)]
-        numbers = [feature for feature in given.features if not _has_levels(feature)]
+    def _encoded(self, frame: pd.DataFrame, features: tuple[Feature, ...]) -> Encoded:
+        levels = [feature for feature in features if _has_levels(feature)]
+        numbers = [feature for feature in features if not _has_levels(feature)]
         if not levels:
             raise InputError("KPrototypes needs a yes/no feature or one with unordered levels; without, use KMeans")
-        columns = [standardised(filled(numbers_of(given.frame, one), by_frequency=False)) for one in numbers]
-        columns += [filled(numbers_of(given.frame, one), by_frequency=True) for one in levels]
-        values = np.column_stack(columns)
-        assert self.n_clusters is not None  # see `_rules`
-        refuse_too_many(self.n_clusters, values)
-        model = self._model(self.n_clusters, bool(numbers), given.seed)
-        with one_thread("KPrototypes"):
-            if numbers:
-                model.fit(values, categorical=list(range(len(numbers), len(given.features))))
-            else:
-                model.fit(values)
-        has_missing = bool(given.frame[list({one.column for one in given.features})].isna().to_numpy().any())
-        prepared = _said(bool(numbers), has_missing)
-        return Clustered(np.asarray(model.labels_, dtype=np.int64), prepared, facts={"cost_": float(model.cost_)})
+        columns = [standardised(filled(numbers_of(frame, one), by_frequency=False)) for one in numbers]
+        columns += [filled(numbers_of(frame, one), by_frequency=True) for one in levels]
+        has_missing = bool(frame[list({one.column for one in features})].isna().to_numpy().any())
+        return Encoded(np.column_stack(columns), _said(bool(numbers), has_missing), n_levels=len(levels))
 
-    def _model(self, n_clusters: int, has_numbers: bool, seed: int) -> Any:
-        settings = {
-            "n_clusters": int(n_clusters),
+    def _clustered(self, table: Encoded, seed: int) -> Clustered:
+        n_columns = table.values.shape[1]  # noqa: PD011
+        n_numbers = n_columns - table.n_levels
+        settings: dict[str, Any] = {
+            "n_clusters": self.n_clusters,
             "init": "Huang",
             "n_init": int(self.n_restarts),
             "random_state": seed_for_scikit_learn(seed),
         }
-        if not has_numbers:
-            return needed("kmodes.kmodes", "KPrototypes").KModes(**settings)
-        gamma = _GAMMA if self.gamma is None else float(self.gamma)
-        return needed("kmodes.kprototypes", "KPrototypes").KPrototypes(gamma=gamma, **settings)
+        with one_thread("KPrototypes"):
+            if n_numbers:
+                gamma = _GAMMA if self.gamma is None else float(self.gamma)
+                model = needed("kmodes.kprototypes", "KPrototypes").KPrototypes(gamma=gamma, **settings)
+                model.fit(table.values, categorical=list(range(n_numbers, n_columns)))
+            else:
+                model = needed("kmodes.kmodes", "KPrototypes").KModes(**settings).fit(table.values)
+        return Clustered(np.asarray(model.labels_, dtype=np.int64), facts={"cost_": float(model.cost_)})
 
-    def _made_by(self, found: Clustered) -> str:
-        has_numbers = any(
-            not _has_levels(feature) for feature in self.schema_.clustered if feature.name not in self.kept_out_
-        )
-        clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
-        return f"{'K-prototypes' if has_numbers else 'K-modes'} with {clusters}, a given number ({found.prepared})"
+    def _made_by(self) -> str:
+        clustered = (one for one in self.schema_.clustered if one.name not in self.uninformative_)
+        method = "K-modes" if all(map(_has_levels, clustered)) else "K-prototypes"
+        return f"{method} with {self._counted()}, a given number"
 
 
 def _has_levels(feature: Feature) -> bool:

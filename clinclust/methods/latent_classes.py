@@ -3,34 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.methods.by_bic import Candidate, compared, how_chosen, lowest_bic, numbers_to_try
-from clinclust.methods.installed import needed, one_thread, seed_for_scikit_learn
-from clinclust.methods.measurement_model import MeasurementModel, measurement_model
-from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WISHED, refuse_too_many
+from clinclust.methods.encoded import Encoded, levels_in_use, numbers_of, standardised
+from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
+from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound
 
 if TYPE_CHECKING:
-    from clinclust.schema import FeatureSchema
+    from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["LatentClasses"]
+__all__ = ["LatentClasses", "measurement_model"]
 
 Array = NDArray[np.float64]
 
+_MOST_LEVELS = 10
+"""Different values up to which a whole number is categorical."""
 _LEAST_VARIANCE = 1e-3
 """Of a standardised measurement within a class. Below it the likelihood grows without bound, and says nothing."""
 _LEAST_RANGE = 0.01
 """Of the probabilities of some class over subjects. Below it all classes are the same: a saddle of the likelihood."""
 
 
-class LatentClasses(Method):
+@dataclass(eq=False, repr=False)
+class LatentClasses(NumberFound):
     """Latent class analysis of mixed data by the EM algorithm, through StepMix; the number of classes K by BIC.
 
     It maximises sum_i log sum_k pi_k prod_d p(x_id | k) over the observed values alone (full information maximum
@@ -61,7 +63,7 @@ class LatentClasses(Method):
         In nats.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC; NaN where it could not be estimated.
-    labels_, n_clusters_, cluster_sizes_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, prepared_, random_seed_, made_by :
         As of `clinclust.methods.method.Method`.
 
     Warns
@@ -85,57 +87,46 @@ class LatentClasses(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType({"n_clusters": WISHED, "max_clusters": MAX_CLUSTERS, "n_restarts": N_RESTARTS})
+    schema: FeatureSchema | None = None
+    _: KW_ONLY
+    n_clusters: int | None = None
+    max_clusters: int = 8
+    n_restarts: int = 10
+    random_state: int | np.random.Generator | None = None
 
-    log_likelihood_: float
-    tried_: pd.DataFrame
+    log_likelihood_: float = field(init=False)
 
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        *,
-        n_clusters: int | None = None,
-        max_clusters: int = 8,
-        n_restarts: int = 10,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.schema = schema
-        self.n_clusters = n_clusters
-        self.max_clusters = max_clusters
-        self.n_restarts = n_restarts
-        self.random_state = random_state
+    choose_by = BIC
 
-    def _clustered(self, given: Given) -> Clustered:
-        model = measurement_model(given.frame, given.features)
-        if self.n_clusters is not None:
-            refuse_too_many(self.n_clusters, model.values)
-        tried = [
-            self._candidate(model, k, given.seed)
-            for k in numbers_to_try(self.n_clusters, self.max_clusters, model.values)
-        ]
+    def _encoded(self, frame: pd.DataFrame, features: tuple[Feature, ...]) -> Encoded:
+        return measurement_model(frame, features)
+
+    def _candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
+        """Return the start with the highest likelihood of those whose variances stay above 0."""
+        assert isinstance(table, MeasurementModel)
+        with one_thread("LatentClasses"):
+            starts = [
+                _one_start(table, n_clusters, seed_for_scikit_learn(seed) ^ start) for start in range(self.n_restarts)
+            ]
+        estimated = [one for one in starts if np.isfinite(one.log_likelihood)]
+        return [max(estimated, key=lambda one: one.log_likelihood) if estimated else starts[0]]
+
+    def _chosen(self, tried: Sequence[Candidate]) -> Candidate:
         failed = [one.n_clusters for one in tried if not np.isfinite(one.log_likelihood)]
         if len(failed) == len(tried):
             raise InputError(f"n_clusters={failed[0]}: {_NOT_ESTIMATED}; ask for fewer, or raise `n_restarts`")
-        chosen = lowest_bic(tried)
+        chosen = super()._chosen(tried)
         not_compared = [k for k in failed if k <= chosen.n_clusters + 1]
         if not_compared:
-            told = f"LatentClasses: {', '.join(map(str, not_compared))} classes: {_NOT_ESTIMATED}, so BIC chose without"
-            warnings.warn(told, CohortWarning, stacklevel=3)
-        facts = {"log_likelihood_": chosen.log_likelihood, "tried_": compared(tried, chosen)}
-        return Clustered(chosen.labels, model.prepared, chosen.membership, facts)
+            said = f"LatentClasses: {', '.join(map(str, not_compared))} classes: {_NOT_ESTIMATED}, so BIC chose without"
+            warnings.warn(said, CohortWarning, stacklevel=4)
+        return chosen
 
-    def _candidate(self, model: MeasurementModel, n_clusters: int, seed: int) -> Candidate:
-        """Return the start with the highest likelihood of those whose variances stay above 0."""
-        with one_thread("LatentClasses"):
-            starts = [
-                _one_start(model, n_clusters, seed_for_scikit_learn(seed) ^ start) for start in range(self.n_restarts)
-            ]
-        estimated = [one for one in starts if np.isfinite(one.log_likelihood)]
-        return max(estimated, key=lambda one: one.log_likelihood) if estimated else starts[0]
+    def _facts_of(self, chosen: Candidate) -> dict[str, Any]:
+        return {"log_likelihood_": chosen.log_likelihood}
 
-    def _made_by(self, found: Clustered) -> str:
-        classes = "1 class" if self.n_clusters_ == 1 else f"{self.n_clusters_} classes"
-        return f"latent class analysis with {classes}, {how_chosen(self.n_clusters, self.tried_)} ({found.prepared})"
+    def _made_by(self) -> str:
+        return f"latent class analysis with {self._counted('class', 'classes')}, {self._how_chosen()}"
 
     @property
     def membership_basis(self) -> str:
@@ -185,3 +176,86 @@ def _one_start(model: MeasurementModel, n_clusters: int, seed: int) -> Candidate
         membership=membership,
         has_converged=has_converged,
     )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class MeasurementModel(Encoded):
+    """A cohort for latent classes: which column is Bernoulli, categorical or Gaussian within a class.
+
+    Its `values` (N, D) are columns of two levels (0 and 1), then those of more levels (0, 1, ...), then standardised
+    numbers; NaN = missing.
+
+    Attributes
+    ----------
+    described : dict
+        The measurement model in the words of StepMix.
+    n_numbers : int
+        Number of Gaussian columns.
+    n_parameters : int
+        Number of free parameters of one class.
+    """
+
+    described: dict[str, dict[str, Any]]
+    n_numbers: int
+    n_parameters: int
+
+
+def measurement_model(frame: pd.DataFrame, features: Sequence[Feature]) -> MeasurementModel:
+    """Return the measurement model of features, each with two different observed values at least.
+
+    Features of two observed levels are Bernoulli. Other levels, ordered or not, and whole numbers of at most ten
+    different values are categorical; other numbers are Gaussian after the transform of the schema.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        A validated table.
+    features : sequence of Feature
+    """
+    binary: list[Array] = []
+    levels: list[Array] = []
+    numbers: list[Array] = []
+    for feature in features:
+        values = numbers_of(frame, feature)
+        codes = levels_in_use(values)
+        n_levels = int(np.nanmax(codes)) + 1
+        if not _has_levels(feature, n_levels):
+            numbers.append(_standardised(values))
+        elif n_levels == 2:
+            binary.append(codes)
+        else:
+            levels.append(codes)
+    of_kind = {"binary": ("binary_nan", binary), "levels": ("categorical_nan", levels)}
+    of_kind["numbers"] = ("continuous_nan", numbers)
+    table = np.column_stack([*binary, *levels, *numbers])
+    return MeasurementModel(
+        values=table,
+        described={
+            name: {"model": model, "n_columns": len(columns)} for name, (model, columns) in of_kind.items() if columns
+        },
+        n_numbers=len(numbers),
+        n_parameters=len(binary) + sum(int(np.nanmax(codes)) for codes in levels) + 2 * len(numbers),
+        prepared=_said(bool(binary), bool(levels), bool(numbers), bool(np.isnan(table).any())),
+    )
+
+
+def _has_levels(feature: Feature, n_levels: int) -> bool:
+    traits = feature.traits
+    return traits.is_yes_no or traits.is_nominal or (traits.is_whole and n_levels <= _MOST_LEVELS)
+
+
+def _standardised(values: Array) -> Array:
+    is_observed = ~np.isnan(values)
+    found = values.copy()
+    found[is_observed] = standardised(values[is_observed])
+    return found
+
+
+def _said(has_binary: bool, has_levels: bool, has_numbers: bool, has_missing: bool) -> str:
+    kinds = (
+        ("features of two levels as Bernoulli", has_binary),
+        ("levels and whole numbers of few values as categorical", has_levels),
+        ("other numbers as Gaussian after the transform of the schema", has_numbers),
+    )
+    gaps = "; the likelihood is that of the observed values" if has_missing else ""
+    return f"{', '.join(text for text, is_there in kinds if is_there)}{gaps}"

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import Rule, is_number
-from clinclust.methods.encoded import encoded
-from clinclust.methods.installed import needed, one_thread
-from clinclust.methods.method import Clustered, Given, Method
+from clinclust.methods.method import Clustered, Method, needed, one_thread
 
 if TYPE_CHECKING:
+    from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
 __all__ = ["MeanShift"]
@@ -22,6 +20,7 @@ _QUANTILE = 0.3
 """Share of the subjects that are neighbours of a subject where the bandwidth is estimated."""
 
 
+@dataclass(eq=False, repr=False)
 class MeanShift(Method):
     """Mean shift, through scikit-learn: each subject belongs to the mode of the density that it climbs to.
 
@@ -42,7 +41,7 @@ class MeanShift(Method):
     Attributes
     ----------
     bandwidth_ : float
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -60,30 +59,21 @@ class MeanShift(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType(
-        {
-            "bandwidth": Rule(
-                "a number above 0", lambda value: value is None or (is_number(value) and 0 < value < np.inf), " or None"
-            )
-        }
-    )
+    schema: FeatureSchema | None = None
+    _: KW_ONLY
+    bandwidth: float | None = None
 
-    bandwidth_: float
+    bandwidth_: float = field(init=False)
 
-    def __init__(self, schema: FeatureSchema | None = None, *, bandwidth: float | None = None) -> None:
-        self.schema = schema
-        self.bandwidth = bandwidth
-
-    def _clustered(self, given: Given) -> Clustered:
-        numbers = encoded(given.frame, given.features)
+    def _clustered(self, table: Encoded, seed: int) -> Clustered:
         cluster = needed("sklearn.cluster", "MeanShift")
         with one_thread("MeanShift"):
-            estimated = cluster.estimate_bandwidth(numbers.values, quantile=_QUANTILE) if self.bandwidth is None else 0
+            estimated = cluster.estimate_bandwidth(table.values, quantile=_QUANTILE) if self.bandwidth is None else 0
             bandwidth = float(self.bandwidth or estimated)
             if bandwidth <= 0.0:
                 raise InputError("bandwidth must be given: so many subjects are equal that the estimate is 0")
-            labels = cluster.MeanShift(bandwidth=bandwidth).fit(numbers.values).labels_
-        return Clustered(labels.astype(np.int64), numbers.prepared, facts={"bandwidth_": bandwidth})
+            labels = cluster.MeanShift(bandwidth=bandwidth).fit(table.values).labels_
+        return Clustered(labels.astype(np.int64), facts={"bandwidth_": bandwidth})
 
-    def _made_by(self, found: Clustered) -> str:
-        return f"mean shift with a bandwidth of {self.bandwidth_:.4g} ({found.prepared})"
+    def _made_by(self) -> str:
+        return f"mean shift with a bandwidth of {self.bandwidth_:.4g}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
+from numbers import Integral
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -13,41 +17,38 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.errors import InputError
-from clinclust.estimators.parameters import RULES, Rule, parameter_problems, seed_of
+from clinclust.errors import InputError, missing_package
+from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
+from clinclust.estimators.renamed import RenamedAttributes
 from clinclust.estimators.scikit_learn import Parameterised
+from clinclust.methods.encoded import Encoded, different_rows, encoded
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = ["Clustered", "Given", "Method"]
+__all__ = ["AT_LEAST_ONE", "Clustered", "Method", "needed", "one_thread", "seed_for_scikit_learn"]
 
-
-@dataclass(frozen=True, eq=False)
-class Given:
-    """What a method clusters.
-
-    Attributes
-    ----------
-    frame : DataFrame, shape (N, D)
-        The validated table.
-    schema : FeatureSchema
-    features : tuple of Feature
-        The features to cluster on: those with the role ``cluster`` and two different observed values.
-    seed : int
-    """
-
-    frame: pd.DataFrame
-    schema: FeatureSchema
-    features: tuple[Feature, ...]
-    seed: int
-
-    def of(self, features: tuple[Feature, ...]) -> Given:
-        """Return the same table with other features to cluster on."""
-        return Given(self.frame, self.schema, features, self.seed)
+AT_LEAST_ONE = Rule(
+    "a whole number of at least 1",
+    lambda value: isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1,
+)
+_ABOVE_0 = Rule("a number above 0", lambda value: is_number(value) and 0.0 < value < np.inf).or_none()
+_RULES = MappingProxyType(
+    {
+        "schema": RULES["schema"].or_none(),
+        "n_clusters": AT_LEAST_ONE.or_none(),
+        "n_local": AT_LEAST_ONE.or_none(),
+        "max_clusters": AT_LEAST_ONE,
+        "n_neighbours": AT_LEAST_ONE,
+        "n_restarts": RULES["n_restarts"],
+        "random_state": RULES["random_state"],
+        **dict.fromkeys(("penalty", "local_penalty", "global_penalty", "bandwidth", "gamma"), _ABOVE_0),
+    }
+)
+"""Rule of each parameter that several methods have, by name."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +59,6 @@ class Clustered:
     ----------
     labels : int64 (N,)
         Cluster of each subject, in any numbering.
-    prepared : str
-        How the columns were made that were clustered.
     membership : float64 (N, K) or None
         Probability of each cluster, by the number of the cluster in `labels`.
     facts : dict
@@ -69,17 +68,16 @@ class Clustered:
     """
 
     labels: NDArray[np.int64]
-    prepared: str
     membership: NDArray[np.float64] | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     by_cluster: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
-class Method(Parameterised):
+class Method(Parameterised, RenamedAttributes):
     """An estimator that partitions a cohort by another method than MAP-DP; a fitted one is a `SubtypeModel`.
 
-    A subclass has a constructor that stores its arguments, among them `schema`, and the methods `_clustered` and
-    `_made_by`. `_rules` holds the rules of its own parameters.
+    A subclass is a dataclass: its fields are the parameters, among them `schema`. It has the methods `_clustered` and
+    `_made_by`; `_rules` holds the rules of parameters that no other method has.
 
     Attributes
     ----------
@@ -90,7 +88,7 @@ class Method(Parameterised):
     membership_ : float64 (N, K) or None
         Probability of each cluster for each subject; None if the method has no such probabilities.
     schema_ : FeatureSchema
-    kept_out_ : mapping
+    uninformative_ : mapping
         Features that were not clustered on, with the reason.
     index_ : Index or None
         Index of the cohort.
@@ -103,33 +101,39 @@ class Method(Parameterised):
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = MappingProxyType({})
+    _either: ClassVar[tuple[tuple[str, str], ...]] = ()
+    """Pairs of a penalty and a number of clusters, of which just one must be given."""
 
     schema: FeatureSchema | None
     labels_: NDArray[np.int64]
     cluster_sizes_: NDArray[np.int64]
     membership_: NDArray[np.float64] | None
     schema_: FeatureSchema
-    kept_out_: Mapping[str, str]
+    uninformative_: Mapping[str, str]
     index_: pd.Index | None
     prepared_: str
     random_seed_: int
     made_by: str
 
-    @abstractmethod
-    def _clustered(self, given: Given) -> Clustered:
-        """Cluster a cohort whose parameters are checked."""
+    def _encoded(self, frame: pd.DataFrame, features: tuple[Feature, ...]) -> Encoded:
+        """Return the table that is clustered, of a validated frame and features with two different observed values."""
+        return encoded(frame, features)
 
     @abstractmethod
-    def _made_by(self, found: Clustered) -> str:
+    def _clustered(self, table: Encoded, seed: int) -> Clustered:
+        """Cluster the encoded table of a cohort; the parameters are checked."""
+
+    @abstractmethod
+    def _made_by(self) -> str:
         """Return the words that complete "The subtypes were made by ..."."""
 
     def _problems(self) -> list[str]:
         """Return what is wrong with the parameters together, one sentence each."""
-        return []
-
-    def _not_clustered_on(self, schema: FeatureSchema) -> Mapping[str, str]:
-        """Return features with the role ``cluster`` that the method leaves out, with the reason."""
-        return {}
+        return [
+            f"give either {penalty} or {number} (how many clusters are wished)"
+            for penalty, number in self._either
+            if (getattr(self, penalty) is None) == (getattr(self, number) is None)
+        ]
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Cluster a cohort.
@@ -162,12 +166,11 @@ class Method(Parameterised):
         from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
 
         parameters = self.get_params()
-        rules = {**RULES, "schema": RULES["schema"].or_none(), **self._rules}
-        problems = parameter_problems(parameters, rules) or self._problems()
+        problems = parameter_problems(parameters, {**_RULES, **self._rules}) or self._problems()
         if problems:
             raise InputError("; ".join(problems))
         frame, schema = several_subjects(X, self.schema, stacklevel=2, progress=False)
-        without = dict(kept_out(frame, schema)) | dict(self._not_clustered_on(schema))
+        without = dict(kept_out(frame, schema))
         features = informative_parts(frame, (one for one in schema.clustered if one.name not in without))
         if not features:
             raise InputError("No feature is left to cluster on: none with the role 'cluster' has two different values")
@@ -175,8 +178,15 @@ class Method(Parameterised):
         warn_of_uninformative(without, len(frame), stacklevel=2)
         warn_of_unobserved(frame, list(dict.fromkeys(feature.column for feature in features)), stacklevel=2)
         seed = seed_of(parameters.get("random_state", 0))
-        found = self._clustered(Given(frame, schema, features, seed))
-        self._keep(found, schema, without, X.index if isinstance(X, pd.DataFrame) else None, seed)
+        table = self._encoded(frame, features)
+        refuse_too_many(parameters.get("n_clusters"), table.values)
+        found = self._clustered(table, seed)
+        # All fitted attributes are set after the work is done.
+        self.schema_, self.uninformative_ = schema, MappingProxyType(without)
+        self.index_ = X.index if isinstance(X, pd.DataFrame) else None
+        self.prepared_, self.random_seed_ = table.prepared, seed
+        self._keep(found)
+        self.made_by = f"{self._made_by()} ({self.prepared_})"
         return self
 
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> NDArray[np.int64]:
@@ -198,21 +208,21 @@ class Method(Parameterised):
         """None: no MAP-DP search made the partition."""
         return None
 
-    def _keep(
-        self, found: Clustered, schema: FeatureSchema, without: Mapping[str, str], index: pd.Index | None, seed: int
-    ) -> None:
-        """Set the fitted attributes, all at once after the work is done."""
-        labels = by_decreasing_size(found.labels)
-        self.labels_, self.cluster_sizes_ = labels, np.bincount(labels)
-        order, self.membership_ = _order(found.labels, labels), None
+    def _keep(self, found: Clustered) -> None:
+        """Set what was found, with the clusters by decreasing size; clusters without subjects are left out."""
+        self.labels_ = by_decreasing_size(found.labels)
+        self.cluster_sizes_, self.membership_ = np.bincount(self.labels_), None
+        order = np.empty(self.n_clusters_, dtype=np.int64)
+        order[self.labels_] = found.labels
         if found.membership is not None:
             shares = found.membership[:, order]
             self.membership_ = shares / shares.sum(axis=1, keepdims=True)
-        self.schema_, self.kept_out_, self.index_ = schema, MappingProxyType(dict(without)), index
-        self.prepared_, self.random_seed_ = found.prepared, seed
         for name, value in {**found.facts, **{key: rows[order] for key, rows in found.by_cluster.items()}}.items():
             setattr(self, name, value)
-        self.made_by = self._made_by(found)
+
+    def _counted(self, one: str = "cluster", several: str = "clusters") -> str:
+        """Return the number of clusters with its noun."""
+        return f"1 {one}" if self.n_clusters_ == 1 else f"{self.n_clusters_} {several}"
 
     def with_number_kept(self, random_state: int) -> Self:
         """Return an estimator that is not fitted, with the number of clusters of this fit, or asked as this one was."""
@@ -222,7 +232,7 @@ class Method(Parameterised):
         return type(self)(**{**given, **kept, "schema": self.schema_})
 
     def _kept_for_refits(self) -> dict[str, Any]:
-        """Return what a refit of other subjects is told of this fit, by parameter."""
+        """Return the parameters that a refit of other subjects takes from this fit."""
         return {"n_clusters": self.n_clusters_}
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -231,11 +241,53 @@ class Method(Parameterised):
     def __getstate__(self) -> dict[str, Any]:
         # A view of a dict cannot be pickled.
         state = dict(vars(self))
-        return state | {"kept_out_": dict(self.kept_out_)} if "kept_out_" in state else state
+        return state | {"uninformative_": dict(self.uninformative_)} if "uninformative_" in state else state
 
 
-def _order(before: NDArray[np.int64], after: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the number in `before` of each cluster of `after`, int64 (K,); clusters without subjects are left out."""
-    order = np.empty(int(after.max()) + 1, dtype=np.int64)
-    order[after] = before
-    return order
+def refuse_too_many(n_clusters: int | None, values: NDArray[np.float64]) -> None:
+    """Refuse a number of clusters that is not below the number of different rows of a matrix (N, C).
+
+    Raises
+    ------
+    ValueError
+        If there are not more different rows than clusters.
+    """
+    if n_clusters is None or n_clusters == 1:
+        return
+    different = different_rows(values)
+    if n_clusters >= different:
+        raise InputError(f"n_clusters must be below the number of subjects that differ ({different}), not {n_clusters}")
+
+
+def needed(module: str, method: str) -> Any:
+    """Return a module, by its full name, that a method needs.
+
+    Raises
+    ------
+    MissingPackageError
+        If it is not installed; the message names the method and the package.
+    """
+    try:
+        return import_module(module)
+    except ModuleNotFoundError as error:
+        top = module.partition(".")[0]
+        package = "scikit-learn" if top in ("sklearn", "threadpoolctl") else top
+        raise missing_package(method, package) from error
+
+
+@contextmanager
+def one_thread(method: str) -> Iterator[None]:
+    """Run foreign code on one thread, because sums on several have other last digits each time.
+
+    Its warnings of runs that have not converged are not shown: methods read whether a run has, and choose among runs.
+    """
+    limits = needed("threadpoolctl", method).threadpool_limits
+    unfinished = needed("sklearn.exceptions", method).ConvergenceWarning
+    with limits(limits=1), warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", unfinished)
+        yield
+
+
+def seed_for_scikit_learn(seed: int) -> int:
+    """Return a seed that scikit-learn and its relatives accept (below 2^32) for a seed of any size."""
+    return int(np.random.default_rng(seed).integers(2**32))

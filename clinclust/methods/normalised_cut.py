@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +13,11 @@ from scipy.sparse.linalg import eigsh
 
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule, is_number
-from clinclust.methods.encoded import encoded
-from clinclust.methods.installed import needed, one_thread
-from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.relaxation import groups_of_rows
-from clinclust.methods.rules import MAX_CLUSTERS, N_RESTARTS, WANTED, WISHED, one_of_two, refuse_too_many
+from clinclust.methods.method import Clustered, Method, needed, one_thread
+from clinclust.methods.spectral_dp_means import groups_of_rows
 
 if TYPE_CHECKING:
+    from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
 __all__ = ["NormalisedCut", "lowered_cut", "penalised_cut"]
@@ -29,11 +28,10 @@ Labels = NDArray[np.int64]
 _DENSE = 400
 """Up to so many subjects all eigenvectors are computed at once."""
 _LEAST_GAIN = 1e-12
-_PRICE = Rule(
-    "a number above 0 and below 1", lambda value: value is None or (is_number(value) and 0.0 < value < 1.0), " or None"
-)
+_PRICE = Rule("a number above 0 and below 1", lambda value: is_number(value) and 0.0 < value < 1.0).or_none()
 
 
+@dataclass(eq=False, repr=False)
 class NormalisedCut(Method):
     """Penalised normalised cut of a graph (Kulis and Jordan 2012, section 5.2): DP-means for graphs.
 
@@ -41,14 +39,14 @@ class NormalisedCut(Method):
 
         Cut(A) + (penalty - 1) K = penalty * K - sum over clusters c of links(c, c) / degree(c),
 
-    where links(c, c) counts the edges inside a cluster, each twice, and degree(c) all of its members. This is the
-    objective of weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up to
-    a constant (theorem 5.3). A cluster is worth its price if the share of its members' edges that stay inside is above
-    the penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and above, one cluster is best in every graph.
+    where links(c, c) counts the edges inside a cluster, each twice, and degree(c) all of its members: the objective of
+    weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up to a constant
+    (theorem 5.3). A cluster is worth its price if the share of its members' edges that stay inside is above the
+    penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and above, one cluster is best in every graph.
 
-    It begins with the relaxation: eigenvectors of D^(-1/2) A D^(-1/2) whose eigenvalues are above the penalty, and
-    K-means of their rows. Subjects then move one by one, and pairs of clusters join, while this lowers the objective
-    exactly, without sigma: with the sigma that makes K positive semidefinite, kernel K-means moves hardly anybody.
+    It begins with K-means of the eigenvectors of D^(-1/2) A D^(-1/2) whose eigenvalues are above the penalty. Subjects
+    then move one by one, and pairs of clusters join, while this lowers the objective. (Kernel K-means with a sigma that
+    makes K positive semidefinite moves hardly anybody.)
 
     Parameters
     ----------
@@ -76,7 +74,7 @@ class NormalisedCut(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective of the relaxation's clusters, and after each round of moves; it never rises.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -94,65 +92,43 @@ class NormalisedCut(Method):
     [60, 40]
     """
 
-    _rules = MappingProxyType(
-        {
-            "penalty": _PRICE,
-            "n_clusters": WISHED,
-            "n_neighbours": WANTED,
-            "max_clusters": MAX_CLUSTERS,
-            "n_restarts": N_RESTARTS,
-        }
-    )
+    schema: FeatureSchema | None = None
+    _: KW_ONLY
+    penalty: float | None = None
+    n_clusters: int | None = None
+    n_neighbours: int = 10
+    max_clusters: int = 20
+    n_restarts: int = 10
+    random_state: int | np.random.Generator | None = None
 
-    penalty_: float
-    eigenvalues_: Array
-    cut_: float
-    objective_: float
-    objective_trace_: Array
+    penalty_: float = field(init=False)
+    eigenvalues_: Array = field(init=False)
+    cut_: float = field(init=False)
+    objective_: float = field(init=False)
+    objective_trace_: Array = field(init=False)
 
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        *,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        n_neighbours: int = 10,
-        max_clusters: int = 20,
-        n_restarts: int = 10,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.schema = schema
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.n_neighbours = n_neighbours
-        self.max_clusters = max_clusters
-        self.n_restarts = n_restarts
-        self.random_state = random_state
+    _either = (("penalty", "n_clusters"),)
+    _rules: ClassVar = MappingProxyType({"penalty": _PRICE})
 
     def _problems(self) -> list[str]:
-        problems = one_of_two(
-            "penalty", self.penalty, "n_clusters", self.n_clusters, "about how many clusters are wished"
-        )
+        problems = super()._problems()
         if self.n_clusters is not None and self.n_clusters > self.max_clusters:
             problems.append(f"n_clusters is {self.n_clusters}, above max_clusters, {self.max_clusters}")
         return problems
 
-    def _clustered(self, given: Given) -> Clustered:
-        numbers = encoded(given.frame, given.features)
-        n_subjects = len(numbers.values)
-        if self.n_clusters is not None:
-            refuse_too_many(self.n_clusters, numbers.values)
+    def _clustered(self, table: Encoded, seed: int) -> Clustered:
+        n_subjects = len(table.values)
         if self.n_neighbours >= n_subjects:
             raise InputError(f"n_neighbours must be below the number of subjects ({n_subjects})")
-        graph = _graph(numbers.values, int(self.n_neighbours))
-        eigenvalues, vectors = _largest(graph, min(int(self.max_clusters), n_subjects - 1) + 1, given.seed)
+        graph = _graph(table.values, int(self.n_neighbours))
+        eigenvalues, vectors = _largest(graph, min(int(self.max_clusters), n_subjects - 1) + 1, seed)
         above = self.n_clusters
         if above is None:
-            assert self.penalty is not None  # see `_problems`
+            assert self.penalty is not None  # see `_either`
             above = min(max(int((eigenvalues > self.penalty).sum()), 1), int(self.max_clusters))
         degrees = _degrees(graph)
         rows = vectors[:, :above] / np.sqrt(degrees)[:, None]
-        start = groups_of_rows(rows, degrees, above, int(self.n_restarts), given.seed, "NormalisedCut")
+        start = groups_of_rows(rows, degrees, above, int(self.n_restarts), seed, "NormalisedCut")
         run = lowered_cut(graph, start, self.penalty)
         facts: dict[str, Any] = {
             "penalty_": run.penalty,
@@ -161,15 +137,15 @@ class NormalisedCut(Method):
             "objective_": float(run.trace[-1]),
             "objective_trace_": run.trace,
         }
-        return Clustered(run.labels, numbers.prepared, facts=facts)
+        return Clustered(run.labels, facts=facts)
 
     def _kept_for_refits(self) -> dict[str, Any]:
         return {"n_clusters": self.n_clusters_, "penalty": None}
 
-    def _made_by(self, found: Clustered) -> str:
+    def _made_by(self) -> str:
         return (
             f"the penalised normalised cut of a graph of {self.n_neighbours} nearest neighbours, with a penalty of "
-            f"{self.penalty_:.4g} for each cluster ({found.prepared})"
+            f"{self.penalty_:.4g} for each cluster"
         )
 
 
@@ -211,15 +187,7 @@ def _largest(graph: sparse.csr_array, n_wanted: int, seed: int) -> tuple[Array, 
 
 
 def penalised_cut(graph: sparse.csr_array, labels: Labels, penalty: float) -> float:
-    """Return Cut(A) + (penalty - 1) K of clusters 0 .. K - 1, none empty, of a graph without isolated nodes.
-
-    Parameters
-    ----------
-    graph : sparse array (N, N)
-        The adjacency matrix A: symmetric, not negative.
-    labels : int64 (N,)
-    penalty : float
-    """
+    """Return Cut(A) + (penalty - 1) K of clusters 0 .. K - 1, none empty, of a symmetric graph (N, N)."""
     links, degrees = _between(graph, labels)
     return float(penalty * degrees.size - (np.diag(links) / degrees).sum())
 
@@ -233,16 +201,10 @@ def _between(graph: sparse.csr_array, labels: Labels) -> tuple[Array, Array]:
 
 
 def lowered_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Run:
-    """Move subjects, and join clusters, until the penalised cut falls no more.
+    """Move subjects, and join clusters, from `labels` on until the penalised cut falls no more.
 
-    Parameters
-    ----------
-    graph : sparse array (N, N)
-        The adjacency matrix: symmetric, not negative, no isolated node.
-    labels : int64 (N,)
-        Where it begins: clusters 0 .. K - 1.
-    penalty : float or None
-        None: the number of clusters stays.
+    The graph (N, N) is symmetric and not negative, without isolated nodes. Without a penalty the number of clusters
+    stays.
     """
     price = 0.0 if penalty is None else penalty
     trace = [penalised_cut(graph, labels, price)]

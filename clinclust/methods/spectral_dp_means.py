@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
+from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.methods.dp_means import penalised_sum
-from clinclust.methods.encoded import encoded
-from clinclust.methods.method import Clustered, Given, Method
-from clinclust.methods.relaxation import groups_of_rows
-from clinclust.methods.rules import N_RESTARTS, PENALTY, WISHED, one_of_two, refuse_too_many
+from clinclust.methods.method import Clustered, Method, needed, one_thread, seed_for_scikit_learn
 
 if TYPE_CHECKING:
+    from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["Relaxed", "SpectralDPMeans", "relaxed_dp_means"]
+__all__ = ["SpectralDPMeans", "groups_of_rows", "relaxed_dp_means"]
 
 Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
 
+@dataclass(eq=False, repr=False)
 class SpectralDPMeans(Method):
     """Spectral relaxation of DP-means (Kulis and Jordan 2012, theorem 5.2): clusters from principal components.
 
@@ -59,7 +59,7 @@ class SpectralDPMeans(Method):
         The objective of `DPMeans` at the partition.
     bound_ : float
         No partition has a lower one.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, kept_out_, index_, prepared_, random_seed_, made_by :
+    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
         As of `clinclust.methods.method.Method`; `membership_` is None.
 
     References
@@ -78,55 +78,40 @@ class SpectralDPMeans(Method):
     ([60, 40], True)
     """
 
-    _rules = MappingProxyType({"penalty": PENALTY, "n_clusters": WISHED, "n_restarts": N_RESTARTS})
+    schema: FeatureSchema | None = None
+    _: KW_ONLY
+    penalty: float | None = None
+    n_clusters: int | None = None
+    n_restarts: int = 10
+    random_state: int | np.random.Generator | None = None
 
-    penalty_: float
-    eigenvalues_: Array
-    objective_: float
-    bound_: float
+    penalty_: float = field(init=False)
+    eigenvalues_: Array = field(init=False)
+    objective_: float = field(init=False)
+    bound_: float = field(init=False)
 
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        *,
-        penalty: float | None = None,
-        n_clusters: int | None = None,
-        n_restarts: int = 10,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.schema = schema
-        self.penalty = penalty
-        self.n_clusters = n_clusters
-        self.n_restarts = n_restarts
-        self.random_state = random_state
+    _either = (("penalty", "n_clusters"),)
 
-    def _problems(self) -> list[str]:
-        return one_of_two("penalty", self.penalty, "n_clusters", self.n_clusters, "how many clusters are wished")
-
-    def _clustered(self, given: Given) -> Clustered:
-        numbers = encoded(given.frame, given.features)
-        if self.n_clusters is not None:
-            refuse_too_many(self.n_clusters, numbers.values)
-        relaxed = relaxed_dp_means(numbers.values, self.penalty, self.n_clusters)
+    def _clustered(self, table: Encoded, seed: int) -> Clustered:
+        relaxed = relaxed_dp_means(table.values, self.penalty, self.n_clusters)
         n_clusters = relaxed.rows.shape[1] + 1
-        weights = np.ones(len(numbers.values))
-        labels = groups_of_rows(relaxed.rows, weights, n_clusters, int(self.n_restarts), given.seed, "SpectralDPMeans")
+        weights = np.ones(len(table.values))
+        labels = groups_of_rows(relaxed.rows, weights, n_clusters, int(self.n_restarts), seed, "SpectralDPMeans")
         facts: dict[str, Any] = {
             "penalty_": relaxed.penalty,
             "eigenvalues_": relaxed.eigenvalues,
-            "objective_": penalised_sum(numbers.values, labels, relaxed.penalty),
+            "objective_": penalised_sum(table.values, labels, relaxed.penalty),
             "bound_": relaxed.bound,
         }
-        return Clustered(labels, numbers.prepared, facts=facts)
+        return Clustered(labels, facts=facts)
 
     def _kept_for_refits(self) -> dict[str, Any]:
         return {"n_clusters": self.n_clusters_, "penalty": None}
 
-    def _made_by(self, found: Clustered) -> str:
-        clusters = "1 cluster" if self.n_clusters_ == 1 else f"{self.n_clusters_} clusters"
+    def _made_by(self) -> str:
         return (
             f"the spectral relaxation of DP-means with a penalty of {self.penalty_:.4g} for each cluster, which gave "
-            f"{clusters} ({found.prepared})"
+            f"{self._counted()}"
         )
 
 
@@ -162,7 +147,7 @@ def relaxed_dp_means(values: Array, penalty: float | None, n_clusters: int | Non
     vectors, singular, _ = np.linalg.svd(centred, full_matrices=False)
     eigenvalues = singular**2
     if penalty is None:
-        assert n_clusters is not None  # see `SpectralDPMeans._problems`
+        assert n_clusters is not None  # see `SpectralDPMeans._either`
         penalty = _price_between(eigenvalues, n_clusters - 1)
     above = eigenvalues > penalty
     bound = float((centred**2).sum() + penalty - (eigenvalues[above] - penalty).sum())
@@ -192,3 +177,23 @@ def _price_between(eigenvalues: Array, n_above: int) -> float:
         return float(2.0 * positive[0])
     following = positive[n_above] if n_above < positive.size else 0.0
     return float((positive[n_above - 1] + following) / 2.0)
+
+
+def groups_of_rows(rows: Array, weights: Array, n_clusters: int, n_restarts: int, seed: int, method: str) -> Labels:
+    """Return K-means clusters of the rows of a relaxed indicator, int64 (N,), without numbers that nobody has.
+
+    Parameters
+    ----------
+    rows : float64 (N, E)
+    weights : float64 (N,)
+    n_clusters, n_restarts, seed : int
+    method : str
+        Name of the method, for the error where scikit-learn is not installed.
+    """
+    if n_clusters == 1:
+        return np.zeros(len(rows), dtype=np.int64)
+    cluster = needed("sklearn.cluster", method)
+    with one_thread(method):
+        found = cluster.KMeans(n_clusters, n_init=n_restarts, random_state=seed_for_scikit_learn(seed))
+        labels = found.fit(rows, sample_weight=weights).labels_
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)

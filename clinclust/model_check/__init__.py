@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clinclust.model_check.check import check_model
-from clinclust.model_check.result import ModelCheck
+from clinclust.model_check.check import ModelCheck, check_model
 
 __all__ = ["ModelCheck", "check_model"]

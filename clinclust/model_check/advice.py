@@ -9,6 +9,8 @@ import pandas as pd
 import yaml
 from numpy.typing import NDArray
 
+from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
+from clinclust.engine.problem.encoding import model_values
 from clinclust.model_check.dependence import dependence
 from clinclust.schema import Feature
 from clinclust.schema.yaml_writer import yaml_line
@@ -16,9 +18,10 @@ from clinclust.schema.yaml_writer import yaml_line
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from clinclust.estimators.fit import Fit
     from clinclust.schema import FeatureSchema
 
-__all__ = ["COLUMNS", "DEPENDENCE", "LIKELIHOOD", "VALUES", "advice_of", "odd_values"]
+__all__ = ["COLUMNS", "DEPENDENCE", "VALUES", "advice_of", "better_priors", "odd_values"]
 
 COLUMNS = ["feature", "kind", "problem", "line", "evidence"]
 LIKELIHOOD, DEPENDENCE, VALUES = "likelihood", "dependence", "values"
@@ -104,3 +107,43 @@ def _named(names: list[str]) -> str:
     """Return the names, or the first of them and how many more there are."""
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more
+
+
+_CLEAR_EVIDENCE = 5.0
+"""Nats by which another value must describe the clusters better."""
+
+
+def better_priors(fit: Fit, cohort: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """Return hyperparameters that describe the values in the clusters clearly better, by feature.
+
+    Only those that `Likelihood.compared_hyperparameters` varies are looked at: those that must be known in clusters,
+    and whose default, taken from all subjects together, holds the differences between clusters too.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        As `cohort_of` returns it.
+    """
+    clusters = fit.clusters_
+    tree = ClusterTree(clusters, fit.tree_.joins, fit.tree_.evidence)
+    values = model_values(cohort, clusters.encoding.features)
+    found = {}
+    features, likelihoods = clusters.encoding.features, clusters.encoding.likelihoods
+    for feature, likelihood, place in zip(features, likelihoods, fit.schema_.places(features), strict=True):
+        column = values[feature.name]
+        kept = ~np.isnan(column) & ~fit.outliers_[:, place]
+        tried = likelihood.compared_hyperparameters(column[kept])
+        if len(tried) < 2:
+            continue
+        own = fit.hyperparameters_[feature.name]
+        names = likelihood.hyperparameter_names
+        priors = np.vstack([[own[name] for name in names], tried])
+        of_nodes = log_marginals_in_tree(likelihood, column[kept], fit.cluster_labels_[kept], tree, priors)
+        evidence = of_nodes[:, : tree.n_clusters].sum(axis=1)
+        best = int(evidence.argmax())
+        if evidence[best] - evidence[0] >= _CLEAR_EVIDENCE:
+            # The others follow: they say where the values lie.
+            stated = {name: float(f"{value:.2g}") for name, value in zip(names, priors[best], strict=True)}
+            found[feature.column] = {name: value for name, value in stated.items() if name in likelihood.bounds}
+    return found

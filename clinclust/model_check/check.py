@@ -2,22 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
 from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, WHOLE, accepting, either
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import require_search
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.model_check.result import ModelCheck
+    from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["N_DRAWS", "check_model", "check_of"]
+__all__ = ["N_DRAWS", "ModelCheck", "check_model", "check_of"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelCheck:
+    """Where a model does not fit, and what would mend it. Tables are tidy; `check_model` explains them.
+
+    Attributes
+    ----------
+    likelihoods, checks, pairs, advice : DataFrame
+    mended : mapping of str to Feature
+        The features as the advice would have them, by name.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=list("abc"))
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    >>> model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    >>> found = cc.check_model(model, frame)
+    >>> isinstance(found, cc.ModelCheck), found.summary
+    (True, 'Nothing speaks clearly against the model.')
+    """
+
+    likelihoods: pd.DataFrame
+    checks: pd.DataFrame
+    pairs: pd.DataFrame
+    advice: pd.DataFrame
+    mended: Mapping[str, Feature]
+
+    def applied_to(self, schema: FeatureSchema) -> FeatureSchema:
+        """Return a copy of the schema in which every line of the advice replaces that of its feature.
+
+        Fit again with it and check again: a first mistake can hide others.
+
+        Raises
+        ------
+        KeyError
+            If the schema lacks a feature of the advice.
+        """
+        for name in self.mended:
+            schema[name]
+        return schema.with_changed([self.mended.get(feature.name, feature) for feature in schema])
+
+    @property
+    def summary(self) -> str:
+        """The advice in words, a line for each problem."""
+        if self.advice.empty:
+            return "Nothing speaks clearly against the model."
+        lines = []
+        for row in self.advice.to_dict("records"):
+            lines.append(f"{row['feature']}: {row['problem']} ({row['evidence']})")
+            lines += [f"  {row['line']}"] if row["line"] else []
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        n = self.advice["feature"].nunique()
+        return f"ModelCheck({'1 feature has' if n == 1 else f'{n} features have'} problems)"
+
 
 N_DRAWS = 200
 """Replicates of each feature: the smallest p is then just below .01."""
@@ -37,13 +98,13 @@ def check_model(
 
     - Does another likelihood describe it better? The log marginal of its likelihood beside those of its alternatives.
     - Would values drawn from the model scatter as the observed ones do? Posterior predictive checks (Gelman, Meng and
-      Stern 1996, Statistica Sinica 6, 733-807) of the scatter, of zeros, of the ends of a scale, of values far from
-      their mean, and of skewness. Their p is conservative, because the model has seen the same values.
+      Stern 1996, Statistica Sinica 6, 733-807) of the scatter, zeros, ends of a scale, far values and skewness. Their p
+      is conservative, because the model has seen the same values.
     - Does it depend on another feature inside the clusters? Correlations of the residuals of all pairs.
 
-    Clusters that a wrong likelihood or a dependence has bought hide how wrong or strong it is: follow the advice, fit
-    again, and check again. A dependence that is cut into many clusters may not be seen at all; ``coarsening="auto"``
-    and `distinct_subtypes` are for such cohorts.
+    Clusters that a wrong likelihood or a dependence has made hide how wrong or strong it is: follow the advice, fit
+    again, and check again. Dependence everywhere may not be seen at all: ``coarsening="auto"`` and `distinct_subtypes`
+    are for such cohorts.
 
     Parameters
     ----------
@@ -63,18 +124,17 @@ def check_model(
         and whether it is clear (`is_misfit`).
 
         checks: for each feature and statistic the observed number, the mean of the replicates, the distance of both in
-        standard deviations of the replicates, p, and words. Advice names those at least 5 away.
-        Features of yes/no or of levels with a probability of their own can have any distribution, and are not checked.
+        standard deviations of the replicates, p, and words. Advice names those at least 5 away. Features of yes/no or
+        of levels with a probability of their own can have any distribution, and are not checked.
 
         pairs: for each pair of features the correlation inside the clusters, its p, how often the largest of all pairs
         would be as large by chance, and the number of subjects with both.
 
         advice: one row for each problem: its kind (likelihood, dependence, values), the line of the schema that would
-        mend it, if there is one, and the evidence. `applied_to(schema)` writes these lines into a copy of the schema.
-        Where counts scatter less inside clusters than in all subjects, from whom the default dispersion is taken, the
-        line states that inside. Features that all depend on each other (|r| of at least .5) are advised to be one
-        block, unless they are more than half of all features: weak dependence (told from .3 on) and dependence
-        everywhere are for ``coarsening="auto"``.
+        mend it, if there is one, and the evidence; `applied_to(schema)` writes these lines into a copy of the schema.
+        Features that all depend on each other (|r| of at least .5) are advised to be one block, unless they are more
+        than half of all features. Where counts scatter less inside clusters than in all subjects, the line states a
+        dispersion.
 
     Raises
     ------
@@ -126,11 +186,9 @@ def check_of(
     n_draws : int
     rng : numpy.random.Generator
     """
-    from clinclust.model_check.advice import advice_of
+    from clinclust.model_check.advice import advice_of, better_priors
+    from clinclust.model_check.dependence import residual_pairs
     from clinclust.model_check.predictive_checks import predictive_checks
-    from clinclust.model_check.priors_in_clusters import better_priors
-    from clinclust.model_check.residual_pairs import residual_pairs
-    from clinclust.model_check.result import ModelCheck
 
     checks = predictive_checks(fit, cohort, n_draws, rng)
     pairs = residual_pairs(fit, cohort)

@@ -8,14 +8,14 @@ seen the same values, p is conservative: a small p says more than it seems to, a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.encoding import model_values
-from clinclust.model_check.scatter import Values, statistics_of, values_in
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["COLUMNS", "predictive_checks"]
+__all__ = ["COLUMNS", "Statistic", "Values", "predictive_checks", "statistics_of"]
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,85 @@ COLUMNS = ["feature", "likelihood", "statistic", "observed", "expected", "distan
 _FEWEST = 10
 """Observed values below which nothing is checked."""
 _AT_ONCE = 4_000_000
+"""Values that are drawn at once."""
+_FAR = 3.0
+"""Standard deviations from the mean of its cluster from which on a value is far."""
+
+
+class Values(NamedTuple):
+    """Values of one feature in R replicates, or the observed ones (R = 1)."""
+
+    drawn: Array
+    """(R, n) on the scale of the model."""
+    residuals: Array
+    """(R, n) less the mean of the cluster in the same replicate."""
+
+
+class Statistic(NamedTuple):
+    """A statistic, and what it says for a reader."""
+
+    name: str
+    words: str
+    """Completes "inside the subtypes, ..."; what is observed, and what the likelihood expects."""
+    compute: Callable[[Values], Array]
+    """Takes `Values`, returns float64 (R,)."""
+
+
+def values_in(values: Array, clusters: NDArray[np.int64]) -> Values:
+    """Return values, float64 (R, n), with their residuals from the means of their clusters, int64 (n,)."""
+    members = np.zeros((clusters.size, int(clusters.max()) + 1))
+    members[np.arange(clusters.size), clusters] = 1.0
+    means = (values @ members) / np.maximum(members.sum(axis=0), 1.0)
+    return Values(values, values - means[:, clusters])
+
+
+def statistics_of(*, is_count: bool, is_scale: bool, is_real: bool, lowest: float, highest: float) -> list[Statistic]:
+    """Return what is checked of a feature, by the kind of its values; nothing of levels that have any distribution.
+
+    Parameters
+    ----------
+    is_count, is_scale, is_real : bool
+        The traits of the likelihood.
+    lowest, highest : float
+        The steps at the ends of a scale.
+    """
+    found = [Statistic("scatter", "the values vary {observed:.3g} (variance), expected {expected:.3g}", _variance)]
+    if is_count:
+        found.append(Statistic("zeros", "{observed:.1%} of the values are 0, expected {expected:.1%}", _zeros))
+    if is_scale:
+
+        def ends(of: Values) -> Array:
+            return np.asarray(((of.drawn <= lowest) | (of.drawn >= highest)).mean(axis=1))
+
+        words = "{observed:.1%} of the values lie at an end of the scale, expected {expected:.1%}"
+        found.append(Statistic("ends", words, ends))
+    if not is_scale:
+        words = "{observed:.1%} of the values lie 3 SD and more from their mean, expected {expected:.1%}"
+        found.append(Statistic("tails", words, _far))
+    if is_real:
+        words = "the values are skewed by {observed:.2f}, expected {expected:.2f}"
+        found.append(Statistic("skewness", words, _skewness))
+    return found
+
+
+def _variance(of: Values) -> Array:
+    return np.asarray((of.residuals**2).mean(axis=1))
+
+
+def _zeros(of: Values) -> Array:
+    return np.asarray((of.drawn == 0.0).mean(axis=1))
+
+
+def _spread(of: Values) -> Array:
+    return np.maximum(np.sqrt(_variance(of)), 1e-300)[:, None]
+
+
+def _far(of: Values) -> Array:
+    return np.asarray((np.abs(of.residuals) >= _FAR * _spread(of)).mean(axis=1))
+
+
+def _skewness(of: Values) -> Array:
+    return np.asarray(((of.residuals / _spread(of)) ** 3).mean(axis=1))
 
 
 def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
@@ -45,7 +124,7 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
         Number of replicates.
     rng : numpy.random.Generator
     """
-    clusters = fit.finer_clusters_
+    clusters = fit.clusters_
     values = model_values(cohort, clusters.encoding.features)
     names = fit.schema_.names
     of_feature: dict[str, list[dict[str, Any]]] = {}
@@ -54,10 +133,10 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
         zip(clusters.encoding.features, clusters.encoding.alone, places, strict=True)
     ):
         column = (values[feature.name] - clusters.encoding.centres[index]) / clusters.encoding.scales[index]
-        kept = ~np.isnan(column) & ~fit.outlying_[:, place]
+        kept = ~np.isnan(column) & ~fit.outliers_[:, place]
         if likelihood.is_share or likelihood.counts_levels or kept.sum() < _FEWEST:
             continue
-        labels = fit.finer_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
+        labels = fit.cluster_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
         of_feature[feature.column] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
     rows = [row for name in names for row in of_feature.get(name, [])]
     return pd.DataFrame(rows, columns=COLUMNS)

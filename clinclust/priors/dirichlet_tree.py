@@ -13,18 +13,17 @@ of the upper side. Sufficient statistics of a cluster: the number of subjects at
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.priors.gamma_functions import log_beta
+from clinclust.priors.conjugate import ConjugatePrior, log_beta
 
-__all__ = ["NAMES", "depths", "log_marginal_gradient", "log_normalizer", "posterior", "probabilities", "sides"]
+__all__ = ["DirichletTree", "depths", "probabilities", "sides"]
 
 Array = NDArray[np.float64]
 Places = NDArray[np.int64]
-
-NAMES = ("lower", "upper")
 
 
 @lru_cache(maxsize=256)
@@ -78,27 +77,27 @@ def probabilities(parameters: Array) -> Array:
     return found
 
 
-def posterior(prior: Array, statistics: Array) -> Array:
-    """Return the posterior parameters, shape (..., 2 (L - 1)), given sufficient statistics of shape (..., L)."""
-    return prior + sides(statistics)
+class DirichletTree(ConjugatePrior):
+    """Dirichlet tree: parameters of shape (..., 2 (L - 1)), statistics of shape (..., L), as in the module."""
 
+    NAMES: ClassVar[tuple[str, ...]] = ("lower", "upper")
 
-def log_normalizer(parameters: Array) -> Array:
-    """Return A = sum over splits of ln B(lower, upper), shape (...), of parameters of shape (..., 2 (L - 1))."""
-    lower, upper = np.split(parameters, 2, axis=-1)
-    return np.asarray(log_beta(lower, upper).sum(axis=-1), dtype=np.float64)
+    @staticmethod
+    def posterior(prior: Array, statistics: Array) -> Array:
+        """Return the posterior parameters given the number of subjects at each level."""
+        return prior + sides(statistics)
 
+    @staticmethod
+    def log_normalizer(parameters: Array) -> Array:
+        """Return A = sum over splits of ln B(lower, upper)."""
+        lower, upper = np.split(parameters, 2, axis=-1)
+        return np.asarray(log_beta(lower, upper).sum(axis=-1), dtype=np.float64)
 
-def log_marginal_gradient(prior: Array, statistics: Array) -> Array:
-    """Return the derivatives of A(posterior) - A(prior) with respect to the parameters, shape (..., 2 (L - 1)).
-
-    With psi = (ln Gamma)', dA/dlower = psi(lower) - psi(lower + upper) and dA/dupper = psi(upper) - psi(lower + upper).
-    """
-    from scipy.special import psi
-
+    @staticmethod
     def slope(parameters: Array) -> Array:
+        """Return psi(lower) - psi(lower + upper), and psi(upper) - psi(lower + upper), with psi = (ln Gamma)'."""
+        from scipy.special import psi
+
         lower, upper = np.split(parameters, 2, axis=-1)
         both = psi(lower + upper)
         return np.concatenate([psi(lower) - both, psi(upper) - both], axis=-1)
-
-    return np.asarray(slope(posterior(prior, statistics)) - slope(prior), dtype=np.float64)

@@ -15,20 +15,22 @@ Hyperparameters of one factor, in this order: mean (l + 1), kappa, degrees, scat
 order l + 1, row after row). `degrees` are those of the first l + 1 features.
 
 Sufficient statistics: the lower triangle of the sum of v v' over subjects, row after row, with v = (1, x_0 .. x_l).
-The first is n. A feature without others before it has the statistics and the prior of `normal_gamma`: kappa, shape =
+The first is n. A feature without others before it has the statistics and the prior of `NormalGamma`: kappa, shape =
 degrees / 2, rate = scatter / 2.
 """
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NAMES", "log_normalizer", "lower", "n_before", "parts", "posterior", "symmetric"]
+from clinclust.priors.conjugate import ConjugatePrior
+
+__all__ = ["NormalWishart", "lower", "n_before", "parts", "symmetric"]
 
 Array = NDArray[np.float64]
-
-NAMES = ("mean", "kappa", "degrees", "scatter")
 
 
 def n_before(n_hyperparameters: int) -> int:
@@ -54,47 +56,48 @@ def lower(matrices: Array) -> Array:
     return np.asarray(matrices[..., rows, columns])
 
 
-def posterior(prior: Array, statistics: Array) -> Array:
-    """Return the posterior hyperparameters, shape (..., P) (Raykov et al. 2016, eq. 19).
-
-    Parameters
-    ----------
-    prior : float64 (..., P)
-    statistics : float64 (..., S)
-        See the module.
-    """
-    order = n_before(prior.shape[-1]) + 1
-    mean, kappa, degrees, scatter = parts(prior, order)
-    moments = symmetric(statistics, order + 1)
-    n, total = moments[..., 0, 0], moments[..., 0, 1:]
-    average = total / np.maximum(n, 1.0)[..., None]
-    within = moments[..., 1:, 1:] - total[..., :, None] * average[..., None, :]
-    apart = average - mean
-    between = (kappa * n / (kappa + n))[..., None, None] * apart[..., :, None] * apart[..., None, :]
-    new_mean = (kappa[..., None] * mean + total) / (kappa + n)[..., None]
-    count = np.stack([kappa + n, degrees + n], axis=-1)
-    return np.concatenate([new_mean, count, lower(scatter + within + between)], axis=-1)
-
-
-def log_normalizer(parameters: Array) -> Array:
-    """Return A_{l+1} - A_l of hyperparameters (..., P), shape (...).
-
-    With the Cholesky factor L of the scatter matrix, numbered from 0, it is
-
-        ln Gamma(degrees / 2) - degrees ln L_ll - sum over j < l of ln L_jj - ln(kappa) / 2
-
-    The factors of pi belong to the base measure of the values.
-    """
-    from scipy.special import gammaln
-
-    order = n_before(parameters.shape[-1]) + 1
-    _, kappa, degrees, scatter = parts(parameters, order)
-    logs = np.log(np.diagonal(np.linalg.cholesky(scatter), axis1=-2, axis2=-1))
-    before = logs[..., :-1].sum(axis=-1)
-    return np.asarray(gammaln(0.5 * degrees) - degrees * logs[..., -1] - before - 0.5 * np.log(kappa), dtype=np.float64)
-
-
 def parts(parameters: Array, order: int) -> tuple[Array, Array, Array, Array]:
     """Return mean (..., q), kappa (...), degrees (...) and the scatter matrix (..., q, q)."""
     mean, kappa, degrees = parameters[..., :order], parameters[..., order], parameters[..., order + 1]
     return mean, kappa, degrees, symmetric(parameters[..., order + 2 :], order)
+
+
+class NormalWishart(ConjugatePrior):
+    """The Normal-Wishart of one factor: hyperparameters (..., P) and statistics (..., S), as in the module."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("mean", "kappa", "degrees", "scatter")
+
+    @staticmethod
+    def posterior(prior: Array, statistics: Array) -> Array:
+        """Return the posterior hyperparameters, shape (..., P) (Raykov et al. 2016, eq. 19)."""
+        order = n_before(prior.shape[-1]) + 1
+        mean, kappa, degrees, scatter = parts(prior, order)
+        moments = symmetric(statistics, order + 1)
+        n, total = moments[..., 0, 0], moments[..., 0, 1:]
+        average = total / np.maximum(n, 1.0)[..., None]
+        within = moments[..., 1:, 1:] - total[..., :, None] * average[..., None, :]
+        apart = average - mean
+        between = (kappa * n / (kappa + n))[..., None, None] * apart[..., :, None] * apart[..., None, :]
+        new_mean = (kappa[..., None] * mean + total) / (kappa + n)[..., None]
+        count = np.stack([kappa + n, degrees + n], axis=-1)
+        return np.concatenate([new_mean, count, lower(scatter + within + between)], axis=-1)
+
+    @staticmethod
+    def log_normalizer(parameters: Array) -> Array:
+        """Return A_{l+1} - A_l of hyperparameters (..., P), shape (...).
+
+        With the Cholesky factor L of the scatter matrix, numbered from 0, it is
+
+            ln Gamma(degrees / 2) - degrees ln L_ll - sum over j < l of ln L_jj - ln(kappa) / 2
+
+        The factors of pi belong to the base measure of the values.
+        """
+        from scipy.special import gammaln
+
+        order = n_before(parameters.shape[-1]) + 1
+        _, kappa, degrees, scatter = parts(parameters, order)
+        logs = np.log(np.diagonal(np.linalg.cholesky(scatter), axis1=-2, axis2=-1))
+        before = logs[..., :-1].sum(axis=-1)
+        return np.asarray(
+            gammaln(0.5 * degrees) - degrees * logs[..., -1] - before - 0.5 * np.log(kappa), dtype=np.float64
+        )

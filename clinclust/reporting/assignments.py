@@ -11,7 +11,6 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.estimators.reasons import reasons_of_cohort
-from clinclust.files.inert_text import inert_text
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
 from clinclust.reporting.divisions import n_distinct
@@ -22,11 +21,45 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["SPEAKS_FOR_IT", "assignment_table", "assignments_of", "write_assignments", "write_inert_csv"]
+__all__ = ["assignment_table", "assignments_of", "inert_text", "original_text", "write_inert_csv"]
 
+# The rule: an apostrophe is put before each character that could begin a formula. It could where the text begins, and
+# after a comma, semicolon, bar, tab or line break inside, where a program may divide the field that takes another
+# separator or ignores the quotes. White space, quotes and characters that are not seen may stand between. `=`, `@`, `+`
+# and `-` begin formulas, and so do their wide and small forms; a signed number stays as it is.
+_UNSEEN = "\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+_PLACE = rf"(?:^|[,;|\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[\s\"'{_UNSEEN}]*+"
+_SIGNED_NUMBER = r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?=$|[,;|\t\n\r])"
+_START = rf"(?!{_SIGNED_NUMBER})[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋]"
+_LIVE = re.compile(rf"({_PLACE})(?={_START})")
+_INERT = re.compile(rf"({_PLACE})(?<=')(?={_START})")
 SPEAKS_FOR_IT = "speaks_for_it"
 """Name of the column that says which features speak for the subtype of a subject."""
 _NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a quote before it is read as none
+
+
+def inert_text(text: str) -> str:
+    """Return the text with an apostrophe before each character that could begin a formula.
+
+    Examples
+    --------
+    >>> from clinclust.reporting.assignments import inert_text
+    >>> inert_text("=1+1"), inert_text("a;=1+1"), inert_text("p-01"), inert_text("-3.5")
+    ("'=1+1", "a;'=1+1", 'p-01', '-3.5')
+    """
+    return _LIVE.sub(r"\1'", text)
+
+
+def original_text(text: str) -> str:
+    """Return the text that `inert_text` was given.
+
+    Examples
+    --------
+    >>> from clinclust.reporting.assignments import original_text
+    >>> original_text("'=1+1"), original_text("''=1+1"), original_text("'tis")
+    ('=1+1', "'=1+1", "'tis")
+    """
+    return _INERT.sub(lambda match: match[1][:-1], text)
 
 
 def assignment_table(
@@ -58,7 +91,7 @@ def assignment_table(
     continuum_score : float64 (N,), optional
         Position of each subject in a cohort that is one continuum; NaN = nothing observed.
     described_only : bool (K,), optional
-        Which subtypes have too few subjects to be tested (`MAPDP.described_only_`).
+        Which subtypes have too few subjects to be tested (`MAPDP.untested_`).
     reasons : sequence of str, optional
         What speaks for the subtype of each subject who was assigned (`clinclust.estimators.reasons`).
 
@@ -115,7 +148,7 @@ def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False
         model.labels_,
         model.membership_,
         continuum_score=score,
-        described_only=model.described_only_,
+        described_only=model.untested_,
         reasons=reasons_of_cohort(model.fit_, frame) if explained else None,
     )
 
@@ -128,16 +161,11 @@ def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.D
     return found
 
 
-def write_assignments(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
-    """Write an assignment table as csv to a file or stream, with `write_inert_csv`."""
-    write_inert_csv(table, target)
-
-
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
     """Write a table as csv to a file or stream, so that no text is read as a formula.
 
     Text that a spreadsheet program could read as a formula gets apostrophes by a rule that can be undone: see
-    `clinclust.files.inert_text`. Numbers are unchanged.
+    `clinclust.reporting.assignments`. Numbers are unchanged.
     """
     columns = [_fields(table.iloc[:, place]) for place in range(table.shape[1])]
     lines = (",".join(fields) + "\n" for fields in zip(*columns, strict=True))

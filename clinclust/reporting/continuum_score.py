@@ -10,10 +10,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, accepting
-from clinclust.engine.continuum.latent import nearest_correlation
 from clinclust.engine.continuum.normal_scores import (
     expected_score,
     first_axis,
+    nearest_correlation,
     normal_scores,
     reliable_correlations,
     whole_columns,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -12,7 +13,15 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["DISTINCT", "ONE_CONTINUUM", "Division", "divisions_of", "n_distinct", "shows_distinct_subtypes"]
+__all__ = [
+    "DISTINCT",
+    "ONE_CONTINUUM",
+    "Division",
+    "divisions_of",
+    "from_the_root",
+    "n_distinct",
+    "shows_distinct_subtypes",
+]
 
 DISTINCT, ONE_CONTINUUM = "distinct", "one continuum"
 """The results of a test."""
@@ -89,16 +98,17 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
     level = fit.tree_test_.significance_level
     members = tree.members()
     found: list[Division] = []
-    for node in _from_the_root(tree):
+    for node in from_the_root(tree):
         row = tested.get(node - tree.n_subtypes + 1)
         if row is not None:
-            first, second = (members[side] for side in tree.joins[node - tree.n_subtypes].tolist())
+            both = [members[side] for side in tree.joins[node - tree.n_subtypes].tolist()]
+            sides, subtypes = _sides(fit.subtype_of_.tolist(), both, titles)
             found.append(
                 Division(
                     number=len(found) + 1,
                     node=node,
-                    sides=_sides(fit.subtype_of_.tolist(), first, second, titles),
-                    subtypes=_whole_subtypes(fit.subtype_of_.tolist(), first, second),
+                    sides=sides,
+                    subtypes=subtypes,
                     sizes=(int(row["first_size"]), int(row["second_size"])),
                     gain=float(row["gain"]),
                     expected=float(row["expected"]),
@@ -124,51 +134,38 @@ def shows_distinct_subtypes(fit: Fit) -> bool:
     return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.distinct_of(fit.tree_)))
 
 
-def _from_the_root(tree: SubtypeTree) -> list[int]:
-    """Return the nodes that joins made, each before those below it and the first side before the second."""
+def from_the_root(tree: SubtypeTree) -> list[int]:
+    """Return all nodes, each before those below it and the first side before the second: no lines of the tree cross."""
     found, ahead = list[int](), [2 * tree.n_subtypes - 2]
     while ahead:
         node = ahead.pop()
+        found.append(node)
         if node >= tree.n_subtypes:
-            found.append(node)
             ahead += reversed(tree.joins[node - tree.n_subtypes].tolist())
     return found
 
 
-def _whole_subtypes(
-    subtype_of: Sequence[int], first: Sequence[int], second: Sequence[int]
-) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-    """Return the subtypes on each side, from 1; None if a subtype lies partly on a side."""
-    sides = [tuple(sorted({subtype_of[cluster] + 1 for cluster in side})) for side in (first, second)]
-    is_whole = all(
-        len(side) == _n_clusters(subtype_of, below) for side, below in zip((first, second), sides, strict=True)
-    )
-    return (sides[0], sides[1]) if is_whole else None
-
-
-def _n_clusters(subtype_of: Sequence[int], subtypes: Sequence[int]) -> int:
-    return sum(subtype + 1 in subtypes for subtype in subtype_of)
-
-
 def _sides(
-    subtype_of: Sequence[int], first: Sequence[int], second: Sequence[int], titles: Mapping[int, str]
-) -> tuple[str, str]:
-    """Return what a report calls the two sides of a join."""
-    of_both = {subtype_of[cluster] for cluster in (*first, *second)}
-    if len(of_both) == 1:
-        (subtype,) = of_both
-        is_whole = _n_clusters(subtype_of, [subtype + 1]) == len(first) + len(second)
-        return (
-            f"a part of {titles[subtype + 1]}",
-            f"{'the rest' if is_whole else 'another part'} of {titles[subtype + 1]}",
-        )
-    return _side(subtype_of, first, titles), _side(subtype_of, second, titles)
+    subtype_of: Sequence[int], sides: Sequence[Sequence[int]], titles: Mapping[int, str]
+) -> tuple[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]] | None]:
+    """Return what a report calls the two sides of a join, and the subtypes on each; None if one lies partly on it."""
+    n_clusters = Counter(subtype_of)
+    first, second = (Counter(subtype_of[cluster] for cluster in side) for side in sides)
+    if len(first | second) == 1:
+        (subtype,) = first
+        title, is_whole = titles[subtype + 1], (first + second)[subtype] == n_clusters[subtype]
+        return (f"a part of {title}", f"{'the rest' if is_whole else 'another part'} of {title}"), None
+    is_whole = all(side[subtype] == n_clusters[subtype] for side in (first, second) for subtype in side)
+    below, above = (tuple(sorted(subtype + 1 for subtype in side)) for side in (first, second))
+    called = (_side(side, n_clusters, titles) for side in (first, second))
+    return (next(called), next(called)), (below, above) if is_whole else None
 
 
-def _side(subtype_of: Sequence[int], side: Sequence[int], titles: Mapping[int, str]) -> str:
-    named = []
-    for subtype in sorted({subtype_of[cluster] + 1 for cluster in side}):
-        is_whole = sum(subtype_of[cluster] + 1 == subtype for cluster in side) == _n_clusters(subtype_of, [subtype])
-        named.append(titles[subtype] if is_whole else f"a part of {titles[subtype]}")
+def _side(side: Mapping[int, int], n_clusters: Mapping[int, int], titles: Mapping[int, str]) -> str:
+    """Return what a report calls a side, from the number of clusters of each subtype on it and in all."""
+    named = [
+        titles[subtype + 1] if side[subtype] == n_clusters[subtype] else f"a part of {titles[subtype + 1]}"
+        for subtype in sorted(side)
+    ]
     more = [f"{len(named) - _MOST_NAMED} more"] if len(named) > _MOST_NAMED else []
     return ", ".join([*named[:_MOST_NAMED], *more])

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from clinclust.estimators.membership import own_membership
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
-from clinclust.reporting.layout import WITHHELD, Column, Value, as_value
-from clinclust.reporting.pooled import with_pooled_means
+from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
 from clinclust.reporting.profiles import profiles_of
-from clinclust.reporting.results import Results, Row
+from clinclust.reporting.results import Results, Row, with_pooled_means
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,14 +107,7 @@ class Findings(Results):
         """Return the title of a subtype in a report: its number and its name, or "Subtype" and its number."""
         return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
-    def for_sharing(
-        self,
-        threshold: int,
-        *,
-        rounding: int | None = None,
-        missing_is_harmless: bool = False,
-        min_n: int | None = None,
-    ) -> Findings:
+    def for_sharing(self, rule: Rule) -> Findings:
         """Return these findings with counts withheld or rounded, as `suppress_small_cells` does.
 
         If counts are rounded, tests and effect sizes are left out: all of them are functions of exact counts.
@@ -126,17 +118,15 @@ class Findings(Results):
             If the cohort is too small to withhold counts in it.
         """
         from clinclust.disclosure import suppress_small_cells
-        from clinclust.disclosure.rule import Rule
 
         comparisons = suppress_small_cells(
             self.comparisons,
-            threshold=threshold,
-            rounding=rounding,
-            missing_is_harmless=missing_is_harmless,
-            min_n=min_n,
+            threshold=rule.threshold,
+            rounding=rule.rounding,
+            missing_is_harmless=rule.missing_is_harmless,
+            min_n=rule.min_n,
         )
-        rule = Rule(threshold, False, rounding, missing_is_harmless, min_n)
-        if rounding is not None:
+        if rule.rounding is not None:
             comparisons = with_pooled_means(comparisons[comparisons["kind"] == "summary"].reset_index(drop=True))
         shared = replace(self, comparisons=comparisons, associations=None, rule=rule)
         # The labels of a given partition may be words of the table, which only these subjects have.
@@ -176,6 +166,11 @@ class Findings(Results):
 
             return shown_sizes(self.sizes, self.rule.threshold, self.rule.rounding)
         return {0: sum(self.sizes.values()), **self.sizes}
+
+    def size_cells(self, subtype: int) -> list[Value]:
+        """Return the cells of the number of subjects in a subtype, and of their percentage of all."""
+        size = self.shown_sizes[subtype]
+        return [WITHHELD, WITHHELD] if size is None else [size, percent(size, self.n_subjects)]
 
     @property
     def n_subjects(self) -> int:
@@ -224,7 +219,7 @@ class Findings(Results):
         """
         from clinclust.model_check.check import N_DRAWS, check_of
 
-        if self.fit is None or self.is_shared or not self.fit.finer_clusters_.encoding.features:
+        if self.fit is None or self.is_shared or not self.fit.clusters_.encoding.features:
             return None
         return check_of(self.fit, self.frame, self.likelihoods, N_DRAWS, np.random.default_rng(self.fit.random_seed_))
 
@@ -316,7 +311,7 @@ class Findings(Results):
         If counts are rounded, it is what the schema asks for: a feature is kept out of the search because all its
         values are the same, and this would tell its exact counts.
         """
-        return feature.is_clustered and (self.is_rounded or feature.name not in self.model.kept_out_)
+        return feature.is_clustered and (self.is_rounded or feature.name not in self.model.uninformative_)
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""

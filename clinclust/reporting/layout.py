@@ -7,19 +7,27 @@ it is, a number, which gets the format of its column, or None, which is an empty
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 import numpy as np
 
 from clinclust.comparisons.frame import WITHHELD
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 __all__ = [
+    "BELOW",
+    "HIGH",
+    "LOW",
+    "MIDDLE",
     "WITHHELD",
     "Chart",
     "Column",
+    "Filled",
     "Kind",
     "Sheet",
     "Span",
@@ -28,6 +36,8 @@ __all__ = [
     "as_value",
     "excel_format",
     "number_text",
+    "percent",
+    "tabulated",
 ]
 
 Value: TypeAlias = str | int | float | None
@@ -193,6 +203,19 @@ class Sheet:
         return first if all(lines == first for lines in others) else []
 
 
+Filled: TypeAlias = tuple[Column, str | Callable[[dict[str, Any]], object]]
+"""A column with what it holds: a column of a frame, by name, or a function of a row of the frame."""
+
+
+def tabulated(caption: str, frame: pd.DataFrame, columns: Sequence[Filled], *, stub: int = 1) -> Table:
+    """Return a table with a row for each row of a frame."""
+    rows = [
+        [as_value(row[held] if isinstance(held, str) else held(row)) for _, held in columns]
+        for row in cast("list[dict[str, Any]]", frame.to_dict("records"))
+    ]
+    return Table(caption, [column for column, _ in columns], rows, stub=stub)
+
+
 def as_value(value: object) -> Value:
     """Return a value as a plain Python value for a table; None if it is neither a string nor a finite number.
 
@@ -231,3 +254,24 @@ def number_text(value: float, kind: Kind, decimals: int) -> str:
         return f"{value:.2E}"
     text = f"{value:.{len(shown.partition('.')[2])}f}"
     return text if float(text) else text.lstrip("-")
+
+
+def percent(part: int, whole: int) -> float:
+    """Return 100 * part / whole to one decimal, a tie rounded up; 0 of nobody is 0.
+
+    It is reckoned in whole numbers, because programs print the float64 of 27.25% as 27.2 or as 27.3. What is already
+    rounded, all print alike.
+
+    Examples
+    --------
+    >>> from clinclust.reporting.layout import percent
+    >>> percent(109, 400)
+    27.3
+    """
+    return (2000 * part + whole) // (2 * whole) / 10 if whole else 0.0
+
+
+# Readers with any kind of colour vision can distinguish blue and orange, and dark text is legible on both.
+LOW, MIDDLE, HIGH = "F5A742", "FFFFFF", "6BAED6"
+BELOW = "orange"
+"""What readers call the colour of numbers below the middle; those above are blue."""

@@ -1,21 +1,32 @@
-"""What can be asked of a report."""
+"""The options of a report, and the check of all its arguments before the first search."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.errors import InputError
+from clinclust.estimators.few_subjects import fewest_subjects
+from clinclust.estimators.fitted_cohort import cohort_problems
+from clinclust.estimators.subtype_model import is_fitted
+from clinclust.method_comparison.compare import FEWEST_SUBJECTS
+from clinclust.stability import Stability
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.associate import Method
+    from clinclust.associations.feature_tests import Method
     from clinclust.estimators.gibbs import GibbsDP
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.method_comparison import MethodComparison
-    from clinclust.stability import Stability
 
-__all__ = ["ReportOptions"]
+__all__ = ["ReportOptions", "check_report", "unknown_names"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,35 +35,14 @@ class ReportOptions:
 
     Attributes
     ----------
-    comparisons : DataFrame, optional
-        From `compare_subtypes`; made for the report otherwise.
-    associations : {"refit", "cross-fit"}, DataFrame or None
-        The method of `validated_associations`, or what it returned; None leaves them out.
-    stability : int, Stability or None
-        The number of half-samples and bootstraps of `assess_stability`, or what it returned; None leaves it out.
     whole_procedure : bool
         As in `assess_stability`.
-    posterior : GibbsDP or bool
-        Partitions drawn from the posterior of the same cohort, or whether to draw them.
-    other_methods : MethodComparison or bool
-        Other methods of clustering in the same cohort, or whether to run them.
-    names : mapping of int to str
-        Names of subtypes, by number.
-    min_size : int
-        The smallest subtype that is tested; the floor of the model applies where it is larger.
-    significance_level : float
-    suppress : int, optional
-        Counts below this are withheld.
-    round_to : int, optional
-        With `suppress`, every count is rounded to a multiple of this instead.
-    missing_is_harmless : bool
-        With `suppress`, whether numbers of missing values are not sensitive by themselves.
-    min_n : int, optional
-        With `suppress`, the fewest values of which means and quartiles are shown.
     n_jobs : int, optional
         Threads of the searches behind the validated associations.
     progress : bool
         Whether stages that take longer than a second are told.
+    others
+        As in `write_report`, except that None and False are the defaults.
     """
 
     comparisons: pd.DataFrame | None = None
@@ -73,19 +63,20 @@ class ReportOptions:
 
     def problems(self, called: Callable[[str], str] = str) -> list[str]:
         """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
-        size, level, suppress, stability = map(called, ("min_size", "significance_level", "suppress", "stability"))
         problems = []
         if not (isinstance(self.min_size, Integral) and self.min_size >= 1):
-            problems.append(f"{size} must be at least 1 subject, not {self.min_size!r}")
+            problems.append(f"{called('min_size')} must be at least 1 subject, not {self.min_size!r}")
         if not (isinstance(self.significance_level, Real) and 0 < self.significance_level < 1):
-            problems.append(f"{level} must lie between 0 and 1, not {self.significance_level!r}")
+            problems.append(f"{called('significance_level')} must lie between 0 and 1, not {self.significance_level!r}")
         if self.suppress is not None and not (isinstance(self.suppress, Integral) and self.suppress >= 2):
-            problems.append(f"{suppress} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1")
+            problems.append(
+                f"{called('suppress')} must be at least 2, not {self.suppress!r}: no count lies between 0 and 1"
+            )
         problems += self._problems_of_sharing(called)
         if isinstance(self.stability, Integral) and self.stability < 1:
-            problems.append(f"{stability} must be at least 1 sample, not {self.stability!r}")
+            problems.append(f"{called('stability')} must be at least 1 sample, not {self.stability!r}")
         if self.stability is None and self.whole_procedure:
-            problems.append(f"{called('whole_procedure')} can be used only together with {stability}")
+            problems.append(f"{called('whole_procedure')} can be used only together with {called('stability')}")
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
         return problems
@@ -108,3 +99,98 @@ class ReportOptions:
         if self.min_n is not None and not (isinstance(self.min_n, Integral) and self.min_n >= least):
             problems.append(f"{min_n} must be at least {suppress}, {least}, not {self.min_n!r}")
         return problems
+
+
+def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions) -> None:
+    """Check the arguments of `write_report`.
+
+    Raises
+    ------
+    ValueError
+        If an argument cannot be used. The message lists all problems.
+    """
+    problems = []
+    if path.suffix.lower() not in (".xlsx", ".html"):
+        problems.append(f"a report ends in .xlsx or .html, not {path.suffix!r} ({path.name})")
+    problems += [*cohort_problems(model, frame), *options.problems()]
+    if is_fitted(model):
+        problems += unknown_names(options.names, np.unique(model.labels_) + 1)
+        if options.comparisons is not None:
+            problems += _comparisons_problems(model, options.comparisons)
+        problems += _stability_problems(model, options.stability)
+        problems += _posterior_problems(model, options.posterior)
+        problems += _other_methods_problems(model, options.other_methods)
+    if problems:
+        raise InputError("; ".join(problems))
+
+
+def _stability_problems(model: SubtypeModel, stability: Stability | int | None) -> list[str]:
+    """Return why a given stability cannot be that of the subtypes of the model; empty if it can."""
+    if not isinstance(stability, Stability):
+        return []
+    assessed, sizes = stability.subtypes["size"].tolist(), np.bincount(np.asarray(model.labels_)).tolist()
+    if assessed == sizes:
+        return []
+    return [
+        f"stability is that of subtypes of sizes {assessed}, and the model has sizes {sizes}; assess that of this model"
+    ]
+
+
+def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[str]:
+    """Return why given draws cannot be those of the cohort of the model; empty if they can."""
+    if isinstance(posterior, bool):
+        return []
+    if not is_fitted(posterior):
+        return ["posterior is not fitted: call its fit with the cohort first"]
+    n_drawn, n = posterior.draws_.shape[1], len(model.labels_)
+    return [] if n_drawn == n else [f"posterior was drawn for {n_drawn} subjects, and the model has {n}"]
+
+
+def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison | bool) -> list[str]:
+    """Return why given methods cannot be of the cohort of the model, or cannot be run in it; empty if they can."""
+    n = len(model.labels_)
+    if isinstance(other_methods, bool):
+        too_few = other_methods and n < FEWEST_SUBJECTS
+        return [f"other_methods needs at least {FEWEST_SUBJECTS} subjects, and the model has {n}"] if too_few else []
+    n_compared = {len(one.labels_) for one in other_methods.models.values()}
+    return [] if n_compared == {n} else [f"other_methods were compared on other subjects than the {n} of the model"]
+
+
+def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:
+    """Return the problem that names are given for subtypes that do not exist; empty if all exist.
+
+    `called` is the name of the argument in the sentence.
+    """
+    known = [int(subtype) for subtype in subtypes]
+    unknown = sorted(set(names) - set(known))
+    if not unknown:
+        return []
+    return [f"{called}: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(known)}"]
+
+
+def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> list[str]:
+    """Return why the comparisons do not belong to the features and subtypes of the model; empty if they do."""
+    if comparisons["suppressed"].any():
+        return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
+    expected = {feature.name for feature in model.schema_.reported}
+    different = sorted(expected ^ set(comparisons["feature"]))
+    if different:
+        return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]
+    subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
+    sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
+    read = ComparisonsFrame(comparisons)
+    for rows in (rows for levels in read.summaries.values() for rows in levels.values()):
+        compared = {subtype: row["n"] + row["missing"] for subtype, row in rows.items() if subtype}
+        if compared != sizes:
+            return [
+                f"comparisons hold subtypes of sizes {list(compared.values())}, the model of sizes "
+                f"{list(sizes.values())}; compare the labels of this model"
+            ]
+    floor = fewest_subjects(model)
+    tested = [subtype for subtype in read.tested if sizes[subtype] < floor]
+    if tested:
+        return [
+            f"comparisons hold tests of subtypes that the model describes only (fewer than {floor} subjects): "
+            f"{', '.join(map(str, tested))}; compare with min_size={floor}"
+        ]
+    return []

@@ -18,8 +18,13 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features
-from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
-from clinclust.reporting.subtype_table.summaries import SDS_BETWEEN_QUARTILES, Summary, default_summary
+from clinclust.reporting.subtype_table.summaries import (
+    SDS_BETWEEN_QUARTILES,
+    Compared,
+    ComparedFeature,
+    Summary,
+    default_summary,
+)
 
 if TYPE_CHECKING:
     import pandas as pd

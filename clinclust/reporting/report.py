@@ -30,15 +30,13 @@ from clinclust.arguments import (
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.files.writing import check_place
 from clinclust.progress import Progress
-from clinclust.reporting.checking import check_report
-from clinclust.reporting.gathering import gathered_findings
-from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.options import ReportOptions, check_report
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.associations.associate import Method
+    from clinclust.associations.feature_tests import Method
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.method_comparison import MethodComparison
@@ -173,8 +171,7 @@ def write_report(
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
     >>> cc.write_report(model, frame, "subtypes.xlsx", names={1: "Robust", 2: "Frail"}).name
     'subtypes.xlsx'
     """

@@ -1,35 +1,81 @@
-"""Write findings to a file: make the sheets and pass them to the writer of the file type."""
+"""Gather the findings of a report, and write them: make the sheets and pass them to the writer of the file type."""
 
 from __future__ import annotations
 
-from datetime import datetime
+import os
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from clinclust.associations import validated_associations
+from clinclust.associations.persons import persons_of
+from clinclust.comparisons import compare_subtypes
+from clinclust.comparisons.cohort_columns import ignored_columns
+from clinclust.comparisons.dominance import dominant_in
+from clinclust.disclosure.rule import Rule
+from clinclust.estimators.few_subjects import fewest_subjects
+from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.mapdp import MAPDP
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Sheet
-from clinclust.reporting.printed import as_printed
-from clinclust.reporting.provenance import date_of_report
-from clinclust.reporting.sheets import tables
+from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text
 from clinclust.reporting.sheets.associations import association_table
-from clinclust.reporting.sheets.charts import charts
-from clinclust.reporting.sheets.codebook import codebook
-from clinclust.reporting.sheets.effect_sizes import effect_sizes
-from clinclust.reporting.sheets.likelihoods import likelihoods_sheets
+from clinclust.reporting.sheets.charts import charts, effect_sizes
+from clinclust.reporting.sheets.codebook import codebook, tidy_data
 from clinclust.reporting.sheets.methods import methods_sheet
-from clinclust.reporting.sheets.model_check import model_check_sheets
-from clinclust.reporting.sheets.other_methods import other_methods_sheets
+from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.posterior import posterior_sheets
 from clinclust.reporting.sheets.profile import profile
-from clinclust.reporting.sheets.stability import stability_sheets
-from clinclust.reporting.sheets.subtype_sheet import subtype_table_sheet
+from clinclust.reporting.sheets.stability import other_methods_sheets, stability_sheets
+from clinclust.reporting.sheets.subjects import assignments, unusual_sheets
+from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, subtype_table_sheet, subtypes
 from clinclust.reporting.sheets.summary import summary
-from clinclust.reporting.sheets.tidy_data import tidy_data
-from clinclust.reporting.sheets.unusual import unusual_sheets
 from clinclust.reporting.sheets.withheld import withheld
+from clinclust.stability import Stability, assess_stability
 
-__all__ = ["write_findings"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.gibbs import GibbsDP
+    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.method_comparison import MethodComparison
+    from clinclust.reporting.options import ReportOptions
+
+__all__ = ["as_printed", "gathered_findings", "write_findings"]
+
+_SMALLEST_P = 0.001
+
+
+def as_printed(sheet: Sheet) -> Sheet:
+    """Return the sheet with every number as it is printed, so that a shared file stores nothing that nobody sees.
+
+    A cell that shows 0.01 and stores 0.014285714285714285 tells that it is 1 of 70. Below 0.001, where p is printed as
+    "<0.001", one digit is stored, so that a column of p holds numbers; columns without a fixed number of decimals keep
+    four digits.
+    """
+    return replace(sheet, tables=[_printed(table) for table in sheet.tables])
+
+
+def _printed(table: Table) -> Table:
+    kinds = [column.kind for column in table.columns]
+    rows = [
+        [_number(value, kind, table.decimals_of(place)) for value, kind in zip(row, kinds, strict=True)]
+        for place, row in enumerate(table.rows)
+    ]
+    return replace(table, rows=rows)
+
+
+def _number(value: Value, kind: Kind, decimals: int) -> Value:
+    if not isinstance(value, float) or value.is_integer():
+        return value
+    if kind == "p" and value < _SMALLEST_P:
+        return float(f"{value:.1g}")
+    if kind in ("any", "text"):
+        return float(f"{value:.4g}")
+    return float(number_text(value, kind, decimals))
+
 
 _SUBJECTS_ON_A_PAGE = 2000  # more rows make a browser slow; the workbook lists every subject
 
@@ -47,7 +93,7 @@ def write_findings(
         If the file cannot be written.
     """
     with progress.stage(f"report {path.suffix.lower()}"):
-        _write(findings, path, date_of_report(generated))
+        _write(findings, path, _date(generated))
 
 
 def _write(findings: Findings, path: Path, moment: datetime) -> None:
@@ -77,21 +123,124 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         overview(findings),
         *([withheld(findings)] if findings.is_shared else []),
         subtype_table_sheet(findings),
-        tables.subtypes(findings),
+        subtypes(findings),
         *([profile(findings), charts(findings)] if in_workbook else []),
         *([] if findings.associations is None else [association_table(findings)]),
         *([effect_sizes(findings)] if in_workbook and not findings.is_rounded else []),
-        *([] if findings.is_rounded else [tables.pairwise_tests(findings)]),
-        *([] if findings.is_shared else [tables.assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
+        *([] if findings.is_rounded else [pairwise_tests(findings)]),
+        *([] if findings.is_shared else [assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
         *unusual_sheets(findings),
         *likelihoods_sheets(findings),
         *model_check_sheets(findings),
         *stability_sheets(findings),
         *posterior_sheets(findings),
         *other_methods_sheets(findings),
-        tables.missing_data(findings),
+        missing_data(findings),
         summary(findings, moment),
         codebook(findings),
         methods_sheet(findings),
         *([tidy_data(findings)] if in_workbook else []),
     ]
+
+
+def gathered_findings(
+    model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions, *, dominant: pd.DataFrame | None = None
+) -> Findings:
+    """Return the findings of a report whose arguments `check_report` has checked.
+
+    The validated associations come last because they need searches: an earlier error then costs no search. The dominant
+    columns are looked for in `frame`, unless they are given.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema of the model.
+    ValueError
+        If `frame` is not the cohort of the model, or the cohort is too small to withhold counts in it.
+
+    Warns
+    -----
+    CohortWarning
+        If the rows of `frame` are in another order than at the fit; they are put back into it.
+    """
+    # Every association is a function of exact counts, so that a report of rounded ones has none.
+    associations = None if options.round_to is not None else options.associations
+    persons = persons_of(model, frame, None) if isinstance(associations, str) else None
+    table, frame = frame, cohort_of(model, frame, stacklevel=4)
+    comparisons, level = options.comparisons, options.significance_level
+    min_size = max(options.min_size, fewest_subjects(model))
+    if comparisons is None:
+        with Progress(options.progress).stage("comparisons"):
+            comparisons = compare_subtypes(
+                frame, model.labels_, model.schema_, min_size=min_size, significance_level=level
+            )
+    if dominant is None:
+        dominant = dominant_in(model, frame, ignored_columns(table, frame))
+    names = {**model.names_, **options.names}
+    findings = Findings(model, frame, comparisons, level, None, names, min_size=min_size, dominant=dominant)
+    if options.suppress is not None:
+        rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
+        findings = findings.for_sharing(rule)
+    if isinstance(associations, str):
+        associations = validated_associations(
+            model,
+            frame,
+            method=associations,
+            min_size=options.min_size,
+            persons=persons,
+            n_jobs=options.n_jobs,
+            progress=options.progress,
+        )
+    findings = findings if associations is None else findings.with_associations(associations)
+    if findings.is_shared:  # it has no functions of all counts
+        return findings
+    # One group has nothing that could come apart.
+    may_come_apart = model.fit_ is not None and len(findings.sizes) > 1
+    stability = _stability(model, frame, options) if may_come_apart else None
+    drawn = _drawn(model, frame, options)
+    return replace(findings, stability=stability, drawn=drawn, other_methods=_compared(model, frame, options))
+
+
+def _stability(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> Stability | None:
+    if options.stability is None or isinstance(options.stability, Stability):
+        return options.stability
+    return assess_stability(
+        model,
+        frame,
+        int(options.stability),
+        whole_procedure=options.whole_procedure,
+        n_jobs=options.n_jobs,
+        progress=options.progress,
+    )
+
+
+def _drawn(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> GibbsDP | None:
+    if not isinstance(options.posterior, bool):
+        return options.posterior
+    if not options.posterior or model.fit_ is None:
+        return None
+    from clinclust.estimators.posterior_around import posterior_around
+
+    return posterior_around(model, frame, n_jobs=options.n_jobs, progress=options.progress)
+
+
+def _compared(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> MethodComparison | None:
+    if not isinstance(options.other_methods, bool):
+        return options.other_methods
+    if not options.other_methods or not isinstance(model, MAPDP):
+        return None
+    from clinclust.method_comparison import compare_methods
+
+    return compare_methods(frame, model.schema_, model=model, progress=options.progress)
+
+
+def _date(given: datetime | None) -> datetime:
+    """Return the date of a report, with a time zone.
+
+    It is `given`, or else the environment variable SOURCE_DATE_EPOCH (seconds since 1970, UTC), or else the present
+    time.
+    """
+    if given is not None:
+        return given if given.tzinfo else given.astimezone()
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
+    return datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now().astimezone()

@@ -131,7 +131,7 @@ class Feature(BaseModel):
         reader: values that are missing because nobody asked are modelled like all others.
     block : str
         The name of a group of features that depend on each other even within subtypes. `MAPDP` counts them for what
-        they are worth together (`block_powers`). With the likelihood ``multivariate_gaussian``, two to four
+        they are worth together (`block_weights`). With the likelihood ``multivariate_gaussian``, two to four
         measurements of a block have correlations of their own in each subtype.
     missing_codes : tuple of str
         Values that mean missing, in addition to those of the schema.

@@ -161,7 +161,7 @@ class FeatureSchema:
         return tuple(part for feature in self.clustered for part in feature.parts)
 
     def places(self, parts: Iterable[Feature]) -> list[int]:
-        """Return the place of each of these among the `parts` of the schema, such as its column in `outlying_`."""
+        """Return the place of each of these among the `parts` of the schema, such as its column in `outliers_`."""
         place = {part.name: at for at, part in enumerate(self.parts)}
         return [place[part.name] for part in parts]
 

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import CohortError, CohortWarning
-from clinclust.files.selection.rows_taken import carry_rows_taken
+from clinclust.files.selection.row_choice import carry_rows_taken
 from clinclust.nearest import did_you_mean
 from clinclust.schema.failures import (
     Failure,

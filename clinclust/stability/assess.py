@@ -17,10 +17,10 @@ from clinclust.errors import InputError
 from clinclust.estimators.duration import estimated_seconds, rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_search
-from clinclust.stability.draws import SAMPLES, drawn
-from clinclust.stability.result import Stability
-from clinclust.stability.settings import changed_settings
-from clinclust.stability.tables import (
+from clinclust.stability.refits import changed_settings
+from clinclust.stability.resamples import SAMPLES, drawn
+from clinclust.stability.result import (
+    Stability,
     numbers_table,
     sensitivity_table,
     subjects_table,
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.progress import Progress
-    from clinclust.stability.draws import Draw
     from clinclust.stability.refits import Refitted, Refitter
+    from clinclust.stability.resamples import Draw
 
 __all__ = ["assess_stability"]
 
@@ -62,20 +62,17 @@ def assess_stability(
 
     Each refit is a search from scratch, with the parameters of the model, and with the concentration, coarsening and
     powers of blocks that the fit found. Where the subtypes are unions of clusters (`MAPDP.cut`, or
-    ``n_clusters="distinct"``), the clusters of a refit are merged along their own tree to as many: the test of the tree
-    is not repeated. What the fit chose from the data is then not in doubt, and subtypes look more stable than they are:
-    two overlapping groups had a Jaccard of .98 so, and of .80 to .87 with `whole_procedure`, because the test called
-    them one group in a third of the halves.
+    ``n_clusters="distinct"``), the clusters of a refit are merged along their own tree to as many. What the fit chose
+    from the data is then not in doubt, and subtypes look more stable than they are: two overlapping groups had a
+    Jaccard of .98 so, and of .80 to .87 with `whole_procedure`.
 
-    A subtype is compared with the subtype of the refit that is nearest to it: Jaccard is the number of drawn subjects
-    in both divided by that in either (Hennig 2007, *Cluster-wise assessment of cluster stability*, Computational
-    Statistics and Data Analysis 52, 258-271). Its mean over the refits falls into one of Hennig's bands: from .85 on
-    highly stable, from .75 stable, from .6 a pattern of which it is doubtful who belongs to it, below that unstable.
-    Stable does not mean real: slices of one continuum can be stable, so that `distinct_subtypes` is asked as well.
+    A subtype is compared with the nearest subtype of the refit: Jaccard is the number of drawn subjects in both divided
+    by that in either. Its mean over the refits falls into a band of Hennig (2007, Computational Statistics and Data
+    Analysis 52, 258-271): from .85 on highly stable, from .75 stable, from .6 a pattern, below that unstable. Stable
+    does not mean real: slices of one continuum can be stable, so that `distinct_subtypes` is asked as well.
 
     Half-samples (half of the subjects, none twice) decide. Bootstrap samples hold about 63% of the subjects. Each
-    counts once, however often it was drawn: copies lie closer together than any two subjects, and made clusters of
-    their own (7 to 20 of them in 527 subjects with 5).
+    counts once, because copies would make clusters of their own.
 
     Parameters
     ----------
@@ -89,8 +86,8 @@ def assess_stability(
         Starts of each search.
     whole_procedure : bool
         Choose coarsening, powers of blocks, concentration and hyperparameters anew in every resample, and test its tree
-        again, as the fit did; ten to thirty times as long for ``MAPDP.recommended``. Permuted cohorts and the fits with
-        other settings keep what the fit chose.
+        again, as the fit did; ten to thirty times as long for ``n_clusters="distinct"``. Permuted cohorts and the fits
+        with other settings keep what the fit chose.
     random_state : int, optional
         Seed; by default that of the fit.
     n_jobs : int, optional
@@ -103,20 +100,19 @@ def assess_stability(
     Stability
         subtypes: for each subtype the mean Jaccard in half-samples, its band and what it means, the share of the
         half-samples in which it dissolved (Jaccard at most .5) and in which it was found again (at least .75), the mean
-        Jaccard in bootstrap samples, and jaccard_by_chance: the same if the labels of each refit were dealt out at
-        random, which large subtypes reach by their size alone. Subtypes of fewer than 5 subjects have no band.
+        Jaccard in bootstrap samples, and jaccard_by_chance, if the labels of each refit were dealt out at random.
+        Subtypes of fewer than 5 subjects have no band.
 
         numbers: how often how many clusters were found, in half-samples, in bootstrap samples, and in 10 cohorts whose
-        columns were permuted one by one. In these, features are independent of each other, and only the shape of their
-        margins can make clusters, such as two peaks; permuted_jaccard is how far those of at least 5 subjects come out
-        again, where there are two of them.
+        columns were permuted one by one, where only the shape of the margins can make clusters; permuted_jaccard is how
+        far those of at least 5 subjects come out again, where there are two of them.
 
         subjects: for each subject the mean share of the others of its subtype, and of all other subjects, with whom it
         came together in half-samples.
 
-        sensitivity: number of subtypes, and agreement with the reported partition (adjusted Rand index), of refits of
-        the whole cohort with a third and three times and ten times the concentration, half and twice the strength of
-        the prior, and three other seeds.
+        sensitivity: number of subtypes, and adjusted Rand index with the reported partition, of refits of the whole
+        cohort with a third, three and ten times the concentration, half and twice the strength of the prior, and three
+        other seeds.
 
     Raises
     ------
@@ -139,7 +135,7 @@ def assess_stability(
     >>> stability.subtypes["band"].tolist()
     ['highly stable', 'highly stable']
     """
-    from clinclust.engine.kernels.announcement import announcing_compilation
+    from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.parameters import parameter_problems, seed_of
     from clinclust.progress import Progress
@@ -215,15 +211,9 @@ def _side_by_side(
     from clinclust.engine.search.plan import n_threads
     from clinclust.engine.search.threads import Threads
 
-    with Threads(n_threads(n_jobs)) as pool, stage as advance:
-        futures = [pool.submit(task) for task in tasks]
-        try:
-            found = []
-            for future in futures:
-                found.append(future.result())
-                advance()
-        except BaseException:
-            cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-        return found
+    found = []
+    with Threads(n_threads(n_jobs), cancelled) as pool, stage as advance:
+        for future in [pool.submit(task) for task in tasks]:
+            found.append(future.result())
+            advance()
+    return found

@@ -2,32 +2,109 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from dataclasses import dataclass, replace
+from numbers import Integral
+from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.cold_search import cold_plan
-from clinclust.engine.problem.problem import Problem, pose
+from clinclust.associations.as_reported import merged
+from clinclust.associations.refit_without import posed_as_fitted, refit_plan
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import by_decreasing_size, groups_by_decreasing_size
-from clinclust.engine.search.merge_tree import merge_tree
+from clinclust.engine.search.plan import Budget
+from clinclust.errors import InputError
+from clinclust.estimators.cut import DISTINCT, as_asked
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
-from clinclust.estimators.from_parameters import stated_hyperparameters_of
+from clinclust.estimators.fitting import fit_by
+from clinclust.estimators.from_parameters import problem_of, search_plan_of
+from clinclust.estimators.preparation import Prepared
 from clinclust.estimators.search import search
-from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.stability.procedure import Procedure
+from clinclust.estimators.tree_test import FEWEST_DRAWS
+from clinclust.progress import SILENT
+from clinclust.schema.validation import kept_out
 
 if TYPE_CHECKING:
-    from threading import Event
-
     import pandas as pd
 
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Refitted", "Refitter"]
+__all__ = ["Refitted", "Refitter", "changed_settings"]
 
 Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Procedure:
+    """How the subtypes of a model were found, to be done again.
+
+    All parameters of the model hold: what it chose from the data is chosen anew. Only the search is shorter. It ends
+    with its restarts, and partitions are neither recombined nor perturbed; a join of a tree is tested with the fewest
+    draws; no time limit applies. A search that was told where to begin begins anywhere: from the labels of the model it
+    would find them again.
+
+    Attributes
+    ----------
+    model : MAPDP
+    cohort : DataFrame, N rows
+        As `cohort_of` returns it.
+    n_restarts : int
+    cancelled : threading.Event
+        Ends every search when it is set.
+    """
+
+    model: MAPDP
+    cohort: pd.DataFrame
+    n_restarts: int
+    cancelled: Event
+
+    def labels(self, rows: Labels, seed: int) -> Labels:
+        """Return the subtype of some subjects of the cohort, int64 (n,), 0, 1, ... by decreasing size.
+
+        Parameters
+        ----------
+        rows : int64 (n,)
+            Their rows in the cohort, none twice.
+        seed : int
+
+        Raises
+        ------
+        SearchCancelled
+            If `cancelled` is set before the search has ended.
+        """
+        again, schema, frame = self._with(seed), self.model.schema_, self.cohort.iloc[rows]
+        try:
+            problem = problem_of(again, frame, schema)
+        except InputError:
+            if len(kept_out(frame, schema)) < len(schema.clustered):
+                raise
+            return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
+        plan = replace(search_plan_of(again, problem, self.cancelled, Budget(), SILENT), refine=False)
+        cohort, is_tested = Prepared(frame, schema, problem), again.n_clusters == DISTINCT
+        fit = fit_by(plan, cohort, is_tested=is_tested, n_draws=FEWEST_DRAWS, with_unimodal=False)
+        asked = again.n_clusters
+        if isinstance(asked, Integral):
+            asked = min(int(asked), fit.subtype_of_.size)  # a search that finds fewer shows that they are not stable
+        return as_asked(fit, asked, self._floor(rows.size)).labels_
+
+    def _with(self, seed: int) -> MAPDP:
+        """Return the model with the parameters of another search; the given model is not changed."""
+        again = copy.copy(self.model)
+        again.random_state, again.n_jobs, again.progress, again.max_seconds = seed, 1, False, None
+        again.n_restarts = min(self.n_restarts, self.model.n_restarts)
+        again.init = self.model.init if isinstance(self.model.init, str) else "search"
+        return again
+
+    def _floor(self, n_subjects: int) -> float | None:
+        """Return `MAPDP.min_size` for a part of the cohort: the same share of its subjects."""
+        floor = self.model.min_size
+        if not isinstance(floor, Integral):
+            return floor
+        return max(2, math.ceil(int(floor) * n_subjects / len(self.cohort)))
 
 
 class Refitted(NamedTuple):
@@ -69,15 +146,7 @@ class Refitter:
         cls, model: MAPDP, cohort: pd.DataFrame, n_restarts: int, cancelled: Event, *, whole_procedure: bool
     ) -> Refitter:
         """Pose the problem of a cohort, which `cohort_of` has checked."""
-        problem = pose(
-            cohort,
-            model.schema_,
-            stated_hyperparameters_of(model),
-            model.concentration_,
-            model.discount_,
-            model.coarsening_,
-            model.block_powers_,
-        )
+        problem = posed_as_fitted(model, cohort)
         procedure = Procedure(model, cohort, n_restarts, cancelled) if whole_procedure else None
         return cls(problem, model, n_restarts, cancelled, procedure)
 
@@ -95,7 +164,7 @@ class Refitter:
 
     def whole(self, problem: Problem, seed: int) -> Refitted:
         """Refit another problem."""
-        plan = replace(cold_plan(self.model, seed, self.n_restarts), cancelled=self.cancelled)
+        plan = replace(refit_plan(self.model, seed, self.n_restarts), cancelled=self.cancelled)
         found = search(problem, plan)
         problem, best = found.problem, found.winner
         if best.included is not None and best.included.any():
@@ -111,9 +180,33 @@ class Refitter:
         share = labels.size / self.problem.cohort.n_subjects
         large = self.model.cluster_sizes_[self.model.cluster_sizes_ >= FEW_SUBJECTS]
         enough = share * large.min() / 2.0 if large.size else 0.0
-        tree, sizes = SubtypeTree(labels, *merge_tree(problem, labels)), np.bincount(labels)
-        for n_subtypes in range(self.model.n_clusters_, sizes.size):
-            subtype_of = tree.subtype_of(n_subtypes)
-            if (np.bincount(subtype_of, sizes) >= enough).sum() >= large.size:
-                return groups_by_decreasing_size(subtype_of, sizes)[labels]
-        return labels
+        subtype_of = merged(problem, labels, self.model.n_clusters_, large.size, enough)
+        return groups_by_decreasing_size(subtype_of, np.bincount(labels))[labels]
+
+
+_CONCENTRATIONS = {"1/3": 1.0 / 3.0, "3": 3.0, "30": 30.0}
+_NO_STRENGTH = ("mean", "dispersion")
+"""Hyperparameters that say where values lie or how they scatter, and not how much the prior weighs."""
+
+
+def changed_settings(problem: Problem, seed: int) -> list[tuple[str, Problem, int]]:
+    """Return the changed settings of the sensitivity table: a name, the problem, and the seed of the search."""
+    changed = [
+        (f"concentration {called}", replace(problem, model=problem.model._replace(concentration=value)), seed)
+        for called, value in _CONCENTRATIONS.items()
+    ]
+    changed += [(f"prior strength x {factor:g}", _with_prior_strength(problem, factor), seed) for factor in (0.5, 2.0)]
+    return [*changed, *((f"seed {seed + step}", problem, seed + step) for step in (1, 2, 3))]
+
+
+def _with_prior_strength(problem: Problem, factor: float) -> Problem:
+    """Return the problem with a prior that weighs as so many times as many subjects, around the same values."""
+    likelihoods = problem.cohort.encoding.likelihoods
+    names = [name for likelihood in likelihoods for name in likelihood.hyperparameter_names]
+    weighs = np.array([name not in _NO_STRENGTH for name in names])
+    # Degrees of a block weigh by what they are above the number of features before the feature.
+    before = np.repeat([likelihood.n_before for likelihood in likelihoods], np.diff(problem.cohort.arrays.prior_start))
+    least = np.where(np.array(names) == "degrees", before, 0.0)
+    prior = np.where(weighs, least + factor * (problem.model.prior - least), problem.model.prior)
+    cohort = problem.cohort.with_prior(prior, problem.model.powers)
+    return replace(problem, cohort=cohort, model=problem.model._replace(prior=prior))

@@ -43,7 +43,7 @@ def main() -> None:
     for part, two_diseases in zip(figure.subfigures(2, 1, height_ratios=(4, 5)), (False, True), strict=True):
         frame = cohort(1, two_diseases=two_diseases)
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-        model = cc.MAPDP.recommended(schema, random_state=0).fit(frame)
+        model = cc.MAPDP(schema, random_state=0).fit(frame)
         title = "Two diseases, each of any severity" if two_diseases else "One disease of any severity"
         print(f"{title}: {model.subtype_of_.size} groups told apart, {model.n_clusters_} distinct")
         print(model.tree_test_.joins[["first_size", "second_size", "gain", "expected", "p", "accepted"]].round(3))

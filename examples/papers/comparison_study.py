@@ -119,7 +119,7 @@ PRINTED = {
 }
 """The study's measures by the silhouette width, and by the index, in the order of `MEASURES`."""
 
-DIAGONAL, PLANE, DISTINCT = "MAP-DP, features apart", "MAP-DP, one block", "MAP-DP, recommended"
+DIAGONAL, PLANE, DISTINCT = "MAP-DP, features apart", "MAP-DP, one block", "MAP-DP, distinct subtypes"
 TRUTH = "true parameters"
 WITHOUT_K = ("mean shift", DIAGONAL, PLANE, DISTINCT, TRUTH)
 """What is told no K even in simulation 4."""
@@ -167,9 +167,9 @@ def simulated(simulation: str, seed: int) -> list[dict[str, object]]:
     without_k = {
         "E-M, K and covariances by BIC": by_bic,
         "mean shift": shifted,
-        DIAGONAL: cc.MAPDP(apart, **ours).fit(frame).labels_,
-        PLANE: cc.MAPDP(plane, **ours).fit(frame).labels_,
-        DISTINCT: cc.MAPDP.recommended(apart, **ours).fit(frame).labels_,
+        DIAGONAL: cc.MAPDP.as_published(apart, **ours).fit(frame).labels_,
+        PLANE: cc.MAPDP.as_published(plane, **ours).fit(frame).labels_,
+        DISTINCT: cc.MAPDP(apart, **ours).fit(frame).labels_,
     }
     for way, labels in {**without_k, TRUTH: reachable}.items():
         keep(way, "", labels)
@@ -188,8 +188,8 @@ def timed(n: int, n_columns: int, seed: int) -> list[dict[str, object]]:
         "k-harmonic means": methods.KHarmonicMeans(schema, 2, n_restarts=1, random_state=seed),
         "E-M": methods.GaussianMixture(schema, n_clusters=2, covariance="full", n_restarts=1, random_state=seed),
         "mean shift": methods.MeanShift(schema),
-        "MAP-DP, one start": cc.MAPDP(schema, n_restarts=1, random_state=seed, n_jobs=1, progress=False),
-        "MAP-DP": cc.MAPDP(schema, random_state=seed, n_jobs=1, progress=False),
+        "MAP-DP, one start": cc.MAPDP.as_published(schema, n_restarts=1, random_state=seed, n_jobs=1, progress=False),
+        "MAP-DP": cc.MAPDP.as_published(schema, random_state=seed, n_jobs=1, progress=False),
     }
     rows: list[dict[str, object]] = []
     for way, estimator in ways.items():
@@ -244,18 +244,18 @@ def report(rows: pd.DataFrame, command: str) -> list[str]:
 
 WHY = [
     "`true parameters` gives each point its most probable group by the true shares and densities: nobody can be "
-    "expected to do better. `MAP-DP, recommended` is what `clinclust fit` does.",
+    "expected to do better. `MAP-DP, distinct subtypes` is what `clinclust fit` does.",
     "",
     "## Where MAP-DP wins and loses, and why",
     "",
     "- Simulation 1: no group is an ellipse. Every mixture of Gaussians, and MAP-DP is one, takes several for a "
-    "curve. The recommended fit joins what is no more than a continuum, and so the parabola with the group beside it.",
+    "curve. The default fit joins what is no more than a continuum, and so the parabola with the group beside it.",
     "- Simulation 2: features apart, a correlation is told by slices, and no slice is a group. A "
     "`multivariate_gaussian` block has the right form. The groups lie across each other, so that even the true "
     "parameters tell few points apart; the most probable partition then keeps one large cluster, where E-M, whose "
     "memberships are shared, has two.",
     "- Simulation 3: MAP-DP, which is not told K, finds all three groups. Five far points do not decide the scale of "
-    "its prior. The recommended fit takes the five for outlying values, and two groups that differ in one feature "
+    "its prior. The default fit takes the five for outlying values, and two groups that differ in one feature "
     "for a continuum: a test of few features has little power.",
     "- Simulation 4: groups that overlap so far have no gap between them. The methods that are told K = 25 divide the "
     "square into 25 pieces; MAP-DP, which is not told, finds one population, and it is right that nothing shows more.",

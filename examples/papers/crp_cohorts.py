@@ -103,7 +103,9 @@ def run(task: tuple[int, int, int]) -> list[dict[str, object]]:
     rows = []
     for way, options in ((START, {"init": "single", "n_restarts": 1}), (SEARCH, {})):
         began = time.perf_counter()
-        model = cc.MAPDP(SCHEMA, **MODEL, random_state=seed, n_jobs=1, progress=False, **options).fit(cohort.frame)
+        model = cc.MAPDP.as_published(SCHEMA, **MODEL, random_state=seed, n_jobs=1, progress=False, **options).fit(
+            cohort.frame
+        )
         seconds = time.perf_counter() - began
         of_new = agreement(cohort.new_groups, model.predict(cohort.new), " of new subjects")
         density = {"negative log density of new subjects": -model.score(cohort.new)}

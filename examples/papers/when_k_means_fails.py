@@ -144,7 +144,9 @@ def best_possible(data_set: DataSet, points: Array) -> Labels:
 def map_dp(points: Array, seed: int, **options: object) -> tuple[Labels, int]:
     """Return the clusters of MAP-DP with N0 = 3 and a prior set from the data, and the sweeps of its best restart."""
     frame = pd.DataFrame(points, columns=["x", "y"])
-    model = cc.MAPDP(SCHEMA, concentration=3.0, random_state=seed, n_jobs=1, progress=False, **options).fit(frame)
+    model = cc.MAPDP.as_published(
+        SCHEMA, concentration=3.0, random_state=seed, n_jobs=1, progress=False, **options
+    ).fit(frame)
     best = model.restarts_.sort_values("log_joint", ascending=False).iloc[0]
     return model.labels_, int(best["sweeps"])
 

@@ -6,15 +6,13 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations import cold_search
-from clinclust.associations.as_many_subtypes import AsReported
-from clinclust.associations.cold_search import column_keys, search_cold, without
-from clinclust.associations.cross_fitting import folds_of, parts_without
-from clinclust.associations.evidence import Part, TestRules, association_of
+from clinclust.associations import refit_without
+from clinclust.associations.as_reported import AsReported
+from clinclust.associations.association_test import Part, TestRules, association_of
+from clinclust.associations.refit_without import column_keys, folds_of, parts_without, refit, without
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
-from clinclust.engine.search.labels import by_decreasing_size
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.search import search
 
@@ -51,7 +49,7 @@ def cohort(seed=0, n=240, shift=2.0, n_informative=4):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema = cohort()
-    return cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
+    return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
 
 
 @pytest.mark.parametrize("method", ["refit", "cross-fit"])
@@ -87,7 +85,7 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
         reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
         found = np.empty(len(table), dtype=np.int64)
-        found[problem.cohort.order[order]] = search_cold(reduced, PLAN, TWO).labels
+        found[problem.cohort.order[order]] = refit(reduced, PLAN, TWO).labels
         labels.append(found)
     np.testing.assert_array_equal(*labels)
 
@@ -98,9 +96,9 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     among_all = search(problem, PLAN)
     assert not any(restart.start.startswith("sample: ") for restart in among_all.restarts)
     monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
-    monkeypatch.setattr("clinclust.engine.search.sampled.N_SAMPLED", 100)
+    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
-    found = search_cold(problem, PLAN, TWO).labels
+    found = refit(problem, PLAN, TWO).labels
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
@@ -135,7 +133,7 @@ def test_neither_threads_nor_the_order_of_the_table_change_anything(fitted, meth
     expected = cc.validated_associations(model, frame, n_jobs=1, **options)
     pd.testing.assert_frame_equal(cc.validated_associations(model, frame, n_jobs=2, **options), expected)
     shuffled = frame.sample(frac=1.0, random_state=1)
-    again = cc.MAPDP(model.schema_, n_restarts=3, random_state=0, progress=False).fit(shuffled)
+    again = cc.MAPDP.as_published(model.schema_, n_restarts=3, random_state=0, progress=False).fit(shuffled)
     found = cc.validated_associations(again, shuffled, **options)
     pd.testing.assert_frame_equal(found, expected, rtol=1e-10)
 
@@ -183,7 +181,7 @@ def pairs(n=400, seed=4, block=None):
 
 def quick(schema, frame, **options):
     begin = np.random.default_rng(0).integers(6, size=len(frame))
-    return cc.MAPDP(schema, n_restarts=1, init=begin, random_state=0, progress=False, **options).fit(frame)
+    return cc.MAPDP.as_published(schema, n_restarts=1, init=begin, random_state=0, progress=False, **options).fit(frame)
 
 
 def test_dependence_that_no_block_declares_is_said_beside_p():
@@ -215,7 +213,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
     )
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     with pytest.warns(cc.CohortWarning, match="same"):
-        model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+        model = cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
     found = cc.validated_associations(model, frame).set_index("feature")
     assert model.n_clusters_ == 2
     assert found.loc["two", "remark"].startswith(
@@ -231,7 +229,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
 @pytest.mark.parametrize("options", [{"select_features": True}, {"outlying_share": 0.01}, {"coarsening": 0.5}])
 def test_searches_that_find_more_than_the_partition_are_refitted_alike(options):
     frame, schema = cohort(n=120, shift=3.0)
-    model = cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
     for method in ("refit", "cross-fit"):
         found = cc.validated_associations(model, frame, method=method, n_restarts=3).set_index("feature")
         assert (found["p"].iloc[:4] < 1e-3).all()
@@ -267,15 +265,15 @@ def test_everything_wrong_is_said_at_once(fitted):
     ):
         cc.validated_associations(model, frame, contrasts={"kind": "rank", "nothing": "welch"})
     with pytest.raises(ValueError, match="not fitted"):
-        cc.validated_associations(cc.MAPDP(), frame)
+        cc.validated_associations(cc.MAPDP.as_published(), frame)
 
 
 @pytest.mark.parametrize("method", ["refit", "cross-fit"])
 def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(method, monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * (np.arange(80) % 2)[:, None], columns=list("abcd"))
-    model = cc.MAPDP(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
-    monkeypatch.setattr(cold_search, "search", lambda *_: pytest.fail("a search was made"))
+    model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
+    monkeypatch.setattr(refit_without, "search", lambda *_: pytest.fail("a search was made"))
     rows = cc.validated_associations(model, frame, method=method)
     assert rows["p"].isna().all()
     assert rows["remark"].str.contains("there is one subtype only").all()
@@ -291,7 +289,7 @@ def test_why_a_described_feature_was_not_tested_is_told():
     features = [
         cc.Feature(name=name, likelihood="gaussian", role="cluster" if name in "abcd" else "describe") for name in frame
     ]
-    model = cc.MAPDP(cc.FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(cc.FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(frame)
     remarks = cc.validated_associations(model, frame).set_index("feature")["remark"]
     assert remarks["one_side"] == "not tested: all its values are missing, but in one subtype at most"
     assert remarks["same"].startswith("not tested: the observed values of the subtypes do not vary")

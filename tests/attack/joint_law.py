@@ -19,7 +19,7 @@ CHOICES = {
     "concentration": (0.7, "map", (0.5, 5.0), "cross-validation"),
     "discount": (0.0, 0.3),
     "coarsening": (1.0, 0.4, "auto"),
-    "block_powers": (None, "auto", {"block 0": 0.3, "block 1": 0.8}),
+    "block_weights": (None, "auto", {"block 0": 0.3, "block 1": 0.8}),
     "outlying_share": (None, 0.05),
     "select_features": (False, True),
     "init": ("search", "single", "given"),
@@ -40,7 +40,7 @@ def fitted(seed, given):
     options = {**given, "init": groups if given["init"] == "given" else given["init"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)
-        return frame, schema, cc.MAPDP(schema, **options, n_restarts=3, random_state=seed).fit(frame)
+        return frame, schema, cc.MAPDP.as_published(schema, **options, n_restarts=3, random_state=seed).fit(frame)
 
 
 def joint_of(frame, schema, model, given, **others):
@@ -53,7 +53,7 @@ def joint_of(frame, schema, model, given, **others):
         model.concentration_,
         discount=given["discount"],
         coarsening=model.coarsening_,
-        block_powers=model.block_powers_,
+        block_weights=model.block_weights_,
         **{"select_features": given["select_features"], "outlying_share": model.outlying_share_, **others},
     )
 
@@ -61,7 +61,7 @@ def joint_of(frame, schema, model, given, **others):
 def broken(seed, given):
     """Return what of the law does not hold for a fit, or None."""
     frame, schema, model = fitted(seed, given)
-    outlying = {"outlying": model.outlying_} if model.outlying_share_ > 0 else {}
+    outlying = {"outlying": model.outliers_} if model.outlying_share_ > 0 else {}
     stated, trace, joint = model.log_joint_, model.log_joint_trace_, joint_of(frame, schema, model, given, **outlying)
     searched = model.completed_log_joint_ if given["missing"] == "mode" else stated
     if not searched == trace[-1] == model.restarts_["log_joint"].max():

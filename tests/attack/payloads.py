@@ -20,12 +20,10 @@ import clinclust as cc
 from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
-from clinclust.files.inert_text import original_text
-from clinclust.reporting.assignments import assignment_table, write_assignments
-from clinclust.reporting.gathering import gathered_findings
+from clinclust.reporting.assignments import assignment_table, original_text, write_inert_csv
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.page.svg import as_svg
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 PAYLOADS = (
     "=1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","a")', "a;=cmd|' /C calc'!A0", "a\t=1+1", "a|=1+1",
@@ -101,7 +99,7 @@ def spreadsheets(count, rng, folder):
     settings = [(separator, quote) for separator in (44, 59, 9, 124) for quote in (34, 39, 0)]
     ids = [payload.replace("\x00", "") for payload in PAYLOADS]
     table = pd.DataFrame({"who": ids, "then": ids[::-1], "=n": np.arange(len(ids)) - 5.5})
-    write_assignments(table, folder / "t.csv")
+    write_inert_csv(table, folder / "t.csv")
     for number in range(count):
         separator, quote = settings[number % len(settings)]
         yield _formulas(program, folder, separator, quote)
@@ -237,7 +235,7 @@ def _in_assignments(made, folder):
     _, schema, frame, findings, _ = made
     model = findings.model
     table = assignment_table(frame, schema, model.labels_, np.eye(2)[model.labels_])
-    write_assignments(table, folder / "a.csv")
+    write_inert_csv(table, folder / "a.csv")
     content = (folder / "a.csv").read_bytes().decode("utf-8-sig")
     rows = list(csv.reader(io.StringIO(content, newline="")))
     ids = [original_text(row[0]) for row in rows]

@@ -10,10 +10,9 @@ import clinclust as cc
 from clinclust.cli.outputs import FILES_OF_A_FIT
 from clinclust.files.manifest import MANIFEST, write_manifest
 from clinclust.files.writing import write_together
-from clinclust.reporting.assignments import assignment_table, write_assignments
-from clinclust.reporting.gathering import gathered_findings
+from clinclust.reporting.assignments import assignment_table, write_inert_csv
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.writing import gathered_findings, write_findings
 
 _MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -29,7 +28,7 @@ def _findings(seed=0):
     frame = pd.DataFrame({f"f{i}": rng.poisson(1 + 9 * groups) for i in range(3)})
     frame.insert(0, "who", [f"p{row}" for row in range(24)])
     frame = schema.validate(frame, warn=False)
-    model = cc.MAPDP(schema, n_restarts=2, random_state=seed).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=seed).fit(frame)
     findings = gathered_findings(model, frame, ReportOptions(associations=None))
     table = assignment_table(frame, schema, model.labels_, model.membership_)
     return findings, table, cc.subtype_table(findings.comparisons)
@@ -40,7 +39,7 @@ def _fit_folder(path, seed=1):
     findings, table, _ = _findings(seed)
     with write_together(path, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         findings.model.save(folder)
-        write_assignments(table.assign(seed=seed), folder / "assignments.csv")
+        write_inert_csv(table.assign(seed=seed), folder / "assignments.csv")
         if not seed:
             (folder / "subtypes.html").write_text("of the earlier run", encoding="utf-8")
         write_manifest(folder, sorted(file.name for file in folder.iterdir() if file.name != MANIFEST))
@@ -55,7 +54,7 @@ WRITERS = {
     "table.tex": lambda path: _findings()[2].save(path),
     "table.md": lambda path: _findings()[2].save(path),
     "table.csv": lambda path: _findings()[2].save(path),
-    "assignments.csv": lambda path: write_assignments(_findings()[1], path),
+    "assignments.csv": lambda path: write_inert_csv(_findings()[1], path),
     "schema.yaml": lambda path: _findings()[0].model.schema_.to_yaml(path),
     "model folder": lambda path: _findings(1)[0].model.save(path),
     "fit folder": _fit_folder,

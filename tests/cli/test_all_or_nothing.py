@@ -28,7 +28,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, caps
     if failing == "model":
         monkeypatch.setattr(MAPDP, "save", _full)
     elif failing == "assignments":
-        monkeypatch.setattr("clinclust.reporting.assignments.write_assignments", _full)
+        monkeypatch.setattr("clinclust.reporting.assignments.write_inert_csv", _full)
     else:
         _lock(monkeypatch, Path("deep/out/model.npz"))
     message = refused(capsys, *arguments)
@@ -65,7 +65,7 @@ OPTIONS = ["--jobs", "1", "--name", "1=Mild = slow", "--suppress", "5", "--min-s
 
 
 @pytest.mark.parametrize("command", ["fit", "start"])
-@pytest.mark.parametrize("stage", ["gathering.gathered_findings", "writing.write_findings"])
+@pytest.mark.parametrize("stage", ["writing.gathered_findings", "writing.write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, here, capsys, monkeypatch):
     arguments = {"fit": FIT, "start": ["start", "cohort.csv", *FIT[4:], "--yes"]}[command]
     Path("cohort.yaml").write_text(Path("schema.yaml").read_text(encoding="utf-8"), encoding="utf-8")

@@ -7,7 +7,7 @@ from command_line import QUICK, cohort
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.files.inert_text import original_text
+from clinclust.reporting.assignments import original_text
 
 COLUMN = "speaks_for_it"
 

@@ -27,7 +27,7 @@ WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name:
 
 def lines_of(frame, looks=(), width=80, schema=WIDE):
     schema = FeatureSchema.from_yaml(schema)
-    cohort_of_fit = prepared(MAPDP(schema), schema.validate(frame, warn=False), stacklevel=1)
+    cohort_of_fit = prepared(MAPDP.as_published(schema), schema.validate(frame, warn=False), stacklevel=1)
     return check_lines(cohort_of_fit, frame, names=("t.csv", "s.yaml"), looks=looks, width=width)
 
 

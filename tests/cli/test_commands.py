@@ -1,6 +1,7 @@
 """What each command does with sound input."""
 
 import csv
+import inspect
 import io
 from pathlib import Path
 
@@ -32,9 +33,11 @@ def test_a_first_analysis_step_by_step(here, capsys):
 
 def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
-    assert main([*arguments, "map", "--concentration", "map", "--hyperparameters", "empirical"]) == 0
+    assert (
+        main([*arguments, "map", "--concentration", "map", "--hyperparameters", "empirical", "--coarsening", "1"]) == 0
+    )
     assert main([*arguments, "auto", "--coarsening", "auto"]) == 0
-    assert main([*arguments, "selected", "--select-features", "--concentration", "0.5"]) == 0
+    assert main([*arguments, "selected", "--select-features", "--coarsening", "1", "--concentration", "0.5"]) == 0
     capsys.readouterr()
     by_map, auto, selected = (MAPDP.load(here / folder) for folder in ("map", "auto", "selected"))
     assert by_map.concentration == "map"
@@ -55,13 +58,13 @@ def test_blocks_count_for_what_they_are_worth_unless_they_shall_count_in_full(he
     (here / "blocks.yaml").write_text(in_block, encoding="utf-8")
     arguments = ["fit", "cohort.csv", "--schema", "blocks.yaml", "--restarts", "2", "--out"]
     assert main([*arguments, "worth"]) == 0
-    assert main([*arguments, "full", "--block-powers", "none"]) == 0
+    assert main([*arguments, "full", "--block-weights", "none"]) == 0
     worth, full = MAPDP.load(here / "worth"), MAPDP.load(here / "full")
-    assert (worth.block_powers, full.block_powers) == ("auto", None)
-    assert worth.block_powers_["frailty"] < full.block_powers_["frailty"] == 1.0
+    assert (worth.block_weights, full.block_weights) == ("auto", None)
+    assert worth.block_weights_["frailty"] < full.block_weights_["frailty"] == 1.0
     page = (here / "worth" / "subtypes.html").read_text(encoding="utf-8")
     assert "Block frailty" in page
-    assert f"2 features count for {2 * worth.block_powers_['frailty']:.1f}" in page
+    assert f"2 features count for {2 * worth.block_weights_['frailty']:.1f}" in page
 
 
 def test_reports_for_sharing_can_be_asked_for(here, capsys):
@@ -173,7 +176,7 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
 
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, capsys, monkeypatch):
-    monkeypatch.setitem(MAPDP.__init__.__kwdefaults__, "init", "single")
+    monkeypatch.setitem(inspect.unwrap(MAPDP.__init__).__kwdefaults__, "init", "single")
     slow = ["--as-published", "--restarts", "1", "--max-sweeps", "1"]
     assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", *slow]) == 0
     assert "clinclust: note: The best restart was still moving" in capsys.readouterr().err

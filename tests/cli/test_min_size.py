@@ -99,13 +99,13 @@ def test_the_fit_is_that_of_the_model_with_this_floor(wild, text, floor, number)
     more = [] if number is None else ["--n-clusters", str(number)]
     assert main([*WILD, *more, "--min-size", text]) == 0
     model = MAPDP.load("out")
-    options = {"n_clusters": number, "min_size": floor, "block_powers": None}
-    expected = MAPDP(model.schema_, **options, n_restarts=4, random_state=0)
+    options = {"n_clusters": number, "min_size": floor, "block_weights": None}
+    expected = MAPDP.as_published(model.schema_, **options, n_restarts=4, random_state=0)
     expected.fit(read_cohort("wild.csv"))
     assert model.get_params() == expected.get_params()
     assert model.min_size_ == expected.min_size_ > 1
     np.testing.assert_array_equal(model.labels_, expected.labels_)
-    assert model.described_only_.any()
+    assert model.untested_.any()
 
 
 def test_what_is_described_only_and_what_was_merged_is_said(wild, capsys):
@@ -126,7 +126,7 @@ def test_a_number_that_the_search_did_not_find_keeps_the_floor(wild, capsys):
     assert main([*WILD, "--n-clusters", "50", "--min-size", "20"]) == 2
     model, err = MAPDP.load("out"), capsys.readouterr().err
     assert (model.n_clusters, model.min_size) == (None, 20)
-    assert model.described_only_.any()
+    assert model.untested_.any()
     assert f"the results show the search with its small groups merged (K = {model.n_clusters_})" in err
 
 
@@ -138,7 +138,7 @@ def floored(wild, capsys):
     """Return the two largest subtypes, and the first that is described only."""
     assert main([*WILD, "--min-size", "20"]) == 0
     capsys.readouterr()
-    return int(MAPDP.load("out").described_only_.argmax()) + 1
+    return int(MAPDP.load("out").untested_.argmax()) + 1
 
 
 @pytest.mark.simulation
@@ -178,7 +178,7 @@ def test_assignments_say_who_is_in_a_subtype_of_few_subjects(wild, floored, caps
     wild.tail(30).to_csv("new.csv", index=False)
     assert main(["assign", "new.csv", "--model", "out", "--out", "assigned.csv"]) == 0
     assigned, model = pd.read_csv("assigned.csv"), MAPDP.load("out")
-    is_small = np.append(model.described_only_, False)[assigned["subtype"] - 1]
+    is_small = np.append(model.untested_, False)[assigned["subtype"] - 1]
     assert is_small.any()
     assert (assigned["few_subjects"] == np.where(is_small, "yes", "no")).all()
 

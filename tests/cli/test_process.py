@@ -50,7 +50,7 @@ def test_help_needs_nothing_heavy():
 def test_the_defaults_of_the_command_are_the_recommended_ones(here):
     assert main(["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out"]) == 0
     model = MAPDP.load("out")
-    expected = {**MAPDP.recommended().get_params(), "random_state": 0, "schema": model.schema_}
+    expected = {**MAPDP().get_params(), "random_state": 0, "schema": model.schema_}
     assert model.get_params() == expected
 
 

@@ -1,4 +1,4 @@
-"""The options of the search: the recommended way by default, and what each option changes in it."""
+"""The options of the search: the default parameters, and what each option changes in them."""
 
 import argparse
 from pathlib import Path
@@ -14,8 +14,7 @@ from clinclust.cli import main
 from clinclust.cli.options import add_options, options_of
 from clinclust.cli.search_options import SearchOptions, model_asked_for
 
-RECOMMENDED = {"coarsening": "auto", "n_clusters": "distinct"}
-PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_powers": None}
+PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None}
 QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
 
 
@@ -28,29 +27,48 @@ def asked_for(*words):
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        ([], RECOMMENDED),
+        ([], {}),
         (["--as-published"], PUBLISHED),
-        (["--as-published", "--block-powers", "auto"], {**PUBLISHED, "block_powers": "auto"}),
-        (["--block-powers", "none"], {**RECOMMENDED, "block_powers": None}),
-        (["--n-clusters", "found"], {**RECOMMENDED, "n_clusters": None}),
-        (["--n-clusters", "3"], {**RECOMMENDED, "n_clusters": 3}),
-        (["--coarsening", "1"], {**RECOMMENDED, "coarsening": 1.0}),
+        (["--as-published", "--block-weights", "auto"], {**PUBLISHED, "block_weights": "auto"}),
+        (["--block-weights", "none"], {"block_weights": None}),
+        (["--n-clusters", "found"], {"n_clusters": None}),
+        (["--n-clusters", "3"], {"n_clusters": 3}),
+        (["--coarsening", "1"], {"coarsening": 1.0}),
         (["--as-published", "--n-clusters", "distinct"], {**PUBLISHED, "n_clusters": "distinct"}),
         (["--as-published", "--coarsening", "auto"], {**PUBLISHED, "coarsening": "auto"}),
-        (["--select-features"], {**RECOMMENDED, "coarsening": 1.0, "select_features": True}),
-        (["--hyperparameters", "empirical"], {**RECOMMENDED, "coarsening": 1.0, "hyperparameters": "empirical"}),
-        (["--concentration", "map"], {**RECOMMENDED, "coarsening": 1.0, "concentration": "map"}),
-        (["--concentration", "1"], {**RECOMMENDED, "concentration": 1.0}),
+        (["--select-features", "--coarsening", "1"], {"coarsening": 1.0, "select_features": True}),
+        (["--hyperparameters", "greedy", "--as-published"], {**PUBLISHED, "hyperparameters": "greedy"}),
+        (["--concentration", "1"], {"concentration": 1.0}),
     ],
 )
-def test_options_change_the_recommended_way_and_nothing_else(words, expected):
+def test_options_change_the_defaults_and_nothing_else(words, expected):
     assert asked_for(*words) == {**MAPDP().get_params(), "random_state": 0, "progress": False, **expected}
 
 
 def test_what_somebody_asks_for_twice_is_refused(here, capsys):
-    options = ["--coarsening", "auto", "--select-features", "--hyperparameters", "greedy"]
+    options = ["--coarsening", "auto", "--select-features", "--hyperparameters", "empirical"]
     message = refused(capsys, "fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, *options)
-    assert "--hyperparameters greedy and --coarsening auto and --select-features cannot be combined" in message
+    assert "--hyperparameters empirical and --coarsening auto and --select-features cannot be combined" in message
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--select-features"], "--coarsening auto (the default) and --select-features cannot be combined in one fit"),
+        (
+            ["--concentration", "map"],
+            "--concentration map and --coarsening auto (the default) cannot be combined in one fit; "
+            "give --coarsening 1 as well",
+        ),
+        (
+            ["--hyperparameters", "greedy"],
+            "a published search and cannot be combined with --n-clusters distinct (the default); "
+            "give --as-published as well",
+        ),
+    ],
+)
+def test_what_does_not_go_with_the_defaults_is_refused_with_the_option_that_repairs_it(here, capsys, words, said):
+    assert said in refused(capsys, "fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, *words)
 
 
 @pytest.mark.parametrize(
@@ -84,13 +102,13 @@ def test_a_number_that_the_search_did_not_find_loses_no_search(here, capsys):
 def test_a_number_that_the_search_found_is_cut_from_it(here):
     assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--as-published", "--n-clusters", "1"]) == 0
     model = MAPDP.load("out")
-    expected = MAPDP(model.schema_, n_clusters=1, block_powers=None, n_restarts=2, random_state=0)
+    expected = MAPDP.as_published(model.schema_, n_clusters=1, n_restarts=2, random_state=0)
     from clinclust import read_cohort
 
     expected.fit(read_cohort("cohort.csv"))
     assert model.get_params() == expected.get_params()
     np.testing.assert_array_equal(model.subtype_of_, expected.subtype_of_)
-    np.testing.assert_array_equal(model.finer_labels_, expected.finer_labels_)
+    np.testing.assert_array_equal(model.cluster_labels_, expected.cluster_labels_)
 
 
 def severity(folder):

@@ -9,9 +9,16 @@ from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, test_proportions_2indep
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from clinclust.comparisons import effects_of_means, effects_of_shares
-from clinclust.comparisons.sides import Side
-from clinclust.comparisons.superiority import superiority
+from clinclust.comparisons.effect_sizes import (
+    mean_difference,
+    odds_ratio,
+    ratio_of_means,
+    risk_difference,
+    standardised_mean,
+    standardised_share,
+    superiority,
+)
+from clinclust.comparisons.t_tests import Side
 
 TIGHT = {"rtol": 1e-10, "atol": 0}
 
@@ -120,7 +127,7 @@ def test_the_odds_ratio_leaves_out_1_exactly_where_the_chi_squared_test_rejects(
             side_a, side_b = (
                 Side(np.array(n * 1.0), np.array(yes / n), None) for yes, n in ((yes_a, n_a), (yes_b, n_b))
             )
-            effect = effects_of_shares.odds_ratio(side_a, side_b)
+            effect = odds_ratio(side_a, side_b)
             table = [[yes_a, n_a - yes_a], [yes_b, n_b - yes_b]]
             rejected = stats.chi2_contingency(table, correction=False).pvalue < 0.05
             assert rejected == (not effect.lower <= 1 <= effect.upper)
@@ -164,7 +171,7 @@ def placement_df(a, b):
 
 def test_the_standardised_difference_of_many_shares_is_the_delta_method():
     a, b = (Side(np.array(4e8), np.array(p), None) for p in (0.2, 0.55))
-    effect = effects_of_shares.standardised_share(a, b)
+    effect = standardised_share(a, b)
 
     def size(p):
         return (p[0] - p[1]) / np.sqrt((p * (1 - p)).mean())
@@ -191,17 +198,17 @@ def test_intervals_hold_what_they_promise():
             Side(np.full(draws, float(n)), rng.binomial(n, p, draws) / n, None) for n, p in ((n_a, p_a), (n_b, p_b))
         )
         spread = np.sqrt((p_a * (1 - p_a) + p_b * (1 - p_b)) / 2)
-        check(effects_of_shares.standardised_share(a, b), (p_a - p_b) / spread)
-        check(effects_of_shares.risk_difference(a, b), p_a - p_b)
-        check(effects_of_shares.odds_ratio(a, b), p_a / (1 - p_a) / (p_b / (1 - p_b)))
+        check(standardised_share(a, b), (p_a - p_b) / spread)
+        check(risk_difference(a, b), p_a - p_b)
+        check(odds_ratio(a, b), p_a / (1 - p_a) / (p_b / (1 - p_b)))
     for n_a, sd_a, n_b, sd_b in [(10, 1, 200, 3), (200, 1, 10, 3), (40, 1, 40, 1)]:
         a, b = side(rng.normal(1, sd_a, (draws, n_a))), side(rng.normal(0, sd_b, (draws, n_b)))
-        check(effects_of_means.difference(a, b), 1)
-        check(effects_of_means.standardised(a, b), 1 / np.sqrt((sd_a**2 + sd_b**2) / 2))
+        check(mean_difference(a, b), 1)
+        check(standardised_mean(a, b), 1 / np.sqrt((sd_a**2 + sd_b**2) / 2))
     for n_a, mean_a, n_b, mean_b in [(20, 0.1, 300, 1), (50, 2, 50, 1)]:  # the first of them is often all zeros
         for draw in (rng.poisson, lambda mean, size: rng.geometric(1 / (1 + mean), size) - 1):
             a, b = side(draw(mean_a, (draws, n_a))), side(draw(mean_b, (draws, n_b)))
-            check(effects_of_means.ratio(a, b), mean_a / mean_b)
+            check(ratio_of_means(a, b), mean_a / mean_b)
 
 
 @pytest.mark.parametrize(("n_a", "n_b", "mean_a"), [(15, 300, 3), (300, 15, 3), (30, 30, 12)])

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinclust.disclosure.attacker import intervals
-from clinclust.disclosure.columns import are_independent
 from clinclust.disclosure.counts import FeatureCounts
+from clinclust.disclosure.intervals import are_independent, intervals
 from clinclust.disclosure.rounding import rounded
 from clinclust.disclosure.sizes import size_interval
 

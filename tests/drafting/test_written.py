@@ -108,9 +108,10 @@ def test_two_units_in_one_column_are_refused_with_the_repair():
     assert "give all values in one unit" in comment
 
 
-def test_flags_of_a_laboratory_are_marks():
-    feature, _, table = drafted([f"{value} H" if value > 140 else str(value) for value in NUMBERS])
-    assert feature.marks == ("H",)
+@pytest.mark.parametrize(("written", "mark"), [("{} H", "H"), ("ca. {}", "ca."), ("~{}", "~"), ("{}*", "*")])
+def test_flags_and_approximations_are_marks(written, mark):
+    feature, _, table = drafted([written.format(value) if value > 140 else str(value) for value in NUMBERS])
+    assert feature.marks == (mark,)
     np.testing.assert_array_equal(table["x"], NUMBERS)
 
 

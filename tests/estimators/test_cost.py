@@ -33,7 +33,7 @@ def wide_cohort(n, n_levels):
 
 def needed(n, n_levels, **parameters):
     frame, schema = wide_cohort(n, n_levels)
-    model = MAPDP(schema, **parameters)
+    model = MAPDP.as_published(schema, **parameters)
     return cost.needed_memory(prepared(model, frame, stacklevel=1).problem, model)
 
 
@@ -41,7 +41,7 @@ def test_too_much_is_refused_with_the_column_and_the_repair(monkeypatch):
     frame, schema = wide_cohort(300, 2000)
     monkeypatch.setattr(cost, "machine_memory", lambda: 10e6)
     with pytest.raises(InputError, match=r"machine has 0\.0 GB") as caught:
-        MAPDP(schema).fit(frame)
+        MAPDP.as_published(schema).fit(frame)
     assert "diagnosis (2,000 levels)" in str(caught.value)
     assert "ward" not in str(caught.value)
     assert "Group rare levels" in str(caught.value)
@@ -51,7 +51,7 @@ def test_much_is_a_warning_and_the_fit_goes_on(monkeypatch):
     frame, schema = wide_cohort(300, 500)
     monkeypatch.setattr(cost, "machine_memory", lambda: 8e6)
     with pytest.warns(CohortWarning, match=r"will need about 0\.0 GB of memory.*diagnosis"):
-        model = MAPDP(schema, n_restarts=1, n_jobs=1, random_state=0).fit(frame)
+        model = MAPDP.as_published(schema, n_restarts=1, n_jobs=1, random_state=0).fit(frame)
     assert model.n_clusters_ >= 1
 
 
@@ -72,7 +72,7 @@ def test_an_unknown_machine_is_warned_of_gigabytes_only(monkeypatch):
     monkeypatch.setattr(cost, "machine_memory", lambda: None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        prepared(MAPDP(schema), frame, stacklevel=1)
+        prepared(MAPDP.as_published(schema), frame, stacklevel=1)
 
 
 def test_the_machine_is_asked():
@@ -88,7 +88,7 @@ def test_the_machine_is_asked():
 def test_the_estimate_is_what_a_fit_takes(n, n_levels, beside):
     """Allocated memory is the same in every run; resident memory differs by a half with the system's pages."""
     frame, schema = wide_cohort(n, n_levels)
-    model = MAPDP(schema, n_restarts=4, n_jobs=1, random_state=0, progress=False, **beside)
+    model = MAPDP.as_published(schema, n_restarts=4, n_jobs=1, random_state=0, progress=False, **beside)
     estimated = cost.needed_memory(prepared(model, frame, stacklevel=1).problem, model)
     tracemalloc.start()
     try:

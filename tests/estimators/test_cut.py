@@ -26,7 +26,7 @@ OPTIONS = {
     "discount": {"discount": 0.3},
     "outlying": {"outlying_share": 0.02},
     "selection": {"select_features": True},
-    "blocks": {"block_powers": {"block 0": 0.5}},
+    "blocks": {"block_weights": {"block 0": 0.5}},
 }
 QUICK = {"n_restarts": 3, "random_state": 0, "progress": False}
 
@@ -39,7 +39,7 @@ def cohort(n=120):
 @pytest.fixture(scope="module", params=OPTIONS)
 def fitted(request):
     frame, schema = cohort()
-    model = MAPDP(schema, **QUICK, **OPTIONS[request.param]).fit(frame)
+    model = MAPDP.as_published(schema, **QUICK, **OPTIONS[request.param]).fit(frame)
     assert model.n_clusters_ >= 4
     return model, frame
 
@@ -47,7 +47,7 @@ def fitted(request):
 @pytest.fixture(scope="module")
 def plain():
     frame, schema = cohort()
-    return MAPDP(schema, **QUICK).fit(frame), frame
+    return MAPDP.as_published(schema, **QUICK).fit(frame), frame
 
 
 def joined(of_clusters, subtype_of):
@@ -74,8 +74,8 @@ def assert_same(one, other):
             assert ours == theirs, name
     for name in ("labels", "joins", "evidence"):
         assert getattr(one.tree_, name).tobytes() == getattr(other.tree_, name).tobytes()
-    assert one.clusters_.sizes.tobytes() == other.clusters_.sizes.tobytes()
-    assert one.clusters_.statistics.tobytes() == other.clusters_.statistics.tobytes()
+    assert one.subtypes_.sizes.tobytes() == other.subtypes_.sizes.tobytes()
+    assert one.subtypes_.statistics.tobytes() == other.subtypes_.statistics.tobytes()
     assert one.cohort_fingerprint_.digest == other.cohort_fingerprint_.digest
 
 
@@ -117,7 +117,7 @@ def test_subtypes_are_sums_of_clusters(fitted):
         cut = model.cut(k)
         assert cut.labels_.tolist() == model.tree_.cut(k).tolist() == cut.subtype_of_[model.labels_].tolist()
         assert cut.labels_.dtype == np.int64
-        assert cut.finer_labels_.tobytes() == model.labels_.tobytes()
+        assert cut.cluster_labels_.tobytes() == model.labels_.tobytes()
         np.testing.assert_allclose(cut.membership_, joined(model.membership_, cut.subtype_of_), rtol=1e-12)
         assert cut.membership_.max() <= 1.0
         proba = cut.predict_proba(new)
@@ -128,11 +128,11 @@ def test_subtypes_are_sums_of_clusters(fitted):
         assert cut.log_joint_ == model.log_joint_
         lost = model.tree_.evidence[: model.n_clusters_ - k].sum()
         assert cut.merged_log_joint_ == pytest.approx(model.log_joint_ - lost, abs=1e-7)
-        assert (cut.clusters_.sizes == cut.cluster_sizes_).all()
+        assert (cut.subtypes_.sizes == cut.cluster_sizes_).all()
 
 
 def test_a_subtype_can_be_most_probable_although_none_of_its_clusters_is(plain):
-    mixture = SubtypeMixture(plain[0].finer_clusters_, np.array([1, 0, 2, 1]))
+    mixture = SubtypeMixture(plain[0].clusters_, np.array([1, 0, 2, 1]))
     probabilities = np.array([[0.25, 0.4, 0.05, 0.2, 0.1]])
     summed = [[0.4, 0.45, 0.05, 0.1]]
     np.testing.assert_allclose(mixture.summed(probabilities), summed)
@@ -142,13 +142,13 @@ def test_a_subtype_can_be_most_probable_although_none_of_its_clusters_is(plain):
 def test_relevance_and_joint_are_those_of_the_merged_partition(plain):
     model, frame = plain
     schema = model.schema_
-    problem = pose(schema.validate(frame), schema, model.hyperparameters_, 3.0, block_powers=model.block_powers_)
+    problem = pose(schema.validate(frame), schema, model.hyperparameters_, 3.0, block_weights=model.block_weights_)
     names = [feature.name for feature in problem.cohort.encoding.features]
     for k in range(1, model.n_clusters_ + 1):
         cut = model.cut(k)
         expected = feature_relevance(problem, partition_of(problem, cut.labels_[problem.cohort.order]))
         np.testing.assert_allclose(cut.feature_relevance_[names], expected, rtol=1e-9, atol=1e-9)
-        joint = cc.log_joint(frame, cut.labels_, schema, model.hyperparameters_, block_powers=model.block_powers_)
+        joint = cc.log_joint(frame, cut.labels_, schema, model.hyperparameters_, block_weights=model.block_weights_)
         assert cut.merged_log_joint_ == pytest.approx(joint, abs=1e-7)
 
 
@@ -164,11 +164,11 @@ def test_the_model_that_is_cut_stays_as_it_was(plain):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_asking_before_the_fit_is_cutting_after_it(plain, n_jobs):
     model, frame = plain
-    asked = MAPDP(model.schema, **QUICK, n_jobs=n_jobs, n_clusters=3).fit(frame)
+    asked = MAPDP.as_published(model.schema, **QUICK, n_jobs=n_jobs, n_clusters=3).fit(frame)
     assert_same(asked, model.cut(3))
     assert_says_the_same(asked, model.cut(3), frame)
     assert asked.get_params() == model.cut(3).get_params() | {"n_jobs": n_jobs}
-    assert_same(MAPDP(model.schema, **QUICK).set_params(n_clusters=np.int64(3)).fit(frame), asked)
+    assert_same(MAPDP.as_published(model.schema, **QUICK).set_params(n_clusters=np.int64(3)).fit(frame), asked)
 
 
 def test_copies_of_a_cut_are_the_same(plain):
@@ -185,7 +185,7 @@ def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
     frame = pd.DataFrame({f"signal{i}": rng.normal(3.0 * groups, 1.0) for i in range(4)})
     frame = frame.assign(**{f"noise{i}": rng.normal(size=160) for i in range(6)})
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = MAPDP(schema, **QUICK, select_features=True).fit(frame)
+    model = MAPDP.as_published(schema, **QUICK, select_features=True).fit(frame)
     assert model.selected_features_ == [f"signal{i}" for i in range(4)]
     noise = [f"noise{i}" for i in range(6)]
     cut = model.cut(2)
@@ -205,7 +205,7 @@ def test_a_number_of_subtypes_is_a_whole_number(bad, plain):
     with pytest.raises(InputError, match=r"^n_clusters must be 'distinct' or a whole number of at least 1, or None"):
         model.cut(bad)
     with pytest.raises(InputError, match=r"^n_clusters must be 'distinct' or a whole number of at least 1, or None"):
-        MAPDP(model.schema, n_clusters=bad).fit(frame)
+        MAPDP.as_published(model.schema, n_clusters=bad).fit(frame)
 
 
 def test_more_than_the_search_found_is_refused_with_what_to_do(plain):
@@ -214,11 +214,11 @@ def test_more_than_the_search_found_is_refused_with_what_to_do(plain):
     with pytest.raises(InputError, match=said) as error:
         model.cut(9)
     assert "model" not in error.value.at_command_line
-    asked = MAPDP(model.schema, **QUICK, n_clusters=9)
+    asked = MAPDP.as_published(model.schema, **QUICK, n_clusters=9)
     with pytest.raises(InputError, match=said):
         asked.fit(frame)
     assert not hasattr(asked, "labels_")
-    coarse = MAPDP(model.schema, **QUICK, coarsening=0.5).fit(frame)
+    coarse = MAPDP.as_published(model.schema, **QUICK, coarsening=0.5).fit(frame)
     with pytest.raises(InputError, match=r"or a coarsening nearer to 1 \(now 0.5\)"):
         coarse.cut(9)
 
@@ -227,7 +227,7 @@ def test_more_subtypes_than_subjects_are_refused_before_the_search():
     frame = pd.DataFrame({"x": np.arange(5.0)})
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
     with pytest.raises(InputError, match=r"^6 subtypes were asked for, and the cohort has 5 subjects"):
-        MAPDP(schema, n_clusters=6).fit(frame)
+        MAPDP.as_published(schema, n_clusters=6).fit(frame)
 
 
 @pytest.mark.parametrize("bad", [[0, 1], [0.0, 1.0, 1.0, 0.0], [[0, 1, 1, 0]], ["a", "b", "a", "b"]])
@@ -245,7 +245,7 @@ def test_any_groups_of_clusters_make_subtypes_by_size(plain):
 
 def test_nothing_is_cut_before_a_fit():
     with pytest.raises(NotFittedError, match="call fit first"):
-        MAPDP().cut(2)
+        MAPDP.as_published().cut(2)
 
 
 # --- saving -----------------------------------------------------------------------------------------------------------
@@ -272,7 +272,7 @@ EDITS = {
     "a cluster less": with_arrays(lambda arrays: arrays.update(subtype_of_=arrays["subtype_of_"][1:])),
     "another type": with_arrays(lambda arrays: arrays.update(subtype_of_=arrays["subtype_of_"].astype(float))),
     "no map": edited(lambda text: text["fit"].update(subtype_of_=None)),
-    "no included features": with_arrays(lambda arrays: arrays.pop("finer_clusters_.included")),
+    "no included features": with_arrays(lambda arrays: arrays.pop("clusters_.included")),
 }
 
 
@@ -342,7 +342,7 @@ def three_levels(n=240):
 @pytest.mark.parametrize("method", ["refit", "cross-fit"])
 def test_refits_are_cut_to_the_number_asked_for(method, tmp_path):
     frame, schema, pair = three_levels()
-    model = MAPDP(schema, **QUICK).fit(frame)
+    model = MAPDP.as_published(schema, **QUICK).fit(frame)
     assert model.n_clusters_ == 4
     cut = model.cut(2)
     assert (cut.labels_ == cut.labels_[0]).tolist() == (pair == pair[0]).tolist()
@@ -365,7 +365,7 @@ def test_a_refit_in_which_there_are_fewer_says_so():
     frame, schema, _ = three_levels()
     frame = frame[["pair0", "member0", "outcome"]]
     schema = schema.restricted_to(list(frame))
-    model = MAPDP(schema, **QUICK, n_clusters=4).fit(frame)
+    model = MAPDP.as_published(schema, **QUICK, n_clusters=4).fit(frame)
     found = cc.validated_associations(model, frame, n_restarts=3, progress=False).set_index("feature")
     assert found["n_subtypes"].tolist() == [2, 2, 4]
     assert (found["agreement"].iloc[:2] < 0.5).all()

@@ -14,7 +14,7 @@ from test_notebook import Cells
 from clinclust import MAPDP, CohortWarning, DistinctSubtypes, Feature, FeatureSchema, Partition, distinct_subtypes
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.fitted_problem import fitted_problem
@@ -34,7 +34,7 @@ def severity_cohort(seed, n=N, n_groups=1, separation=4.0, missing=0.0):
 
 
 def fitted(frame, schema, **options):
-    return MAPDP(schema, **{"random_state": 0, "n_restarts": 4, "progress": False, **options}).fit(frame)
+    return MAPDP.as_published(schema, **{"random_state": 0, "n_restarts": 4, "progress": False, **options}).fit(frame)
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ OPTIONS = {
     "selected": {"select_features": True},
     "empirical": {"hyperparameters": "empirical"},
     "concentration": {"concentration": "map", "discount": 0.3},
-    "no powers": {"block_powers": None},
+    "no powers": {"block_weights": None},
 }
 
 
@@ -212,7 +212,7 @@ def test_the_problem_is_the_one_that_the_fit_solved(option):
         assert [one.name in model.selected_features_ for one in problem.cohort.encoding.features] == [True] * n_selected
         found += log_inclusion(n_selected, len(schema))
     if option == "outlying":
-        assert model.outlying_.any()
+        assert model.outliers_.any()
     assert found == pytest.approx(model.log_joint_, abs=1e-6)
 
 
@@ -236,7 +236,7 @@ def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch)
     frame, schema, _ = severity_cohort(0, n_groups=2)
     frame.iloc[3, 2] = 90.0
     model = fitted(frame, schema, outlying_share=0.01)
-    assert model.outlying_[3, 2]
+    assert model.outliers_[3, 2]
     parts, of_population = [], node_test.one_population
 
     def remembering(part, *rest):
@@ -246,7 +246,7 @@ def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch)
     monkeypatch.setattr(node_test, "one_population", remembering)
     distinct_subtypes(model, frame, n_draws=20)
     values = parts[0].cohort.arrays.values
-    assert np.isnan(values).sum() == model.outlying_.sum() > 0
+    assert np.isnan(values).sum() == model.outliers_.sum() > 0
     drawn = of_population(parts[0], "copula", np.random.default_rng(0)).draw(np.random.default_rng(0))
     assert (np.isnan(drawn.cohort.arrays.values) == np.isnan(values)).all()
 
@@ -256,7 +256,7 @@ def test_powers_of_blocks_count_in_the_subjects_and_in_the_draws(monkeypatch):
 
     frame, schema, _ = severity_cohort(0, n_groups=2)
     blocks = [Feature(name=one.name, likelihood="gaussian", block="b" if one.name > "x3" else None) for one in schema]
-    model = fitted(frame, FeatureSchema(blocks), block_powers={"b": 0.3})
+    model = fitted(frame, FeatureSchema(blocks), block_weights={"b": 0.3})
     powers = []
     of_part = node_test.profile
     monkeypatch.setattr(node_test, "profile", lambda part, *rest: powers.append(part.model) or of_part(part, *rest))
@@ -308,7 +308,7 @@ def test_everything_wrong_is_said_at_once(three):
     ):
         assert part in str(caught.value)
     with pytest.raises(InputError, match=r"n_draws .* not 2\.5.*not fitted"):
-        distinct_subtypes(MAPDP(model.schema_), frame, n_draws=2.5)
+        distinct_subtypes(MAPDP.as_published(model.schema_), frame, n_draws=2.5)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan, True, "0.05", None])
@@ -320,7 +320,7 @@ def test_levels_outside_are_refused(three, level):
 def test_only_a_fitted_model_and_its_cohort_are_accepted(three):
     model, frame, groups, _ = three
     with pytest.raises(NotFittedError, match=r"call model.fit\(frame\) first"):
-        distinct_subtypes(MAPDP(model.schema_), frame)
+        distinct_subtypes(MAPDP.as_published(model.schema_), frame)
     with pytest.raises(InputError, match="needs a fitted MAPDP; these subtypes were made by a clinician"):
         distinct_subtypes(Partition(groups, model.schema_, made_by="a clinician"), frame)
     with pytest.raises(InputError, match="holds other subjects or other values"):
@@ -370,7 +370,7 @@ def test_a_fit_that_asks_for_distinct_subtypes_is_the_plain_fit_tested_and_cut(t
     distinct = distinct_subtypes(model, frame)
     assert asked.n_clusters_ == 3 == distinct.n_subtypes
     assert adjusted_rand_index(asked.labels_, groups) > 0.95
-    np.testing.assert_array_equal(asked.finer_labels_, model.labels_)
+    np.testing.assert_array_equal(asked.cluster_labels_, model.labels_)
     np.testing.assert_array_equal(asked.labels_, distinct.labels)
     assert asked.log_joint_ == model.log_joint_ > asked.merged_log_joint_
     same(DistinctSubtypes(asked.tree_, asked.tree_test_), distinct)
@@ -414,7 +414,7 @@ def test_one_cluster_needs_no_test_and_is_one_distinct_subtype(tmp_path):
 def test_a_fit_of_fewer_than_ten_subjects_is_saved_with_its_empty_test(tmp_path):
     frame, schema, groups = severity_cohort(3, n=9, n_groups=3, separation=60.0)
     model = fitted(frame, schema, init=groups, n_clusters="distinct")
-    assert (model.n_clusters_, model.finer_labels_.max() + 1, len(model.tree_test_.joins)) == (1, 3, 0)
+    assert (model.n_clusters_, model.cluster_labels_.max() + 1, len(model.tree_test_.joins)) == (1, 3, 0)
     np.testing.assert_array_equal(MAPDP.load(model.save(tmp_path / "model")).labels_, model.labels_)
 
 

@@ -7,13 +7,13 @@ from cohorts import mixed_cohort
 
 import clinclust as cc
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.feature_predictives import log_predictives
+from clinclust.engine.problem.predictives import log_predictives
 from clinclust.estimators.explanation import SIZE, WITHIN
 
 
 def fitted(seed, **options):
     frame, schema, _, _ = mixed_cohort(seed, n=80)
-    return cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame), frame
+    return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame), frame
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_of_unions_the_other_clusters_have_a_row():
     means = np.repeat([0.0, 5.0, 30.0], [60, 50, 8])
     frame = pd.DataFrame(rng.normal(means[:, None], 1.0, (118, 4)), columns=list("abcd"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    whole = cc.MAPDP(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
+    whole = cc.MAPDP.as_published(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
     model = whole.cut(2)
     assert whole.n_clusters_ == 3
     told = model.explain(frame)
@@ -57,7 +57,7 @@ def test_of_unions_the_other_clusters_have_a_row():
 @pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 def test_single_predictives_are_those_of_scipy(seed):
     model, frame = fitted(seed)
-    clusters = model.finer_clusters_
+    clusters = model.clusters_
     values = model_values(model.schema_.validate(frame), clusters.encoding.features)
     everybody = np.ones(len(frame), dtype=np.int64)
     found = np.stack([log_predictives(clusters, values, k * everybody) for k in range(clusters.sizes.size + 1)], axis=2)
@@ -75,7 +75,7 @@ def test_words_say_for_whom_a_value_speaks():
     rng = np.random.default_rng(0)
     frail = np.arange(200) % 5 < 2
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     new = pd.DataFrame({"gait": [0.62, 1.2, np.nan], "grip": [33.0, 34.0, 21.0]}, index=["p", "q", "r"])
     told = model.explain(new).set_index(["subject", "feature"])
     assert told.loc[("p", "gait"), "subtype"] == 2
@@ -93,7 +93,7 @@ def test_the_figure_has_a_bar_for_each_term_of_one_subject():
     rng = np.random.default_rng(0)
     frail = np.arange(200) % 5 < 2
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     told = model.explain(frame.head(4))
     ax = cc.plot_explanation(told, subject=2)
     rows = told[told["subject"] == 2]

@@ -33,7 +33,7 @@ def wild():
     values[rng.random(values.shape) < 0.01] *= 25
     frame = pd.DataFrame(values, columns=list("abcde"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return MAPDP(schema, **QUICK).fit(frame), frame
+    return MAPDP.as_published(schema, **QUICK).fit(frame), frame
 
 
 def with_test(model, accepted):
@@ -73,7 +73,7 @@ def test_nobody_is_left_out_and_only_small_subtypes_are_merged(floor, wild, fitt
             assert (cut.labels_ == cut.subtype_of_[model.labels_]).all()
             assert (np.diff(cut.cluster_sizes_) <= 0).all()
             assert cut.min_size_ == (floor if isinstance(floor, int) else math.ceil(floor * len(frame) - 1e-9))
-            assert (cut.described_only_ == (cut.cluster_sizes_ < cut.min_size_)).all()
+            assert (cut.untested_ == (cut.cluster_sizes_ < cut.min_size_)).all()
             assert cut.log_joint_ == model.log_joint_
             assert cut.merged_log_joint_ <= before.merged_log_joint_ + 1e-9 <= model.log_joint_ + 1e-9
             large = [set(found) for found in groups(before) if size_of(before, found) >= cut.min_size_]
@@ -83,14 +83,14 @@ def test_nobody_is_left_out_and_only_small_subtypes_are_merged(floor, wild, fitt
 
 
 def size_of(cut, clusters):
-    return int(cut.finer_clusters_.sizes[clusters].sum())
+    return int(cut.clusters_.sizes[clusters].sum())
 
 
 def test_small_subtypes_stay_where_the_joint_tells_them_apart(wild):
     """By the public log joint: every merger that was left undone costs at least 5 nats, every one made costs less."""
     model, frame = wild
     cut = model.cut(None, min_size=FLOOR)
-    assert model.n_clusters_ > cut.n_clusters_ > (~cut.described_only_).sum() == 2
+    assert model.n_clusters_ > cut.n_clusters_ > (~cut.untested_).sum() == 2
     assert model.log_joint_ - cut.merged_log_joint_ < (model.n_clusters_ - cut.n_clusters_) * WEAK_EVIDENCE
 
     def joint(labels):
@@ -99,7 +99,7 @@ def test_small_subtypes_stay_where_the_joint_tells_them_apart(wild):
     whole = joint(cut.labels_)
     assert whole == pytest.approx(cut.merged_log_joint_, abs=1e-7)
     for first, second in combinations(range(cut.n_clusters_), 2):
-        if cut.described_only_[[first, second]].any():
+        if cut.untested_[[first, second]].any():
             merged = np.where(cut.labels_ == second, first, cut.labels_)
             assert whole - joint(pd.factorize(merged)[0]) >= WEAK_EVIDENCE
 
@@ -111,7 +111,7 @@ def test_evidence_of_a_pair_is_what_its_merger_loses(fitted):
     for first, second in pairs:
         merged = np.where(model.subtype_of_ == second, first, model.subtype_of_)
         lost.append(model.log_joint_ - merged_model(model, merged, n_clusters=None).merged_log_joint_)
-    np.testing.assert_allclose(_evidence(model.clusters_.pooled, np.array(pairs)), lost, rtol=1e-9, atol=1e-7)
+    np.testing.assert_allclose(_evidence(model.subtypes_.pooled, np.array(pairs)), lost, rtol=1e-9, atol=1e-7)
 
 
 def test_the_order_of_operations_does_not_matter(wild):
@@ -119,11 +119,11 @@ def test_the_order_of_operations_does_not_matter(wild):
     assert_same(model.cut(2).cut(None, min_size=FLOOR), model.cut(None, min_size=FLOOR))
     assert_same(model.cut(None, min_size=FLOOR).cut(3, min_size=5), model.cut(3, min_size=5))
     assert_same(model.cut(3, min_size=FLOOR).cut(None), model)
-    asked = MAPDP(model.schema, **QUICK, min_size=FLOOR).fit(frame)
+    asked = MAPDP.as_published(model.schema, **QUICK, min_size=FLOOR).fit(frame)
     assert_same(asked, model.cut(None, min_size=FLOOR))
     assert_says_the_same(asked, model.cut(None, min_size=FLOOR), frame)
     assert asked.get_params() == model.cut(None, min_size=FLOOR).get_params()
-    five = MAPDP(model.schema, **QUICK, n_clusters=5, min_size=np.int64(FLOOR)).fit(frame)
+    five = MAPDP.as_published(model.schema, **QUICK, n_clusters=5, min_size=np.int64(FLOOR)).fit(frame)
     assert_same(five, model.cut(5, min_size=FLOOR))
     share = model.cut(None, min_size=0.1)
     assert share.min_size_ == 19  # of 182
@@ -133,7 +133,7 @@ def test_the_order_of_operations_does_not_matter(wild):
 def test_without_a_floor_nothing_changes(wild, plain):
     for model, _ in (wild, plain):
         assert (model.min_size, model.min_size_) == (None, 1)
-        assert not model.described_only_.any()
+        assert not model.untested_.any()
         assert_same(model.cut(None, min_size=None), model)
         assert fewest_subjects(model) == 1
     assert fewest_subjects(cc.Partition(["a", "b"], plain[0].schema_, made_by="anybody")) == 1
@@ -143,7 +143,7 @@ def test_a_small_subtype_still_takes_new_subjects(wild):
     model, frame = wild
     cut = model.cut(None, min_size=FLOOR)
     told = cut.predict(frame)
-    assert set(np.flatnonzero(cut.described_only_)) <= set(told.tolist())
+    assert set(np.flatnonzero(cut.untested_)) <= set(told.tolist())
     np.testing.assert_allclose(cut.score_samples(frame), model.score_samples(frame))
 
 
@@ -155,14 +155,14 @@ def test_what_the_test_takes_for_one_continuum_is_merged_whatever_the_evidence(w
     last = model.n_clusters_ - 1
     one = with_test(model, []).cut(None, min_size=FLOOR)
     assert model.tree_.evidence[3:].min() > 4 * WEAK_EVIDENCE
-    assert not one.described_only_.any()
+    assert not one.untested_.any()
     assert sorted(one.cluster_sizes_.tolist())[0] >= FLOOR
     two = with_test(model, [last]).cut(None, min_size=FLOOR)
     sides = model.tree_.group_of(model.tree_.joins[-1].tolist())
     for group in groups(two):
         assert len(set(sides[group])) == 1  # nothing is merged across the division that is distinct
     small = [size for size in np.bincount(sides[model.labels_]) if size < FLOOR]
-    assert two.cluster_sizes_[two.described_only_].tolist() == small
+    assert two.cluster_sizes_[two.untested_].tolist() == small
     assert small
 
 
@@ -177,11 +177,11 @@ def test_what_the_test_finds_distinct_is_never_merged(wild):
 
 def test_distinct_subtypes_of_a_fit_keep_a_small_one(wild):
     model, frame = wild
-    found = MAPDP(model.schema, **QUICK, coarsening="auto", n_clusters="distinct", min_size=FLOOR).fit(frame)
+    found = MAPDP(model.schema, **QUICK, block_weights=None, min_size=FLOOR).fit(frame)
     free = found.cut("distinct")
     assert found.cluster_sizes_.tolist() == free.cluster_sizes_.tolist()
-    assert found.described_only_.tolist() == (free.cluster_sizes_ < FLOOR).tolist()
-    assert found.described_only_.any()
+    assert found.untested_.tolist() == (free.cluster_sizes_ < FLOOR).tolist()
+    assert found.untested_.any()
     assert_same(cc.MAPDP.cut(found, cc.distinct_subtypes(found, frame), min_size=FLOOR), found)
 
 
@@ -200,7 +200,7 @@ def test_what_is_no_floor_is_refused(bad, plain):
     with pytest.raises(InputError, match=said):
         model.cut(None, min_size=bad)
     with pytest.raises(InputError, match=said):
-        MAPDP(model.schema, min_size=bad).fit(frame)
+        MAPDP.as_published(model.schema, min_size=bad).fit(frame)
     with pytest.raises(InputError, match=r"^n_clusters must be .*; min_size must be "):
         model.cut(0, min_size=bad)
 
@@ -211,10 +211,10 @@ def test_a_floor_that_leaves_nothing_to_compare_is_refused_before_the_search(flo
     with pytest.raises(InputError, match=said):
         model.cut(None, min_size=floor)
     with pytest.raises(InputError, match=said):
-        MAPDP(model.schema, min_size=floor).fit(frame)
+        MAPDP.as_published(model.schema, min_size=floor).fit(frame)
     assert model.cut(None, min_size=60).min_size_ == 60
     with pytest.raises(InputError, match=r"the cohort has 3, .*; leave it out, or check"):
-        MAPDP(model.schema, min_size=2).fit(frame.head(3))
+        MAPDP.as_published(model.schema, min_size=2).fit(frame.head(3))
 
 
 # --- saving -----------------------------------------------------------------------------------------------------------
@@ -254,7 +254,7 @@ def test_remarks_are_of_size_and_of_the_loss_by_a_merger():
         values = np.vstack([rng.normal(mean, 1, (n, 3)) for mean, n in ((0, 40), (2.2, 25), (9, 3), (-9, 6))])
         frame = pd.DataFrame(values, columns=list("abc"))
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-        model = cc.MAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
         for cut in (model, model.cut(max(1, model.n_clusters_ - 1))):
             K = cut.n_clusters_
             whole = cc.log_joint(frame, cut.labels_, schema)
@@ -277,7 +277,7 @@ def test_what_noise_buys_for_two_nats_does_not_stand():
     for seed in range(25):
         frame = pd.DataFrame({f"x{place}": rng.binomial(4, 0.3, 100) for place in range(10)})
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="binomial", trials=4) for name in frame])
-        model = cc.MAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
         several += model.n_clusters_ > 1
         assert n_standing(model.fit_) == 1
         assert all(model.remarks_) == (model.n_clusters_ > 1)

@@ -70,9 +70,9 @@ def test_powers_that_cannot_be_are_refused_by_all_who_take_them(powers, said):
     frame, schema, _, groups = mixed_cohort(1, N, EVERY_LIKELIHOOD)
     schema = with_blocks(schema)
     for call in (
-        lambda: cc.log_joint(frame, groups, schema, block_powers=powers),
-        lambda: cc.MAPDP(schema, block_powers=powers).fit(frame),
-        lambda: cc.resolution_path(frame, schema, block_powers=powers),
+        lambda: cc.log_joint(frame, groups, schema, block_weights=powers),
+        lambda: cc.MAPDP.as_published(schema, block_weights=powers).fit(frame),
+        lambda: cc.resolution_path(frame, schema, block_weights=powers),
     ):
         with pytest.raises(InputError, match=said):
             call()
@@ -81,4 +81,4 @@ def test_powers_that_cannot_be_are_refused_by_all_who_take_them(powers, said):
 def test_without_blocks_in_the_schema_none_can_be_named():
     frame, schema, _, groups = mixed_cohort(1, N, EVERY_LIKELIHOOD)
     with pytest.raises(InputError, match="no block pressure; no clustered feature of it has a block"):
-        cc.log_joint(frame, groups, schema, block_powers={"pressure": 0.5})
+        cc.log_joint(frame, groups, schema, block_weights={"pressure": 0.5})

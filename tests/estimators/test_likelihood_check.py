@@ -39,7 +39,7 @@ def fitted(schema, frame, **parameters):
     frame = schema.validate(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cc.MAPDP(schema, **{**QUICK, **parameters}).fit(frame), frame
+        return cc.MAPDP.as_published(schema, **{**QUICK, **parameters}).fit(frame), frame
 
 
 @pytest.mark.simulation
@@ -47,7 +47,7 @@ def fitted(schema, frame, **parameters):
 def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp_path):
     frame, schema = attack(name)
     with pytest.warns(cc.CohortWarning, match=BETTER):
-        wrong = cc.MAPDP(schema, **QUICK).fit(frame)
+        wrong = cc.MAPDP.as_published(schema, **QUICK).fit(frame)
     compared = compared_likelihoods(wrong.fit_, schema.validate(frame))
     assert compared["is_misfit"].sum() >= 3
     lines = dict(zip(compared["feature"], compared["schema_line"], strict=True))
@@ -57,13 +57,13 @@ def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp
     ]
     path = tmp_path / "schema.yaml"
     path.write_text("clinclust: 1\nfeatures:\n" + "".join(f"  {line}\n" for line in mended), encoding="utf-8")
-    right = cc.MAPDP(cc.FeatureSchema.from_yaml(path), **QUICK).fit(frame)  # which warns of nothing
+    right = cc.MAPDP.as_published(cc.FeatureSchema.from_yaml(path), **QUICK).fit(frame)  # which warns of nothing
     assert right.n_clusters_ == 1 < wrong.n_clusters_
 
 
 def test_a_right_declaration_in_a_large_cohort_is_not_announced():
     frame, schema, *_ = mixed_cohort(3, 3000, EVERY_LIKELIHOOD * 2, n_groups=2)
-    model = cc.MAPDP(schema, **QUICK).fit(frame)  # a warning is an error
+    model = cc.MAPDP.as_published(schema, **QUICK).fit(frame)  # a warning is an error
     assert model.n_clusters_ == 2
     compared = compared_likelihoods(model.fit_, schema.validate(frame))
     assert not compared["is_misfit"].any()
@@ -146,13 +146,13 @@ def tree_of_one():
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
     model, _ = fitted(schema, pd.DataFrame({"x": [1.0, 1.5, 2.0]}), concentration=1e-9)
     assert model.n_clusters_ == 1
-    return ClusterTree(model.finer_clusters_, model.tree_.joins, model.tree_.evidence)
+    return ClusterTree(model.clusters_, model.tree_.joins, model.tree_.evidence)
 
 
 def test_features_pay_together_what_a_division_costs():
     frame, schema, *_ = mixed_cohort(5, 300, n_groups=4)
     model, _ = fitted(schema, frame)
-    clusters, tree = model.finer_clusters_, model.tree_
+    clusters, tree = model.clusters_, model.tree_
     assert model.n_clusters_ > 2
     found = ClusterTree(clusters, tree.joins, tree.evidence)
     nodes = [clusters.pooled(np.zeros(clusters.sizes.size, dtype=np.int64))]  # the last join, by another way

@@ -111,7 +111,7 @@ def test_the_distribution_function_adds_up_the_probabilities(name):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(3, n=120, likelihoods=LIKELIHOODS * 2, n_groups=4, missing=0.2)
-    model = MAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ >= 4
     return model, frame
 
@@ -129,9 +129,9 @@ def test_what_is_imputed_in_a_cut_is_of_the_mixture_of_its_subtype(how, fitted):
     model, frame = fitted
     cut = model.cut(2)
     filled, seen = cut.impute(frame, how=how, within_subtype=True), model.schema_.validate(frame, warn=False)
-    finer = probabilities(model.finer_scores(frame))[:, :-1]
+    finer = probabilities(model.cluster_scores(frame))[:, :-1]
     subtypes = cut.predict(frame)
-    clusters = cut.finer_clusters_
+    clusters = cut.clusters_
     for index, feature in enumerate(clusters.encoding.features):
         likelihood = clusters.encoding.likelihoods[index]
         rows = np.flatnonzero(seen[feature.name].isna() & (subtypes >= 0))[:8]

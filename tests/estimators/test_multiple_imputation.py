@@ -17,7 +17,7 @@ QUICK = {"n_restarts": 2, "random_state": 0, "progress": False}
 @pytest.fixture(scope="module")
 def cohort():
     frame, schema, _, _ = mixed_cohort(7, n=80, likelihoods=EVERY_LIKELIHOOD, missing=0.25)
-    return frame, schema, cc.MAPDP(schema, **QUICK).fit(frame)
+    return frame, schema, cc.MAPDP.as_published(schema, **QUICK).fit(frame)
 
 
 def test_observed_values_stay_and_all_others_are_valid(cohort):
@@ -61,7 +61,7 @@ def test_rows_stay_in_the_order_in_which_they_were_given(cohort):
 
 def test_a_whole_table_is_returned_as_it_is():
     frame, schema, _, _ = mixed_cohort(8, n=30, missing=0.0)
-    model = cc.MAPDP(schema, **QUICK).fit(frame)
+    model = cc.MAPDP.as_published(schema, **QUICK).fit(frame)
     for table in model.multiple_imputations(frame, m=2, n_sweeps=1, random_state=0):
         pd.testing.assert_frame_equal(table, schema.validate(frame, warn=False))
 
@@ -77,8 +77,8 @@ def test_described_columns_and_outlying_values_stay():
             for name in frame
         ]
     )
-    model = cc.MAPDP(schema, outlying_share=0.01, **QUICK).fit(frame)
-    assert model.outlying_[3, 0]
+    model = cc.MAPDP.as_published(schema, outlying_share=0.01, **QUICK).fit(frame)
+    assert model.outliers_[3, 0]
     for table in model.multiple_imputations(frame, m=3, n_sweeps=2, random_state=0):
         assert table.loc[3, "a"] == 300.0
         pd.testing.assert_series_equal(table["age"], frame["age"])
@@ -91,7 +91,7 @@ def test_features_that_were_not_selected_are_drawn_from_all_subjects():
     groups = np.repeat([0.0, 8.0], 40)
     X = np.column_stack([rng.normal(groups), rng.normal(groups), rng.permutation(np.linspace(98.0, 102.0, 80))])
     X[::3, 2] = np.nan
-    model = cc.MAPDP(select_features=True, **QUICK).fit(X)
+    model = cc.MAPDP.as_published(select_features=True, **QUICK).fit(X)
     assert model.n_clusters_ == 2
     assert model.selected_features_ == ["x0", "x1"]
     tables = model.multiple_imputations(X, m=40, n_sweeps=1, random_state=0)
@@ -122,7 +122,7 @@ def test_draws_are_those_of_the_exact_posterior():
             cc.Feature(name="finding", likelihood="bernoulli", prior=prior),
         ]
     )
-    model = cc.MAPDP(schema, concentration=1.0, **QUICK).fit(frame)
+    model = cc.MAPDP.as_published(schema, concentration=1.0, **QUICK).fit(frame)
     problem = pose(schema.validate(frame, warn=False), schema, model.hyperparameters_, 1.0)
     partitions = every_partition(5)
     joints = [log_joint(problem, new_partition(problem.cohort.arrays, one[problem.cohort.order])) for one in partitions]

@@ -83,7 +83,7 @@ def test_it_can_be_pickled_and_printed():
     assert "Partition: 2 subtypes of 3 subjects, made by a clinician" in html
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
-    assert (found.membership_, found.fit_, dict(found.kept_out_)) == (None, None, {})
+    assert (found.membership_, found.fit_, dict(found.uninformative_)) == (None, None, {})
 
 
 def test_the_documented_example_is_true():

@@ -20,7 +20,7 @@ ODDS = re.compile(r" \(([0-9.]+) nats, ([0-9.,]+|over 1,000,000) : 1\)")
 
 def fitted(seed, **options):
     frame, schema, _, _ = mixed_cohort(seed, n=80)
-    model = cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
     return model, model.schema_.validate(frame, warn=False)
 
 
@@ -30,7 +30,7 @@ def walkers():
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     gait = cc.Feature(name="gait", likelihood="gaussian", label="Gait; speed", unit="m/s")
     schema = cc.FeatureSchema([gait, cc.Feature(name="grip", likelihood="gaussian")])
-    return cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+    return cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
 
 
 @MISFIT
@@ -40,17 +40,17 @@ def walkers():
 def test_left_out_scores_are_those_of_clusters_without_the_subject(options):
     model, cohort = fitted(0, **options)
     fit, found = model.fit_, left_out_scores(model.fit_, cohort)
-    clusters, encoding = fit.finer_clusters_, fit.finer_clusters_.encoding
+    clusters, encoding = fit.clusters_, fit.clusters_.encoding
     names = model.schema_.names
     for subject in range(0, len(cohort), 9):
-        own = fit.finer_labels_[subject]
+        own = fit.cluster_labels_[subject]
         if clusters.sizes[own] == 1:
             continue
         values = model_values(cohort.iloc[[subject]], encoding.features)
         taken = []
         for place, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
             column = (values[feature.name] - encoding.centres[place]) / encoding.scales[place]
-            kept = clusters.included[place] and not fit.outlying_[subject, names.index(feature.name)]
+            kept = clusters.included[place] and not fit.outliers_[subject, names.index(feature.name)]
             taken.append(kept * likelihood.statistics(column)[0])
         sizes, statistics = clusters.sizes.copy(), clusters.statistics.copy()
         sizes[own] -= 1.0
@@ -86,7 +86,7 @@ def test_the_terms_of_a_member_add_up_to_the_odds_of_its_membership(seed, option
     assert model.n_clusters_ == 1 or found.all()
     np.testing.assert_allclose(terms.total[found], expected, atol=1e-6)
     np.testing.assert_allclose(terms.of_features.sum(axis=0) + terms.of_size + terms.within, terms.total)
-    if not model.clusters_.is_merged:
+    if not model.subtypes_.is_merged:
         np.testing.assert_allclose(terms.within, 0.0, atol=1e-6)
 
 
@@ -95,7 +95,7 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
     frame = pd.DataFrame(rng.normal(0.0, 1.0, (60, 4)), columns=list("abcd"))
     frame.loc[59] = 30.0
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
+    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
     alone = int(np.flatnonzero(model.cluster_sizes_[model.labels_] == 1)[0])
     cohort = model.schema_.validate(frame, warn=False)
     scores = left_out_scores(model.fit_, cohort)[alone]

@@ -10,12 +10,12 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint, plot_resolution_path, plot_tree, resolution_path
-from clinclust.engine.joint_estimates.coarsening import independent_share
+from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search.labels import adjusted_rand_index
 
 COARSENINGS = (1.0, 0.6, 0.3, 0.1)
 
@@ -38,7 +38,7 @@ def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
 def contaminated():
     """Return (frame, schema, groups, model fitted automatically) of a cohort with wild values."""
     frame, schema, groups = wrong_cohort(3, correlation=0.5, contaminated=0.03)
-    return frame, schema, groups, MAPDP(schema, coarsening="auto", n_restarts=3, random_state=1).fit(frame)
+    return frame, schema, groups, MAPDP.as_published(schema, coarsening="auto", n_restarts=3, random_state=1).fit(frame)
 
 
 # --- outlying values -------------------------------------------------------------------------------------------------
@@ -96,27 +96,27 @@ def test_no_change_of_a_single_value_raises_the_joint_further(discount, coarseni
 
 def test_wild_values_open_no_clusters_of_their_own(contaminated):
     frame, schema, groups, model = contaminated
-    plain = MAPDP(schema, n_restarts=3, random_state=1).fit(frame)
+    plain = MAPDP.as_published(schema, n_restarts=3, random_state=1).fit(frame)
     assert plain.n_clusters_ > 2
     assert model.n_clusters_ == 2
     assert adjusted_rand_index(model.labels_, groups) > 0.9
     wild = np.abs(frame.to_numpy()) > 10
-    assert model.outlying_.shape == frame.shape
-    assert model.outlying_[wild].all()
+    assert model.outliers_.shape == frame.shape
+    assert model.outliers_[wild].all()
     clean = wrong_cohort(3, correlation=0.5)[0]
     replaced = frame.to_numpy() != clean.to_numpy()
-    assert not model.outlying_[~replaced].any()
-    assert model.outlying_[replaced].mean() > 0.75  # the others lie among the values of their subtype
+    assert not model.outliers_[~replaced].any()
+    assert model.outliers_[replaced].mean() > 0.75  # the others lie among the values of their subtype
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     assert model.log_joint_trace_[-1] == model.log_joint_ == model.restarts_["log_joint"].max()
 
 
 def test_the_joint_of_a_fit_is_that_of_the_values_kept_and_the_price_of_the_others(contaminated):
     frame, schema, _, model = contaminated
-    kept = frame.mask(model.outlying_)
+    kept = frame.mask(model.outliers_)
     joint = log_joint(kept, model.labels_, schema, model.hyperparameters_, coarsening=model.coarsening_)
-    price = (~model.outlying_).sum() * np.log(0.99)
-    for name, out in zip(frame, model.outlying_.T, strict=True):
+    price = (~model.outliers_).sum() * np.log(0.99)
+    for name, out in zip(frame, model.outliers_.T, strict=True):
         for value in frame[name][out]:
             price += np.log(0.01) + oracles.log_predictive("gaussian", model.hyperparameters_[name], [], value, None)
     assert model.log_joint_ == pytest.approx(joint + model.coarsening_ * price, abs=1e-6)
@@ -126,7 +126,7 @@ def test_a_rare_subtype_far_away_is_no_slip_of_the_pen():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(150, 6))
     values[:8] += 12.0
-    model = MAPDP(outlying_share=0.01, n_restarts=2, random_state=0).fit(values)
+    model = MAPDP.as_published(outlying_share=0.01, n_restarts=2, random_state=0).fit(values)
     assert model.cluster_sizes_.tolist() == [142, 8]
     assert model.coarsening_ == 1.0
 
@@ -135,7 +135,7 @@ def test_new_subjects_are_scored_by_the_mixture_with_the_prior(contaminated):
     frame, _, _, model = contaminated
     new = frame.iloc[:5].copy()
     new.iloc[0, 0], new.iloc[1, 2] = 1e4, np.nan
-    columns = frame.mask(model.outlying_)
+    columns = frame.mask(model.outliers_)
     scores = np.zeros((5, 3))
     for k in range(3):
         inside = model.labels_ == k
@@ -153,9 +153,9 @@ def test_new_subjects_are_scored_by_the_mixture_with_the_prior(contaminated):
 
 def test_no_value_is_outlying_unless_asked_for():
     frame, schema, _ = wrong_cohort(1, contaminated=0.05, n=60)
-    model = MAPDP(schema, n_restarts=2, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
     assert model.outlying_share_ == 0.0
-    assert not model.outlying_.any()
+    assert not model.outliers_.any()
     assert not hasattr(model, "resolution_path_")
 
 
@@ -196,8 +196,8 @@ def test_independent_features_ask_for_no_coarsening_whatever_their_likelihood():
 @pytest.mark.simulation
 def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     frame, schema, groups = wrong_cohort(5, correlation=0.75)
-    plain = MAPDP(schema, n_restarts=3, random_state=0).fit(frame)
-    model = MAPDP(schema, coarsening="auto", n_restarts=3, random_state=0).fit(frame)
+    plain = MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, coarsening="auto", n_restarts=3, random_state=0).fit(frame)
     assert plain.n_clusters_ > 2
     assert model.n_clusters_ == 2
     agreement = adjusted_rand_index(model.labels_, groups)
@@ -212,7 +212,7 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     assert path.steps["coarsening"].iloc[-1] == model.coarsening_  # coarser steps would not change the choice
     # The fit is that of the number chosen: no move raises its joint.
     assert (model.tree_.evidence > 0).all()
-    again = MAPDP(
+    again = MAPDP.as_published(
         schema, coarsening=model.coarsening_, outlying_share=0.01, init=model.labels_, n_restarts=1, random_state=0
     ).fit(frame)
     assert again.log_joint_ == pytest.approx(model.log_joint_, abs=1e-6)
@@ -221,12 +221,12 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
 def test_the_number_of_threads_changes_no_bit(contaminated):
     frame, schema, _, _ = contaminated
     one, two = (
-        MAPDP(schema, coarsening="auto", n_restarts=2, random_state=4, n_jobs=jobs).fit(frame.iloc[:120])
+        MAPDP.as_published(schema, coarsening="auto", n_restarts=2, random_state=4, n_jobs=jobs).fit(frame.iloc[:120])
         for jobs in (1, 2)
     )
     assert one.log_joint_ == two.log_joint_
     assert one.labels_.tobytes() == two.labels_.tobytes()
-    assert one.outlying_.tobytes() == two.outlying_.tobytes()
+    assert one.outliers_.tobytes() == two.outliers_.tobytes()
     pd.testing.assert_frame_equal(one.resolution_path_.steps, two.resolution_path_.steps, check_exact=True)
 
 
@@ -234,7 +234,7 @@ def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contamina
     frame, _, _, model = contaminated
     back = MAPDP.load(model.save(tmp_path / "model"))
     assert back.coarsening == "auto"
-    assert (back.outlying_ == model.outlying_).all()
+    assert (back.outliers_ == model.outliers_).all()
     assert back.outlying_share_ == 0.01
     pd.testing.assert_frame_equal(back.tree_.merges, model.tree_.merges)
     assert (back.tree_.cut(1) == 0).all()
@@ -246,7 +246,7 @@ def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contamina
 
 def test_a_second_fit_forgets_the_path_of_the_first():
     frame, schema, _ = wrong_cohort(1, n=40)
-    model = MAPDP(schema, coarsening="auto", n_restarts=1, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, coarsening="auto", n_restarts=1, random_state=0).fit(frame)
     assert hasattr(model, "resolution_path_")
     assert not hasattr(model.set_params(coarsening=0.5).fit(frame), "resolution_path_")
 
@@ -331,7 +331,7 @@ def test_the_figures_say_what_they_show(contaminated, tmp_path):
         axes.figure.savefig(tmp_path / f"{name}.png")
     assert plot_tree(model, ax=tree) is tree
     with pytest.raises(ValueError, match="not fitted"):
-        plot_tree(MAPDP())
+        plot_tree(MAPDP.as_published())
 
 
 # --- large cohorts ---------------------------------------------------------------------------------------------------
@@ -345,9 +345,9 @@ def large():
     def fitted(**options):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("clinclust.estimators.search.LARGE_BESIDE", 500)
-            patch.setattr("clinclust.engine.joint_estimates.sampled_resolution.N_SAMPLED", 300)
+            patch.setattr("clinclust.engine.joint_estimates.resolution.N_SAMPLED", 300)
             given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
-            return MAPDP(schema, **given).fit(frame)
+            return MAPDP.as_published(schema, **given).fit(frame)
 
     return frame, schema, groups, fitted
 
@@ -359,10 +359,10 @@ def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_
     assert model.restarts_["start"].str.startswith("sample: ").all()
     assert model.n_clusters_ == 2
     assert adjusted_rand_index(model.labels_, groups) > 0.9
-    whole = MAPDP(schema, coarsening="auto", n_restarts=3, random_state=2).fit(frame)
+    whole = MAPDP.as_published(schema, coarsening="auto", n_restarts=3, random_state=2).fit(frame)
     assert adjusted_rand_index(model.labels_, whole.labels_) > 0.95
-    same = model.outlying_ == whole.outlying_
-    assert same[model.outlying_ | whole.outlying_].mean() > 0.9
+    same = model.outliers_ == whole.outliers_
+    assert same[model.outliers_ | whole.outliers_].mean() > 0.9
     path = model.resolution_path_
     assert (path.chosen, len(path.steps)) == (model.coarsening_, 1)
 
@@ -373,7 +373,7 @@ def test_the_joint_of_a_search_that_begins_in_a_sample_never_falls_and_is_that_o
     assert not hasattr(model, "resolution_path_")
     assert (np.diff(model.log_joint_trace_) >= -1e-9).all()
     posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.6)
-    kept = without_outlying(posed, model.outlying_[posed.cohort.order], 0.01)
+    kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
     partition = new_partition(kept.cohort.arrays, model.labels_[posed.cohort.order])
     assert model.log_joint_ == pytest.approx(joint_of(kept, partition), abs=1e-6)
 
@@ -383,7 +383,7 @@ def test_a_search_that_begins_in_a_sample_has_the_same_bits_with_any_number_of_t
     one, two = fitted(n_jobs=1), fitted(n_jobs=2)
     assert one.log_joint_ == two.log_joint_
     np.testing.assert_array_equal(one.labels_, two.labels_)
-    np.testing.assert_array_equal(one.outlying_, two.outlying_)
+    np.testing.assert_array_equal(one.outliers_, two.outliers_)
 
 
 _MISJUDGED = [(3, 0.3), (4, 0.5), (7, 0.5)]
@@ -394,10 +394,12 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
     frame, schema, _ = wrong_cohort(seed, correlation=correlation, contaminated=0.03, n=900)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clinclust.estimators.search.LARGE_BESIDE", 500)
-        patch.setattr("clinclust.engine.joint_estimates.sampled_resolution.N_SAMPLED", 200)
-        model = MAPDP(schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+        patch.setattr("clinclust.engine.joint_estimates.resolution.N_SAMPLED", 200)
+        model = MAPDP.as_published(
+            schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options
+        ).fit(frame)
     posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, model.coarsening_)
-    kept = without_outlying(posed, model.outlying_[posed.cohort.order], 0.01)
+    kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
     return model, kept, model.labels_[posed.cohort.order]
 
 
@@ -421,5 +423,5 @@ def test_a_path_that_goes_on_among_all_subjects_raises_one_joint_with_any_number
     two, *_ = _fitted_from_a_small_sample(seed, correlation, n_jobs=2)
     assert model.log_joint_ == two.log_joint_
     np.testing.assert_array_equal(model.labels_, two.labels_)
-    np.testing.assert_array_equal(model.outlying_, two.outlying_)
+    np.testing.assert_array_equal(model.outliers_, two.outliers_)
     np.testing.assert_array_equal(model.resolution_path_.labels, two.resolution_path_.labels)

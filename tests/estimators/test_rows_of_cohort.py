@@ -10,8 +10,7 @@ import pytest
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, draft_schema, read_cohort
 from clinclust.errors import InputError
-from clinclust.files.selection.row_choice import RowChoice
-from clinclust.files.selection.rows_taken import RowCounts
+from clinclust.files.selection.row_choice import RowChoice, RowCounts
 
 CHOICE = RowChoice(where="visit == 1")
 FEATURES = [Feature(name="falls", likelihood="poisson"), Feature(name="visits", likelihood="poisson")]
@@ -32,7 +31,7 @@ def read(path, **choice):
 
 
 def fitted(schema, frame):
-    return MAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    return MAPDP.as_published(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
 
 
 def schema(rows=None):

@@ -32,9 +32,9 @@ FITTED = (
     "log_joint_",
     "leave_one_out_nll_",
     "hyperparameters_",
-    "kept_out_",
+    "uninformative_",
     "concentration_",
-    "block_powers_",
+    "block_weights_",
     "random_seed_",
     "versions_",
     "n_features_in_",
@@ -45,9 +45,13 @@ FITTED = (
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(4, n=50, likelihoods=LIKELIHOODS * 2)
-    return MAPDP(with_blocks(schema), n_restarts=4, concentration=2.0, random_state=np.random.default_rng(3)).fit(
-        frame
-    ), frame
+    return MAPDP.as_published(
+        with_blocks(schema),
+        block_weights="auto",
+        n_restarts=4,
+        concentration=2.0,
+        random_state=np.random.default_rng(3),
+    ).fit(frame), frame
 
 
 @pytest.fixture
@@ -119,7 +123,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
     hyperparameters = random_hyperparameters(np.random.default_rng(0), columns)
     del hyperparameters["gaussian_6"]["kappa"], hyperparameters["poisson_3"]
     hyperparameters["binomial_1"]["a"] = np.float64(0.5)
-    model = MAPDP(
+    model = MAPDP.as_published(
         schema,
         init=np.array(["x", "y", "z"])[groups] if init == "labels" else init,
         hyperparameters=hyperparameters,
@@ -143,10 +147,10 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
 def test_stated_powers_of_blocks_are_saved(tmp_path):
     frame, schema, _, _ = mixed_cohort(6, n=40)
     powers = {"block 1": np.float64(0.25)}
-    model = MAPDP(with_blocks(schema), block_powers=powers, n_restarts=2, random_state=0).fit(frame)
+    model = MAPDP.as_published(with_blocks(schema), block_weights=powers, n_restarts=2, random_state=0).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
-    assert loaded.block_powers == powers
-    assert loaded.block_powers_ == model.block_powers_ == {"block 0": 1.0, "block 1": 0.25}
+    assert loaded.block_weights == powers
+    assert loaded.block_weights_ == model.block_weights_ == {"block 0": 1.0, "block 1": 0.25}
     assert loaded.fit(frame).log_joint_ == model.log_joint_
 
 
@@ -154,7 +158,7 @@ def test_nothing_in_the_files_is_pickled(folder):
     with np.load(folder / "model.npz", allow_pickle=False) as archive:
         kinds = {name: archive[name].dtype.kind for name in archive.files}
     assert set(kinds.values()) <= set("biuf")
-    assert {"finer_labels_", "finer_membership_"} <= set(kinds)
+    assert {"cluster_labels_", "cluster_membership_"} <= set(kinds)
     json.loads((folder / "model.json").read_text(encoding="utf-8"))
 
 
@@ -195,7 +199,7 @@ def test_hostile_text_comes_back_as_it_was(tmp_path):
         }
     )
     frame.loc[3, "no"] = "null"
-    model = MAPDP(schema, n_restarts=3, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.schema_ == schema
     assert loaded.schema_[name].levels == HOSTILE
@@ -206,7 +210,7 @@ def test_hostile_text_comes_back_as_it_was(tmp_path):
 def test_a_model_without_a_schema_of_its_own_keeps_the_drafted_one(tmp_path):
     X = np.random.default_rng(0).normal(np.repeat([0, 9], 20)[:, None], 1, (40, 3))
     X[2, 1] = np.nan
-    model = MAPDP(n_restarts=3, random_state=0).fit(X)
+    model = MAPDP.as_published(n_restarts=3, random_state=0).fit(X)
     loaded = MAPDP.load(model.save(tmp_path / "deeper" / "model"))
     assert loaded.schema_ == model.schema_
     assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
@@ -264,7 +268,7 @@ def bomb():
     content = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + bytes(10_000_000)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("finer_labels_.npy", content)
+        archive.writestr("cluster_labels_.npy", content)
     return buffer.getvalue()
 
 
@@ -277,11 +281,11 @@ def archive_of(**arrays):
 def broken_archive():
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr("finer_labels_.npy", b"no array")
+        archive.writestr("cluster_labels_.npy", b"no array")
     return buffer.getvalue()
 
 
-STATISTICS, POWERS = "finer_clusters_.statistics", "finer_clusters_.model.powers"
+STATISTICS, POWERS = "clusters_.statistics", "clusters_.model.powers"
 BROKEN = {
     "garbage": lambda folder: (folder / "model.json").write_bytes(b"\xff\xfe\x00garbage"),
     "empty": lambda folder: (folder / "model.json").write_text(""),
@@ -289,22 +293,22 @@ BROKEN = {
     "list": lambda folder: (folder / "model.json").write_text("[1, 2]"),
     "other json": lambda folder: (folder / "model.json").write_text('{"name": "x"}'),
     "format": edited(lambda text: text.update(clinclust_model=99)),
-    "lacks features": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"].pop("features")),
+    "lacks features": edited(lambda text: text["fit"]["clusters_"]["encoding"].pop("features")),
     "a checksum that is none": lambda folder: (folder / "manifest.json").write_text("{}"),
     "no manifest": lambda folder: (folder / "manifest.json").unlink(),
     "schema": edited(lambda text: text["fit"].update(schema_="features: [")),
     "no schema": edited(lambda text: text["fit"].update(schema_=5)),
-    "feature": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"]["features"].append("unheard_of")),
+    "feature": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].append("unheard_of")),
     "parameter": edited(lambda text: text["parameters"].update(alpha=1)),
     "no parameters": edited(lambda text: text.update(parameters=[])),
     "restarts": edited(lambda text: text["fit"].update(restarts_={"a": [1], "b": [1, 2]})),
     "no fit": edited(lambda text: text.pop("fit")),
     "a number for a fit": edited(lambda text: text.update(fit=7)),
     "a number for a dataclass": edited(lambda text: text["fit"].update(tree_=7)),
-    "a number for an array": edited(lambda text: text["fit"].update(finer_labels_=7)),
-    "no such array": edited(lambda text: text["fit"].update(finer_labels_="other")),
+    "a number for an array": edited(lambda text: text["fit"].update(cluster_labels_=7)),
+    "no such array": edited(lambda text: text["fit"].update(cluster_labels_="other")),
     "text for a number": edited(lambda text: text["fit"].update(log_joint_="high")),
-    "null for a dictionary": edited(lambda text: text["fit"].update(kept_out_=None)),
+    "null for a dictionary": edited(lambda text: text["fit"].update(uninformative_=None)),
     "constants": with_text(lambda text: json.dumps(text).replace("0.0", "NaN", 1).encode()),
     "a number too large": with_text(lambda text: json.dumps(text).replace("0.0", "1e999", 1).encode()),
     "a name twice": with_text(lambda text: json.dumps(text).replace("{", '{"clinclust_model": 5, ', 1).encode()),
@@ -312,11 +316,11 @@ BROKEN = {
     "a path for the schema": edited(lambda text: text["fit"].update(schema_="/etc/hostname")),
     "an unknown field": edited(lambda text: text["fit"].update(extra=1)),
     "true for a number": edited(lambda text: text["fit"].update(log_joint_=True)),
-    "null for a number": edited(lambda text: text["fit"]["finer_clusters_"]["model"].update(prior=None)),
-    "null for centres": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"].update(centres=None)),
-    "a concentration below 0": edited(lambda text: text["fit"]["finer_clusters_"]["model"].update(concentration=-1.0)),
-    "another concentration": edited(lambda text: text["fit"]["finer_clusters_"]["model"].update(concentration=2.5)),
-    "features in another order": edited(lambda text: text["fit"]["finer_clusters_"]["encoding"]["features"].reverse()),
+    "null for a number": edited(lambda text: text["fit"]["clusters_"]["model"].update(prior=None)),
+    "null for centres": edited(lambda text: text["fit"]["clusters_"]["encoding"].update(centres=None)),
+    "a concentration below 0": edited(lambda text: text["fit"]["clusters_"]["model"].update(concentration=-1.0)),
+    "another concentration": edited(lambda text: text["fit"]["clusters_"]["model"].update(concentration=2.5)),
+    "features in another order": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].reverse()),
     "another level": edited(
         lambda text: text["fit"].update(schema_=text["fit"]["schema_"].replace("trials: 4", "trials: 5"))
     ),
@@ -325,32 +329,32 @@ BROKEN = {
         lambda text: text["fit"]["restarts_"].update(log_joint=["a" for _ in text["fit"]["restarts_"]["start"]])
     ),
     "another parameter": edited(lambda text: text["parameters"].update(n_restarts=0)),
-    "the array of another field": edited(lambda text: text["fit"].update(finer_labels_="tree_.labels")),
-    "a label too large": with_arrays(lambda arrays: arrays["finer_labels_"].__setitem__(0, 99)),
-    "a label of no memory": with_arrays(lambda arrays: arrays["finer_labels_"].__setitem__(0, 2**40)),
-    "a scale too large": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.scales"].__setitem__(-1, 1e300)),
-    "a label below 0": with_arrays(lambda arrays: arrays["finer_labels_"].__setitem__(0, -1)),
+    "the array of another field": edited(lambda text: text["fit"].update(cluster_labels_="tree_.labels")),
+    "a label too large": with_arrays(lambda arrays: arrays["cluster_labels_"].__setitem__(0, 99)),
+    "a label of no memory": with_arrays(lambda arrays: arrays["cluster_labels_"].__setitem__(0, 2**40)),
+    "a scale too large": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 1e300)),
+    "a label below 0": with_arrays(lambda arrays: arrays["cluster_labels_"].__setitem__(0, -1)),
     "another label": with_arrays(
-        lambda arrays: arrays["finer_labels_"].__setitem__(0, 1 - min(arrays["finer_labels_"][0], 1))
+        lambda arrays: arrays["cluster_labels_"].__setitem__(0, 1 - min(arrays["cluster_labels_"][0], 1))
     ),
     "labels of another type": with_arrays(
-        lambda arrays: arrays.update(finer_labels_=arrays["finer_labels_"].astype(np.int32))
+        lambda arrays: arrays.update(cluster_labels_=arrays["cluster_labels_"].astype(np.int32))
     ),
-    "a subject less": with_arrays(lambda arrays: arrays.update(finer_labels_=arrays["finer_labels_"][1:])),
+    "a subject less": with_arrays(lambda arrays: arrays.update(cluster_labels_=arrays["cluster_labels_"][1:])),
     "a statistic less": with_arrays(lambda arrays: arrays.update({STATISTICS: arrays[STATISTICS][:, 1:]})),
     "a cluster less": with_arrays(lambda arrays: arrays.update({STATISTICS: arrays[STATISTICS][1:]})),
     "another statistic": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), 40.25)),
     "no number": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), np.nan)),
-    "a scale of 0": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.scales"].__setitem__(-1, 0.0)),
-    "another scale": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.scales"].__setitem__(-1, 2.0)),
-    "another centre": with_arrays(lambda arrays: arrays["finer_clusters_.encoding.centres"].__setitem__(0, 2.0)),
-    "another prior": with_arrays(lambda arrays: arrays["finer_clusters_.model.prior"].__setitem__(0, 2.0)),
+    "a scale of 0": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 0.0)),
+    "another scale": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 2.0)),
+    "another centre": with_arrays(lambda arrays: arrays["clusters_.encoding.centres"].__setitem__(0, 2.0)),
+    "another prior": with_arrays(lambda arrays: arrays["clusters_.model.prior"].__setitem__(0, 2.0)),
     "a power above 1": with_arrays(lambda arrays: arrays[POWERS].__imul__(10.0)),
     "a power of 0": with_arrays(lambda arrays: arrays[POWERS].__setitem__(0, 0.0)),
     "a power less": with_arrays(lambda arrays: arrays.update({POWERS: arrays[POWERS][1:]})),
     "two powers in a block": with_arrays(lambda arrays: arrays[POWERS].__setitem__(np.argmin(arrays[POWERS]), 0.01)),
     "a power without a block": with_arrays(lambda arrays: arrays[POWERS].__setitem__(np.argmax(arrays[POWERS]), 0.01)),
-    "a stated power above 1": edited(lambda text: text["parameters"].update(block_powers={"block 0": 2.0})),
+    "a stated power above 1": edited(lambda text: text["parameters"].update(block_weights={"block 0": 2.0})),
     "a tree of other joins": with_arrays(lambda arrays: arrays["tree_.joins"].__setitem__(0, [0, 0])),
     "an unknown array": with_arrays(lambda arrays: arrays.update(more=np.zeros(3))),
     "a bomb": with_checksum(bomb()),
@@ -360,8 +364,8 @@ BROKEN = {
     "no npz, right checksum": with_checksum(b"garbage"),
     "npy, right checksum": with_checksum(b"\x93NUMPY\x01\x00"),
     "no array, right checksum": with_checksum(broken_archive()),
-    "pickled npz, right checksum": with_checksum(archive_of(finer_labels_=np.array([{"a": 1}], dtype=object))),
-    "lacks arrays, right checksum": with_checksum(archive_of(finer_labels_=np.zeros(3, dtype=int))),
+    "pickled npz, right checksum": with_checksum(archive_of(cluster_labels_=np.array([{"a": 1}], dtype=object))),
+    "lacks arrays, right checksum": with_checksum(archive_of(cluster_labels_=np.zeros(3, dtype=int))),
 }
 
 
@@ -375,7 +379,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
     if "manifest" not in damage and "checksum that" not in damage:
         assert "holds no model that can be read: " in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 11; fit the model again" in str(error.value)
+        assert "its format is 99, and this version reads 12; fit the model again" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is not the file that manifest.json lists. It is damaged" in str(error.value)
 
@@ -386,7 +390,7 @@ def with_the_right_salt(folder):
         arrays = dict(archive)
     text = json.loads((folder / "model.json").read_text(encoding="utf-8"))
     fit = read_fields(Fit, text["fit"], arrays)
-    salt = salt_of(fit.schema_, fit.random_seed_, fit.finer_labels_, fit.finer_clusters_)
+    salt = salt_of(fit.schema_, fit.random_seed_, fit.cluster_labels_, fit.clusters_)
     edited(lambda text: text["fit"]["cohort_fingerprint_"].update(salt=salt))(folder)
     edited(lambda text: text.update(seal_of_subtypes=seal_of_subtypes(salt, fit.subtype_of_, fit.min_size_)))(folder)
 
@@ -431,16 +435,16 @@ def test_what_cannot_be_is_refused_although_every_checksum_is_right(damage, fold
 
 
 def with_other_labels(arrays):
-    for name in ("finer_labels_", "tree_.labels"):
+    for name in ("cluster_labels_", "tree_.labels"):
         arrays[name][0] = 1 - min(arrays[name][0], 1)
 
 
 ALONE = {
     "the sizes of the clusters": with_arrays(with_other_labels),
     "rows that do not sum to 1": with_arrays(
-        lambda arrays: arrays["finer_membership_"].__setitem__((0, slice(None)), 0.9)
+        lambda arrays: arrays["cluster_membership_"].__setitem__((0, slice(None)), 0.9)
     ),
-    "none can be outlying": with_arrays(lambda arrays: arrays["outlying_"].__setitem__((0, 0), True)),
+    "none can be outlying": with_arrays(lambda arrays: arrays["outliers_"].__setitem__((0, 0), True)),
     "in the order of an encoding": BROKEN["features in another order"],
 }
 
@@ -484,7 +488,7 @@ def test_arrays_by_column_are_read_by_row(fitted, folder):
     model, frame = fitted
     with_arrays(lambda arrays: arrays.update({STATISTICS: np.asfortranarray(arrays[STATISTICS])}))(folder)
     loaded = MAPDP.load(folder)
-    assert loaded.finer_clusters_.statistics.flags.c_contiguous
+    assert loaded.clusters_.statistics.flags.c_contiguous
     assert loaded.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
@@ -515,7 +519,7 @@ def test_changed_assignments_are_told(folder):
 @pytest.mark.parametrize("fit", [False, True])
 def test_a_model_looks_the_same_after_pickling_and_saving(fit, tmp_path):
     frame, schema, _, _ = mixed_cohort(2, n=40)
-    model = MAPDP(schema, n_restarts=2, coarsening=0.5, random_state=7)
+    model = MAPDP.as_published(schema, n_restarts=2, coarsening=0.5, random_state=7)
     copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
     if fit:
         model.fit(frame)
@@ -536,7 +540,11 @@ def test_a_missing_file_is_named(name, folder):
 
 def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
     model, frame = fitted
-    other = MAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame).save(tmp_path / "other")
+    other = (
+        MAPDP.as_published(model.schema_, n_restarts=2, concentration=9.0, random_state=5)
+        .fit(frame)
+        .save(tmp_path / "other")
+    )
     (folder / "model.npz").write_bytes((other / "model.npz").read_bytes())
     with pytest.raises(InputError, match=r"model\.npz is not the file that manifest\.json lists"):
         MAPDP.load(folder)
@@ -549,7 +557,7 @@ def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
 def test_a_failure_while_saving_leaves_the_old_model(failing, fitted, folder, monkeypatch):
     model, frame = fitted
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    other = MAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame)
+    other = MAPDP.as_published(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame)
 
     def fail(self, *arguments, **options):
         raise OSError(28, "No space left on device")
@@ -578,7 +586,7 @@ def test_a_schema_with_checks_of_its_own_cannot_be_saved(tmp_path):
 
     column = pa.Column(float, pa.Check(lambda x: x < 100), metadata={"clinclust": {"likelihood": "gaussian"}})
     schema = FeatureSchema.from_pandera(pa.DataFrameSchema({"x": column}))
-    model = MAPDP(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
+    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
     with pytest.raises(SchemaError):
         model.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
@@ -615,8 +623,8 @@ def test_a_column_of_any_type_comes_back_exactly(fitted):
 def test_what_no_file_can_hold_is_named(fitted):
     with pytest.raises(TypeError, match=r"cannot be saved with function as log_joint_"):
         written_fields(replace(fitted[0].fit_, log_joint_=test_what_no_file_can_hold_is_named), {})
-    with pytest.raises(TypeError, match=r"cannot be saved with ndarray as outlying_"):
-        written_fields(replace(fitted[0].fit_, outlying_=np.array([{}], dtype=object)), {})
+    with pytest.raises(TypeError, match=r"cannot be saved with ndarray as outliers_"):
+        written_fields(replace(fitted[0].fit_, outliers_=np.array([{}], dtype=object)), {})
 
 
 def test_a_model_that_cannot_be_read_back_is_not_saved(fitted, tmp_path, monkeypatch):
@@ -630,5 +638,5 @@ def test_a_model_that_cannot_be_read_back_is_not_saved(fitted, tmp_path, monkeyp
 def test_a_model_of_an_older_format_says_how_to_go_on(folder):
     edited(lambda text: text.update(clinclust_model=3, clinclust_version="0.0.9"))(folder)
     (folder / "manifest.json").unlink()  # older formats had none
-    with pytest.raises(InputError, match=r"its format is 3, and this version reads 11; .* saved it \(0\.0\.9\)"):
+    with pytest.raises(InputError, match=r"its format is 3, and this version reads 12; .* saved it \(0\.0\.9\)"):
         MAPDP.load(folder)

@@ -8,7 +8,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import sampled, stopping
+from clinclust.engine.search import plan
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import settle
 from clinclust.errors import InputError
@@ -39,7 +39,7 @@ def continuum(n=300, n_features=5):
 
 def stopped(values, **options):
     with pytest.warns(cc.CohortWarning, match="ended by its time limit"):
-        return cc.MAPDP(random_state=0, max_seconds=SOON, progress=False, **options).fit(values)
+        return cc.MAPDP.as_published(random_state=0, max_seconds=SOON, progress=False, **options).fit(values)
 
 
 def problem_of(model, values):
@@ -72,7 +72,7 @@ def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):
 
 def test_a_sampled_search_that_is_ended_is_complete(monkeypatch):
     monkeypatch.setattr(search, "LARGE", 2000)
-    monkeypatch.setattr(sampled, "N_SAMPLED", 500)
+    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 500)
     values = continuum(3000)
     model = stopped(values)
     assert model.restarts_["start"].str.startswith("sample: ").all()
@@ -81,11 +81,11 @@ def test_a_sampled_search_that_is_ended_is_complete(monkeypatch):
 
 def test_time_that_suffices_changes_nothing():
     values = continuum(80, 3)
-    free = cc.MAPDP(random_state=0).fit(values)
+    free = cc.MAPDP.as_published(random_state=0).fit(values)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", ".* described clearly better by another likelihood")
-        limited = cc.MAPDP(random_state=0, max_seconds=3600).fit(values)
+        limited = cc.MAPDP.as_published(random_state=0, max_seconds=3600).fit(values)
     assert not free.stopped_early_
     assert not limited.stopped_early_
     assert limited.restarts_["log_joint"].tolist() == free.restarts_["log_joint"].tolist()
@@ -94,7 +94,7 @@ def test_time_that_suffices_changes_nothing():
 @pytest.mark.parametrize("questions", [1, pytest.param(40, marks=pytest.mark.simulation), 1000])
 def test_more_time_never_gives_a_worse_partition(questions, monkeypatch):
     values, asked = continuum(), [0]
-    model = cc.MAPDP(random_state=0, n_jobs=1)
+    model = cc.MAPDP.as_published(random_state=0, n_jobs=1)
     longest = model.fit(values).log_joint_
 
     def used_up(self):
@@ -102,7 +102,7 @@ def test_more_time_never_gives_a_worse_partition(questions, monkeypatch):
         self.cut_short = asked[0] > questions
         return self.cut_short
 
-    monkeypatch.setattr(stopping.Budget, "used_up", used_up)
+    monkeypatch.setattr(plan.Budget, "used_up", used_up)
     shorter = stopped(values, n_jobs=1)
     assert_fixed_point(shorter, values)
     assert shorter.log_joint_ <= longest
@@ -123,4 +123,4 @@ def test_reports_notebooks_and_saved_models_say_it(tmp_path):
 @pytest.mark.parametrize("seconds", [0, -1, "60", np.nan, np.inf, True])
 def test_other_limits_are_refused(seconds):
     with pytest.raises(InputError, match="max_seconds must be a number of seconds above 0 or None"):
-        cc.MAPDP(max_seconds=seconds).fit(continuum(20, 2))
+        cc.MAPDP.as_published(max_seconds=seconds).fit(continuum(20, 2))

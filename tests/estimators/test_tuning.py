@@ -9,19 +9,21 @@ from scipy.special import gammaln
 
 from clinclust import MAPDP, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.alternation import Estimated, alternate
-from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
-from clinclust.engine.joint_estimates.cross_validation import deal_folds, starts_among
-from clinclust.engine.joint_estimates.empirical import maximise_hyperparameters
-from clinclust.engine.joint_estimates.hyperprior import Hyperprior, with_prior
+from clinclust.engine.joint_estimates.concentration import (
+    concentration_mode,
+    deal_folds,
+    log_concentration_hyperprior,
+    starts_among,
+)
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
-from clinclust.engine.search.stopping import Budget
-from clinclust.priors import beta, dirichlet, gamma, normal_gamma
+from clinclust.priors.conjugate import Beta, Dirichlet, Gamma, NormalGamma
 
 
 def posed(seed, n=80, coarsening=1.0):
@@ -30,13 +32,13 @@ def posed(seed, n=80, coarsening=1.0):
     return problem, new_partition(problem.cohort.arrays, groups[problem.cohort.order])
 
 
-@pytest.mark.parametrize("prior", [beta, gamma, dirichlet, normal_gamma])
+@pytest.mark.parametrize("prior", [Beta, Gamma, Dirichlet, NormalGamma])
 def test_gradients_are_those_of_numeric_differences(prior):
     rng = np.random.default_rng(0)
     for _ in range(20):
-        theta = rng.gamma(2.0, size=3 if prior is dirichlet else len(prior.NAMES)) + 0.1
+        theta = rng.gamma(2.0, size=3 if prior is Dirichlet else len(prior.NAMES)) + 0.1
         statistics = rng.integers(1, 9, size=theta.size).astype(float)
-        if prior is normal_gamma:
+        if prior is NormalGamma:
             x = rng.normal(size=int(rng.integers(1, 9)))
             statistics = np.array([x.size, x.sum(), (x**2).sum()])
 
@@ -130,7 +132,9 @@ def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeyp
     monkeypatch.setattr("clinclust.estimators.tuning.N_FOLDS", 2)
     monkeypatch.setattr("clinclust.estimators.tuning.CONCENTRATIONS", (0.3, 10.0))
     frame, schema, _, _ = mixed_cohort(5, n=40)
-    models = [MAPDP(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)]
+    models = [
+        MAPDP.as_published(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)
+    ]
     first, second = models
     assert first.labels_.tobytes() == second.labels_.tobytes()
     assert first.membership_.tobytes() == second.membership_.tobytes()
@@ -156,8 +160,8 @@ def test_what_the_schema_states_stays(how):
         type(feature)(**{**feature.content(), "prior": stated[feature.name]}) if feature.name in stated else feature
         for feature in schema
     ]
-    model = MAPDP(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
-    default = MAPDP(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
+    model = MAPDP.as_published(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
+    default = MAPDP.as_published(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
     for name, named in stated.items():
         assert {key: model.hyperparameters_[name][key] for key in named} == named
     assert model.hyperparameters_["poisson_3"]["shape"] != default.hyperparameters_["poisson_3"]["shape"]
@@ -167,16 +171,16 @@ def test_what_the_schema_states_stays(how):
 
 def test_the_grid_is_judged_by_the_joint():
     frame, schema, _, _ = mixed_cohort(5, n=60)
-    grid = MAPDP(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
+    grid = MAPDP.as_published(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
     for row in grid.tuning_.itertuples():
-        alone = MAPDP(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
+        alone = MAPDP.as_published(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
         assert (row.log_joint, row.n_clusters) == (alone.log_joint_, alone.n_clusters_)
     assert grid.log_joint_ == grid.tuning_["log_joint"].max()
     assert grid.tuning_["concentration"].tolist() == [0.2, 1.0, 3.0]
 
 
 def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_others():
-    from clinclust.engine.joint_estimates.cross_validation import held_out_log_density, training_problem
+    from clinclust.engine.joint_estimates.concentration import held_out_log_density
 
     frame, schema, _, groups = mixed_cohort(2, n=60, missing=0.0)
     problem = pose(schema.validate(frame), schema, None, 3.0)
@@ -185,7 +189,7 @@ def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_ot
     assert sorted(np.concatenate([held_out for _, held_out in folds])) == list(range(60))
     training, held_out = folds[0]
     labels = np.unique(groups[order][training], return_inverse=True)[1]
-    found = held_out_log_density(training_problem(problem, training), labels, problem.cohort, held_out)
+    found = held_out_log_density(problem.restricted_to(training, 0), labels, problem.cohort, held_out)
     named = problem.hyperparameters
     for row in range(3):
         both = frame.iloc[order[np.append(training, held_out[row])]]

@@ -15,7 +15,7 @@ MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by anoth
 
 def fitted(frame, schema=None, **options):
     schema = schema or cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
+    return cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
 
 
 def test_slips_are_found_and_named():
@@ -59,7 +59,7 @@ def test_the_density_is_that_of_a_cluster_without_its_subject(seed, options):
     frame, schema, _, _ = mixed_cohort(seed, n=60)
     model = fitted(frame, schema, **options)
     cohort = schema.validate(frame, warn=False)
-    labels, clusters = model.finer_labels_, model.finer_clusters_
+    labels, clusters = model.cluster_labels_, model.clusters_
     columns = _columns(model.fit_, cohort, labels)
     for place, column in enumerate(columns):
         found = column.left_out_logs()

@@ -11,7 +11,7 @@ from clinclust.errors import InputError
 from clinclust.files.column_notes import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
 
 texts = st.none() | st.text(max_size=5)
-numbers = st.none() | st.floats(allow_nan=False)
+numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)
 some_notes = st.builds(
     ColumnNotes,
     label=texts,
@@ -60,6 +60,8 @@ def test_notes_follow_their_columns():
         {"kind": "number "},
         {"minimum": True},
         {"minimum": float("nan")},
+        {"maximum": "5"},
+        {"role": "cluster"},
         {"decimal": "."},
         {"levels": {"1": "male"}},
         {"levels": [["1"]]},

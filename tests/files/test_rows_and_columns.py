@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.selection.cells import Reader
 from clinclust.files.selection.condition import parsed
-from clinclust.files.selection.matching import Matching
+from clinclust.files.selection.matching import Matching, Reader
 from clinclust.files.selection.repeated_subjects import repeated_subjects
 from clinclust.files.text_table import TableRead
 
@@ -153,8 +152,8 @@ def test_what_is_kept_is_told_with_the_rows_that_could_not_be_compared(tmp_path)
     frame, told = told_of(write(tmp_path), where="age > 10", only=["id", "age"])
     assert frame.to_numpy().tolist() == [["a", "61"], ["a", "61.5"]]
     assert told == [
-        "1 rows are left out because their cells in 'age' are empty or do not tell whether they meet the condition; to "
-        "keep those with an empty cell, add `or ... is missing`",
+        "1 rows are left out because their cells in 'age' are empty or do not tell whether they meet the condition, "
+        "such as a number with a unit; to keep those with an empty cell, add `or ... is missing`",
         "2 of 5 rows are kept, as `where` says ('age > 10')",
         "2 of 5 columns are kept, as `only` and `drop` say",
     ]
@@ -217,15 +216,12 @@ def test_decimal_commas_are_compared_as_numbers(tmp_path):
     assert frame["crp"].tolist() == ["3,5", "12,0"]
 
 
-def test_repeated_subjects_are_recognised_with_the_column_of_visits():
+def test_repeated_subjects_are_recognised_with_a_column_of_visits():
     found = repeated_subjects(VISITS, "id")
     assert (found.n_rows, found.n_subjects, found.n_repeated, found.most_rows) == (5, 3, 2, 2)
-    assert found.visit_column == "visit"
+    assert found.has_visits
     assert "2 of 3 subjects have several rows (up to 2 with the same 'id')" in found.sentence()
     assert "one_row_per='id' (the first; with keep='last' the last)" in found.sentence()
-    assert "`by`" not in found.sentence()
-    assert "where='visit == \"baseline\"'" in found.sentence()
-    dated = repeated_subjects(VISITS.assign(visit_date=["2024-05-31", "01.06.2024", "", "", "3.7.2024"]), "id")
-    assert dated.sentence().index("in the order of by='visit_date'") < dated.sentence().index("where=")
+    assert not repeated_subjects(VISITS.drop(columns="visit"), "id").has_visits
     assert repeated_subjects(VISITS.iloc[[0, 2, 3]], "id") is None
     assert repeated_subjects(pd.DataFrame({"id": ["", None, "a"]}), "id") is None

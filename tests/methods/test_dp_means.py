@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from clinclust import methods
-from clinclust.methods.dp_means import dp_means
-from clinclust.methods.farthest_first import penalty_for
+from clinclust.methods.dp_means import dp_means, penalty_for
 
 from .clear_groups import SCHEMA, cohort
 

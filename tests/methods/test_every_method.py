@@ -74,7 +74,7 @@ def test_it_is_a_subtype_model(fitted):
     assert model.n_clusters_ == model.cluster_sizes_.size
     assert model.schema_ == SCHEMA
     assert model.index_.equals(frame.index)
-    assert (dict(model.names_), dict(model.kept_out_), model.fit_) == ({}, {}, None)
+    assert (dict(model.names_), dict(model.uninformative_), model.fit_) == ({}, {}, None)
     assert model.prepared_ in model.made_by
     if model.membership_ is not None:
         assert model.membership_.shape == (90, model.n_clusters_)
@@ -96,7 +96,7 @@ def test_it_can_be_cloned_pickled_and_printed(fitted, name):
     assert not hasattr(clone(model), "labels_")
     copy = pickle.loads(pickle.dumps(model))
     np.testing.assert_array_equal(copy.labels_, model.labels_)
-    assert dict(copy.kept_out_) == {}
+    assert dict(copy.uninformative_) == {}
     assert repr(model).startswith(f"{name}(schema=")
 
 
@@ -112,7 +112,7 @@ def test_a_table_without_missing_values_and_a_column_that_says_nothing(name):
     frame["gait"] = 3.0
     with pytest.warns(cc.CohortWarning, match=r"1 column cannot inform a clustering: gait"):
         model = METHODS[name][0](SCHEMA).fit(frame)
-    assert dict(model.kept_out_) == {"gait": "the same value in every subject observed"}
+    assert dict(model.uninformative_) == {"gait": "the same value in every subject observed"}
     assert "missing" not in model.made_by
 
 
@@ -145,13 +145,13 @@ def test_nothing_to_cluster_on_is_refused(name):
 
 
 @pytest.mark.parametrize("method", PACKAGES)
-def test_a_package_that_is_not_installed_is_named_with_the_extra(method, monkeypatch):
+def test_a_package_that_is_not_installed_is_named(method, monkeypatch):
     module = {"scikit-learn": "sklearn"}.get(PACKAGES[method], PACKAGES[method])
     for known in [known for known in sys.modules if known.partition(".")[0] == module]:
         monkeypatch.setitem(sys.modules, known, None)
     monkeypatch.setitem(sys.modules, module, None)
     frame, _ = cohort(1, 0.0)
-    said = rf'^{method} needs {PACKAGES[method]}: pip install "clinclust\[methods\]"$'
+    said = f"^{method} needs {PACKAGES[method]}: pip install {PACKAGES[method]}$"
     with pytest.raises(MissingPackageError, match=said), warnings.catch_warnings():
         METHODS[method][0](SCHEMA).fit(frame)
 

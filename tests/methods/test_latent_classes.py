@@ -7,7 +7,7 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.measurement_model import measurement_model
+from clinclust.methods.latent_classes import measurement_model
 
 from .clear_groups import SCHEMA, cohort
 

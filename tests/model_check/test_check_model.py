@@ -9,8 +9,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust.errors import InputError, SchemaError
-from clinclust.model_check.priors_in_clusters import better_priors
-from clinclust.model_check.scatter import statistics_of, values_in
+from clinclust.model_check.advice import better_priors
+from clinclust.model_check.predictive_checks import statistics_of, values_in
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 LEVELS = ("a", "b", "c")
@@ -46,7 +46,7 @@ def wrong_schema():
 
 
 def fitted(frame, schema):
-    return cc.MAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    return cc.MAPDP.as_published(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
 
 
 @MISFIT
@@ -107,7 +107,7 @@ def test_right_models_get_advice_in_few_cohorts():
         schema = cc.FeatureSchema(
             [cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in frame]
         )
-        model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         n_with += not cc.check_model(model, frame, n_draws=200).advice.empty
     assert n_with <= 5
 
@@ -165,7 +165,7 @@ def test_one_feature_few_subjects_and_a_constant_are_checked(n):
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.CohortWarning)  # of the constant
-            model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
+            model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
         found = cc.check_model(model, frame[names])
         assert found.pairs.empty
         assert found.advice.empty

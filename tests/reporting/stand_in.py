@@ -44,7 +44,7 @@ class Fitted:
     labels_: np.ndarray
     membership_: np.ndarray
     feature_relevance_: pd.Series
-    kept_out_: dict
+    uninformative_: dict
     restarts_: pd.DataFrame
     hyperparameters_: dict = field(default_factory=dict)
     log_joint_: float = -4321.098
@@ -53,7 +53,7 @@ class Fitted:
     concentration_: float = 3.0
     discount_: float = 0.0
     coarsening_: float = 1.0
-    block_powers_: dict = field(default_factory=dict)
+    block_weights_: dict = field(default_factory=dict)
     outlying_share_: float = 0.0
     given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
@@ -76,7 +76,7 @@ class Fitted:
             "n_clusters": None,
             "concentration": self.concentration_,
             "coarsening": self.coarsening_,
-            "block_powers": "auto",
+            "block_weights": "auto",
             "hyperparameters": None,
             "init": "search",
             "select_features": False,
@@ -87,7 +87,7 @@ class Fitted:
         return list(self.feature_relevance_.index)
 
     @property
-    def outlying_(self):
+    def outliers_(self):
         return np.zeros((len(self.labels_), len(self.schema_)), dtype=bool)
 
     @property
@@ -109,15 +109,15 @@ class Fitted:
         return [()] * self.n_clusters_
 
     @property
-    def finer_labels_(self):
+    def cluster_labels_(self):
         return self.labels_
 
     @property
-    def finer_clusters_(self):
+    def clusters_(self):
         return NoFeatures(self.cluster_sizes_.astype(float), np.zeros((self.n_clusters_, 0)))
 
     @property
-    def described_only_(self):
+    def untested_(self):
         return self.cluster_sizes_ < self.min_size_
 
     @property
@@ -258,7 +258,7 @@ def associations_of(model, text="dependent on others"):
     rng = np.random.default_rng(3)
     rows = []
     for place, feature in enumerate(model.schema_.reported):
-        tested = feature.name not in model.kept_out_
+        tested = feature.name not in model.uninformative_
         row = {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
         row |= {"feature": feature.name, "label": feature.title}
         row |= {"method": ("direct" if feature.is_described else "refit") if tested else None}

@@ -1,14 +1,16 @@
 """Assignment tables: who is where, safe to open in a spreadsheet."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema
-from clinclust.files.inert_text import original_text
-from clinclust.reporting.assignments import assignment_table, write_assignments
+from clinclust.reporting.assignments import assignment_table, inert_text, original_text, write_inert_csv
 
 MEMBERSHIP = np.array([[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]])
 LABELS = np.array([0, 1, 0])
@@ -21,7 +23,7 @@ def table_of(ids, *names, **more):
 
 def written(table):
     stream = io.StringIO()
-    write_assignments(table, stream)
+    write_inert_csv(table, stream)
     return stream.getvalue()
 
 
@@ -105,7 +107,51 @@ def test_every_digit_of_a_probability_is_kept():
 
 
 def test_a_file_is_utf_8_with_plain_line_ends(tmp_path):
-    write_assignments(table_of({"who": ["é", None, "c"]}), tmp_path / "a.csv")
+    write_inert_csv(table_of({"who": ["é", None, "c"]}), tmp_path / "a.csv")
     content = (tmp_path / "a.csv").read_bytes()
     assert content.decode("utf-8").splitlines()[1:3] == ["é,1,0.7,0.7,0.3", ",2,0.8,0.2,0.8"]
     assert b"\r" not in content
+
+
+HOSTILE = st.text(st.sampled_from("=+-@＝＋－＠﹦'\",;|\t\n\r \xa0\ufeff\u200bab1.eE0:"), max_size=12)
+FORMULA = re.compile(r"[=+\-@＝＋－＠﹦﹢﹣﹫]")
+NUMBER = re.compile(r"[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?")
+
+
+@given(st.one_of(HOSTILE, st.text()))
+@example("'=1")
+@example("''-1")
+@example("a;'=1;\"'=2")
+def test_every_text_comes_back(text):
+    assert original_text(inert_text(text)) == text
+
+
+@given(HOSTILE, st.sampled_from([",", ";", "|", "\t", "\n", "\r"]), st.booleans())
+def test_no_part_begins_a_formula(text, separator, quoted):
+    line = f'"{inert_text(text)}"'.replace('""', '"') if quoted else inert_text(text)
+    for part in line.split(separator):
+        seen = part.strip(' \xa0\ufeff\u200b\t\n\r"')
+        assert not FORMULA.match(seen) or all(NUMBER.fullmatch(p) for p in re.split(r"[,;|\t\r\n]", seen)[:1])
+
+
+@pytest.mark.parametrize("text", ["p001", "p-01", "2026-11-22", "a=b", "x@y.org", "-3.5", "+49", "O'Brien", "A, B - C"])
+def test_ordinary_text_is_unchanged(text):
+    assert inert_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "inert"),
+    [
+        ("=1+1", "'=1+1"),
+        (" =1", " '=1"),
+        ("\t=1", "\t'=1"),
+        ("\ufeff=1", "\ufeff'=1"),
+        ("＝1+1", "'＝1+1"),
+        ("a;=cmd|' /C calc'!A0", "a;'=cmd|' /C calc'!A0"),
+        ("a\n=1", "a\n'=1"),
+        ("-1+cmd", "'-1+cmd"),
+        ("'=1", "''=1"),
+    ],
+)
+def test_an_apostrophe_stands_before_what_could_begin_a_formula(text, inert):
+    assert inert_text(text) == inert

@@ -16,18 +16,17 @@ import clinclust as cc
 from clinclust.disclosure.rule import Rule
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
-from clinclust.reporting.assignments import assignments_of, write_assignments
+from clinclust.reporting.assignments import assignments_of, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distinct_subtypes
-from clinclust.reporting.figures.scale_of_excess import ScaleOfExcess
+from clinclust.reporting.figures.tested_tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.sheets.caution import cautions
+from clinclust.reporting.sheets.cautions import cautions
 from clinclust.reporting.sheets.charts import charts
-from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview
-from clinclust.reporting.sheets.tables import assignments
+from clinclust.reporting.sheets.subjects import assignments, continuum_table, on_continuum_score
 
 from .conftest import GENERATED
 from .stand_in import fitted as stand_in
@@ -45,7 +44,7 @@ def severity_cohort(n_groups, n=160, seed=0):
 
 def case_of(n_groups, **options):
     frame, schema = severity_cohort(n_groups)
-    model = cc.MAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
     return model, frame, cc.distinct_subtypes(model, frame, n_draws=40, **options)
 
 
@@ -62,7 +61,7 @@ def one():
 def findings_of(model, frame, names=None, suppress=None):
     comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
     findings = Findings(model, frame, comparisons, 0.01, None, names or {})
-    return findings if suppress is None else findings.for_sharing(suppress)
+    return findings if suppress is None else findings.for_sharing(Rule(suppress))
 
 
 def shown(case, names=None, suppress=None):
@@ -156,7 +155,7 @@ def test_the_csv_of_assignments_has_the_score_of_a_continuum_alone(one, three):
     for (model, frame, distinct), has_score in ((one, True), (three, False)):
         for each in (model, model.cut(distinct)):
             stream = io.StringIO()
-            write_assignments(assignments_of(each, frame), stream)
+            write_inert_csv(assignments_of(each, frame), stream)
             stream.seek(0)
             table = pd.read_csv(stream)
             assert ("continuum_score" in table) == (has_score and each is not model)
@@ -177,7 +176,9 @@ def test_one_group_that_the_search_found_needs_no_division():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, n_clusters="distinct", coarsening=0.5, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP.as_published(schema, n_clusters="distinct", coarsening=0.5, random_state=0, progress=False).fit(
+        frame
+    )
     assert model.subtype_of_.size == 1
     findings = findings_of(model, frame)
     assert "there was no division to test" in verdict(findings)[0]

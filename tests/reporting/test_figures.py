@@ -23,7 +23,7 @@ from clinclust import (
     plot_restarts,
     plot_tree,
 )
-from clinclust.files.visible_text import shortened
+from clinclust.control_characters import shortened
 from clinclust.reporting.profiles import profiles_of
 
 from .stand_in import cohort, fitted
@@ -445,9 +445,9 @@ def test_long_words_are_shortened_not_cut():
 def test_what_cannot_be_drawn_is_refused_in_words(model, comparisons):
     for draw in (plot_certainty, plot_relevance, plot_restarts):
         with pytest.raises(ValueError, match="the model is not fitted"):
-            draw(MAPDP())
+            draw(MAPDP.as_published())
     with pytest.raises(ValueError, match="the model is not fitted"):
-        plot_profile(MAPDP(), comparisons)
+        plot_profile(MAPDP.as_published(), comparisons)
     with pytest.raises(ValueError, match="names has 7, but the subtypes are 1, 2, 3"):
         plot_profile(model, comparisons, names={7: "x"})
     with pytest.raises(ValueError, match="must be what compare_subtypes returns"):

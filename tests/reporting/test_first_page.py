@@ -14,16 +14,17 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.cli.fit import say_found
+from clinclust.disclosure.rule import Rule
 from clinclust.errors import InputError
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.percent import percent
+from clinclust.reporting.layout import percent
 from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview, searches_sentence
 from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.subtypes import pairwise_tests, subtypes
 from clinclust.reporting.sheets.summary import summary
-from clinclust.reporting.sheets.tables import pairwise_tests, subtypes
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
@@ -106,7 +107,7 @@ def any_findings(draw):
     if draw(st.booleans()):
         return findings
     try:
-        return findings.for_sharing(3)
+        return findings.for_sharing(Rule(3))
     except InputError:  # too few subjects to withhold anything
         reject()
 
@@ -329,7 +330,7 @@ def test_given_subtypes_have_validated_features_among_the_others_only():
 
 
 def test_a_shared_first_page_counts_what_it_shows(findings):
-    shared = with_outcomes(findings, "yes").for_sharing(10)
+    shared = with_outcomes(findings, "yes").for_sharing(Rule(10))
     n_shown = sum(not findings.is_withheld(f) for f in findings.features) and sum(
         shared.clustered_on(f) and not shared.is_withheld(f) for f in shared.features
     )
@@ -338,7 +339,9 @@ def test_a_shared_first_page_counts_what_it_shows(findings):
     said = said_of(shared)
     assert f"{ALL}{n_shown} w" in said
     assert f"Of {withheld} the result is withheld." in said
-    assert f"{ALL}none of those shown was validated" in said_of(with_outcomes(findings, "doubtful").for_sharing(10))
+    assert f"{ALL}none of those shown was validated" in said_of(
+        with_outcomes(findings, "doubtful").for_sharing(Rule(10))
+    )
 
 
 def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
@@ -425,7 +428,7 @@ def test_the_workbook_opens_on_what_the_page_opens_on(findings, full_workbook_pa
 
 
 def test_a_shared_page_explains_no_number_that_it_withholds(findings):
-    shared = replace(findings, associations=None).for_sharing(10)
+    shared = replace(findings, associations=None).for_sharing(Rule(10))
     nothing = replace(shared, comparisons=shared.comparisons.assign(suppressed=True))
     hidden = nothing.comparisons.copy()
     for name in ("mean", "median", "count", "percent", "q1", "q3"):
@@ -450,7 +453,11 @@ def test_of_slices_of_one_continuum_nothing_is_validated():
     table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(frame).cut(2)
+    model = (
+        cc.MAPDP.as_published(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False)
+        .fit(frame)
+        .cut(2)
+    )
     associations = cc.validated_associations(model, frame, n_restarts=2, progress=False)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     slices = Findings(model, frame, comparisons, 0.01, associations)

@@ -12,7 +12,7 @@ import pytest
 from cohorts import every_example
 
 from clinclust import MAPDP, compare_subtypes, plot_profile
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page import write_page
 from clinclust.reporting.page.svg import as_svg
@@ -147,11 +147,9 @@ def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
 
 def test_no_text_becomes_markup_in_a_notebook(everywhere):
     model, _ = everywhere
-    shown = MAPDP(model.schema_)
-    vars(shown).update(
-        vars(model), subtype_of_=model.subtype_of_, described_only_=model.described_only_, remarks_=model.remarks_
-    )
-    vars(shown)["kept_out_"] = {payload: payload for payload in PAYLOADS}
+    shown = MAPDP.as_published(model.schema_)
+    vars(shown).update(vars(model), subtype_of_=model.subtype_of_, untested_=model.untested_, remarks_=model.remarks_)
+    vars(shown)["uninformative_"] = {payload: payload for payload in PAYLOADS}
     for text in (model.schema_._repr_html_(), shown._repr_html_()):
         page = Page(text)
         assert {tag for tag, _ in page.elements} <= {

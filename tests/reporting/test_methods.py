@@ -65,11 +65,11 @@ def test_blocks_tell_what_they_counted_for(findings, given, how):
         Feature(**{**feature.content(), "block": "pain"}) if feature.name in names else feature
         for feature in findings.model.schema_
     ]
-    asked = {"block_powers": given} if given else {}
-    changed = with_settings(findings, asked, schema_=FeatureSchema(features), block_powers_={"pain": 0.3})
+    asked = {"block_weights": given} if given else {}
+    changed = with_settings(findings, asked, schema_=FeatureSchema(features), block_weights_={"pain": 0.3})
     assert f"raised to a power that was {how}" in text_of(changed)
     assert "(pain, 4 features count for 1.2)" in text_of(changed)
-    in_full = with_settings(findings, asked, schema_=FeatureSchema(features), block_powers_={"pain": 1.0})
+    in_full = with_settings(findings, asked, schema_=FeatureSchema(features), block_weights_={"pain": 1.0})
     assert "pain" not in text_of(in_full)
 
 

@@ -12,11 +12,12 @@ import openpyxl
 import pytest
 
 from clinclust import compare_subtypes, plot_restarts
+from clinclust.disclosure.rule import Rule
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page import write_page
 from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.page.style import STYLE
+from clinclust.reporting.page.page import STYLE
 from clinclust.reporting.page.svg import as_svg
 from clinclust.reporting.sheets.overview import overview
 
@@ -207,7 +208,7 @@ def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame
     comparisons = compare_subtypes(frame, model.labels_, model.schema_)
     findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01)
     assert {"certainty", "tree"} <= {illustration.name for illustration in illustrations(findings)}
-    shared = findings.for_sharing(min(findings.sizes.values()) + 1)
+    shared = findings.for_sharing(Rule(min(findings.sizes.values()) + 1))
     assert not {"certainty", "tree", "relevance"} & {illustration.name for illustration in illustrations(shared)}
     sheet = overview(shared)
     assert any(note.startswith("Small numbers withheld: ") for note in sheet.notes)

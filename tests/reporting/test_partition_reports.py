@@ -11,9 +11,9 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.reporting.gathering import gathered_findings
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.methods import methods
+from clinclust.reporting.writing import gathered_findings
 
 from .conftest import GENERATED
 from .stand_in import cohort
@@ -112,7 +112,7 @@ def test_only_described_features_are_tested_and_nothing_is_searched(case, monkey
     def never(*arguments, **options):
         raise AssertionError("a search began")
 
-    monkeypatch.setattr("clinclust.associations.cold_search.search_cold", never)
+    monkeypatch.setattr("clinclust.associations.refit_without.refit", never)
     monkeypatch.setattr("clinclust.engine.problem.problem.pose", never)
     partition, frame = case
     found = cc.validated_associations(partition, frame).set_index("feature")

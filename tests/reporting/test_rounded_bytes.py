@@ -161,7 +161,7 @@ def stand_in(seed):
         model.log_joint_ = model.restarts_["log_joint"].max()
         model.given = {"concentration": "map", "coarsening": "auto"}
         model.concentration_, model.coarsening_ = rng.random(2)
-        model.kept_out_ = {"rare": "the same value in every subject observed"} if seed else {}
+        model.uninformative_ = {"rare": "the same value in every subject observed"} if seed else {}
         return model
 
     return fit
@@ -195,7 +195,9 @@ def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path,
     written = []
     for counts in ({}, OTHERS[0], OTHERS[1], OTHERS[-1]):
         frame, schema, labels = with_marker(counts)
-        model = MAPDP(schema, n_clusters=2, n_restarts=2, n_jobs=1, random_state=0, progress=False).fit(frame)
+        model = MAPDP.as_published(schema, n_clusters=2, n_restarts=2, n_jobs=1, random_state=0, progress=False).fit(
+            frame
+        )
         np.testing.assert_array_equal(model.labels_, labels)
         path = tmp_path / f"report.{suffix}"
         reports.write_report(model, frame, path, suppress=10, round_to=BASE, generated=GENERATED, progress=False)

@@ -11,7 +11,7 @@ import pytest
 from true_names import true_levels
 
 from clinclust import audit_disclosure, compare_subtypes, suppress_small_cells
-from clinclust.reporting.provenance import data_fingerprint
+from clinclust.reporting.sheets.summary import data_fingerprint
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted, write_report

@@ -77,7 +77,9 @@ def recovered(path, frame):
 
 def report(folder, suffix, suppress, *, concentration="map", **more):
     frame, schema, _ = cohort_and_schema(**more)
-    model = MAPDP(schema, concentration=concentration, n_restarts=2, n_jobs=1, random_state=0, progress=False)
+    model = MAPDP.as_published(
+        schema, concentration=concentration, n_restarts=2, n_jobs=1, random_state=0, progress=False
+    )
     model = model.fit(frame)
     path = write_report(model, frame, folder / f"{suppress}{suffix}", suppress=suppress, **QUICK)
     return model, frame, path

@@ -9,14 +9,17 @@ import openpyxl
 import pandas as pd
 import pytest
 
+import clinclust as cc
 from clinclust.disclosure.rule import Rule
+from clinclust.reporting import results
 from clinclust.reporting.layout import WITHHELD
+from clinclust.reporting.options import ReportOptions
+from clinclust.reporting.sheets import subtypes
 from clinclust.reporting.sheets.associations import association_table
-from clinclust.reporting.sheets.charts import charts
-from clinclust.reporting.sheets.codebook import codebook
-from clinclust.reporting.sheets.effect_sizes import effect_sizes
+from clinclust.reporting.sheets.charts import charts, effect_sizes
+from clinclust.reporting.sheets.codebook import codebook, tidy_data
 from clinclust.reporting.sheets.profile import profile
-from clinclust.reporting.sheets.tidy_data import tidy_data
+from clinclust.reporting.writing import gathered_findings
 
 MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]
 
@@ -173,3 +176,42 @@ def test_the_charts_draw_cells_that_hold_their_numbers(full_workbook_path):
             assert custom.index("<plus>") < custom.index("<minus>")  # the order that the file format asks for
     assert drawing.count(" descr=") == 4
     assert "1 Tremor dominant and all other subjects" in drawing
+
+
+@pytest.fixture(scope="module")
+def with_five():
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(5), 30)
+    frame = pd.DataFrame({f"x{column}": rng.normal(labels * (column + 1), 1.0) for column in range(4)})
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    partition = cc.Partition(labels, schema, made_by="a clinician")
+    return gathered_findings(partition, schema.validate(frame), ReportOptions(associations=None))
+
+
+def rows(sheet):
+    return sheet.tables[0].rows
+
+
+def test_all_pairs_are_shown_where_they_are_few(with_five):
+    assert len(rows(subtypes.pairwise_tests(with_five))) == with_five.n_pairwise == 4 * 10
+    assert sum(row[0] == "Pairwise test" for row in rows(tidy_data(with_five))) == 2 * 40
+
+
+def test_many_pairs_stand_in_one_sheet_only_and_the_others_say_so(with_five, monkeypatch):
+    monkeypatch.setattr(results, "_MANY_PAIRS", 39)
+    for sheet in (effect_sizes(with_five), tidy_data(with_five)):
+        assert any("40 comparisons of them; the sheet Pairwise tests holds them" in note for note in sheet.notes)
+    assert not any(row[0] == "Pairwise test" for row in rows(tidy_data(with_five)))
+    assert {row[5] for row in rows(effect_sizes(with_five))} == {"All others"}
+    assert len(rows(subtypes.pairwise_tests(with_five))) == 40
+
+
+def test_of_too_many_pairs_those_that_differ_most_clearly_are_shown(with_five, monkeypatch):
+    complete = rows(subtypes.pairwise_tests(with_five))
+    monkeypatch.setattr(subtypes, "_MOST_PAIRS", 15)
+    sheet = subtypes.pairwise_tests(with_five)
+    p_of = [title.title for title in sheet.tables[0].columns].index("p")
+    shown = [row[p_of] for row in rows(sheet)]
+    assert sorted(shown) == sorted(row[p_of] for row in complete)[: len(shown)]
+    assert 0 < len(shown) <= 15
+    assert any(note.startswith("Of 40 comparisons, those whose p") for note in sheet.notes)

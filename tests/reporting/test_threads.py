@@ -15,7 +15,7 @@ from clinclust import MAPDP, compare_subtypes, plot_effects, plot_profile, plot_
 @pytest.fixture(scope="module")
 def findings():
     frame, schema, _, _ = mixed_cohort(4, n=60)
-    model = MAPDP(schema, n_restarts=2, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
     return model, frame, compare_subtypes(frame, model.labels_, schema)
 
 

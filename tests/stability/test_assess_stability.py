@@ -8,8 +8,8 @@ from openpyxl import load_workbook
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.reporting.options import ReportOptions
-from clinclust.stability.agreement import clusterwise_jaccard, co_membership, contingency
-from clinclust.stability.bands import TOO_FEW, band_of
+from clinclust.stability.resamples import clusterwise_jaccard, co_membership, contingency
+from clinclust.stability.result import TOO_FEW, band_of
 
 
 def cohort(shift, n=120, seed=0, n_features=5):
@@ -21,7 +21,7 @@ def cohort(shift, n=120, seed=0, n_features=5):
 
 def fitted(frame, **options):
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.MAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
 
 
 def assessed(model, frame, n=12, **options):
@@ -171,7 +171,7 @@ def test_the_whole_procedure_chooses_the_number_of_subtypes_again():
     values = rng.normal(size=(160, 6)) + 1.5 * (np.arange(160) % 2)[:, None]
     frame = pd.DataFrame(values).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.recommended(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == 2
     quick, whole = (assessed(model, frame, 5, whole_procedure=is_whole) for is_whole in (False, True))
     assert (whole.subtypes["jaccard"] <= quick.subtypes["jaccard"] + 0.02).all()

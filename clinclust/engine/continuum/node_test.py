@@ -13,9 +13,8 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
 
 The last bound matters where few draws gain anything, so that M is far from normal.
 
-The draws end early where more of them would not change the decision: after 20 and after 50, if z lies further from the
-value at which p is the significance level than 4.5 times its own standard error. After B draws, this is about
-((1 + z^2 / 2) / B)^(1/2), as m, s and the moments of M are means over the draws.
+The draws end early, after 20 or 50, if z lies further from the value at which p is the significance level than 4.5
+times its own standard error, which after B draws is about ((1 + z^2 / 2) / B)^(1/2).
 """
 
 from __future__ import annotations
@@ -24,26 +23,46 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from clinclust.engine.continuum.divisions import best_division
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
-from clinclust.engine.continuum.profile import profile
+from clinclust.engine.kernels.partition import Partition, accumulate
+from clinclust.engine.kernels.sweep import make_moves
+from clinclust.engine.problem.numeric_columns import principal_axis
+from clinclust.engine.problem.objective import joint_of, log_joint
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["LARGEST_NODE", "SMALLEST_NODE", "DrawPlan", "Node", "NodeTest", "against_one_population", "compared"]
 
-Array = NDArray[np.float64]
+__all__ = [
+    "LARGEST_NODE",
+    "SMALLEST_NODE",
+    "DrawPlan",
+    "Node",
+    "NodeTest",
+    "against_one_population",
+    "best_division",
+    "compared",
+    "profile",
+    "swept",
+]
+
 Labels = NDArray[np.int64]
+Array = NDArray[np.float64]
 
+_CUTS = (0.5, 0.1, 0.9)
+"""Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
+_SWEEPS = 8
+_NO_NEW_CLUSTER = 1
+"""Value of `most_clusters` at which no subject opens a cluster, however many there are."""
+_POLISHING_SWEEPS = 4
 SMALLEST_NODE = 10
 """Number of subjects below which a node is not tested."""
 LARGEST_NODE = 5000
@@ -62,23 +81,15 @@ _NODE, _DRAW = 0, 1
 
 @dataclass(frozen=True)
 class NodeTest:
-    """The result of the test of one node.
-
-    Attributes
-    ----------
-    n_parts : int
-        The k at which the gain exceeds its expectation most.
-    gain : float
-        G_k, or g_2, at this k, in nats.
-    expected, expected_sd : float
-        m_k and s_k at this k, in nats.
-    z, p : float
-    """
+    """The result of the test of one node."""
 
     n_parts: int
+    """The k at which the gain exceeds its expectation most."""
     gain: float
+    """G_k, or g_2, at this k, in nats."""
     expected: float
     expected_sd: float
+    """m_k and s_k at this k, in nats."""
     z: float
     p: float
 
@@ -90,21 +101,14 @@ class NodeTest:
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a merge tree.
-
-    Attributes
-    ----------
-    members : int64 (M,)
-        The subjects below the node, in encoded order.
-    halves : int64 (M,)
-        0 or 1: the two sides of the join.
-    n_clusters : int
-        Number of clusters of the fit below the node.
-    """
+    """A node of a merge tree."""
 
     members: Labels
+    """(M,) the subjects below the node, in encoded order."""
     halves: Labels
+    """(M,) 0 or 1: the two halves that are joined."""
     n_clusters: int
+    """Number of clusters of the fit below the node."""
 
     def sample(self, rng: np.random.Generator) -> Node:
         """Return the node as it is, or with a sample of the largest number of subjects that are tested."""
@@ -116,29 +120,19 @@ class Node:
 
 @dataclass(frozen=True)
 class DrawPlan:
-    """How nodes are tested.
-
-    Attributes
-    ----------
-    n_draws : int
-        Largest number of cohorts drawn from the one population of a node.
-    significance_level : float
-        The level of each test: the draws end early where p is far from it.
-    null : str
-        The kind of one population (`NULLS`).
-    pool : Threads
-    cancelled : threading.Event
-        When it is set, no further draw is made.
-    advance : callable
-        Called after each draw.
-    """
+    """How nodes are tested."""
 
     n_draws: int
+    """Largest number of cohorts drawn from the one population of a node."""
     significance_level: float
+    """The level of each test: the draws end early where p is far from it."""
     null: str
+    """The kind of one population (`NULLS`)."""
     pool: Threads
     cancelled: Event
+    """When it is set, no further draw is made."""
     advance: Callable[[], object]
+    """Called after each draw."""
 
     def batches(self) -> Iterator[range]:
         """Yield the numbers of the draws up to each checkpoint."""
@@ -157,19 +151,8 @@ class DrawPlan:
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
     """Test whether the subjects of a node are more than one continuous population.
 
-    Parameters
-    ----------
-    problem : Problem
-        Problem of all subjects, at coarsening 1.
-    node : Node
-    plan : DrawPlan
-    seed : SeedSequence
-        Seed of this node. Every draw has a stream of its own, so that the threads do not change it.
-
-    Raises
-    ------
-    SearchCancelled
-        If the plan is cancelled.
+    The problem is that of all subjects, at coarsening 1. Every draw has a stream of random numbers of its own, so that
+    the threads do not change it. SearchCancelled is raised if the plan is cancelled.
     """
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     rng = np.random.default_rng(_stream(seed, _NODE))
@@ -208,18 +191,9 @@ def _of_draw(population: OnePopulation, most: int, cancelled: Event, seed: np.ra
 
 
 def compared(observed: Array, two_way: float, expected: Array, least: float) -> NodeTest:
-    """Return the test of a profile and a best two-way gain against the profiles of draws.
+    """Return the test of a profile (k_max - 1,) and of a best two-way gain g_2 against the profiles of draws (B, ...).
 
-    Parameters
-    ----------
-    observed : float64 (k_max - 1,)
-        G_2 .. G_kmax in nats.
-    two_way : float
-        g_2, in nats.
-    expected : float64 (B, k_max - 1)
-        S_bk, in nats.
-    least : float
-        Nats that count as a rounding error: the least standard deviation.
+    `least` is the least standard deviation: the nats that count as a rounding error.
     """
     means, spreads = expected.mean(axis=0), np.maximum(expected.std(axis=0, ddof=1), least)
     gains = observed.copy()
@@ -236,3 +210,91 @@ def compared(observed: Array, two_way: float, expected: Array, least: float) -> 
         z=z,
         p=max(float(ndtr(-z)), float((highest >= standard[at]).mean())),
     )
+
+
+def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Array:
+    """Return the gains G_2, G_3, ... in log joint over one cluster, in nats, float64 (most_clusters - 1,).
+
+    The cluster whose best division gains most is divided, again and again. From the third cluster on, this ends when
+    nothing is gained any more, and the last gain is carried on: G does not decrease. The last gain is that after a few
+    sweeps through all clusters, if it is higher. Two-way divisions alone would be blind to several subtypes of equal
+    size, of which no two together are set apart from the others.
+    """
+    labels, one = part.cohort.together, joint_of(part, part.cohort.together)
+    gains: list[float] = []
+    divisions = [best_division(part, rng)]
+    while len(gains) < most_clusters - 1:
+        cluster = max(range(len(divisions)), key=lambda k: divisions[k].gain)
+        if divisions[cluster].gain == -np.inf:
+            break
+        divided = _divided(labels, cluster, divisions[cluster].labels)
+        gain = joint_of(part, divided) - one
+        if gains and gain <= gains[-1]:
+            break
+        labels = divided
+        gains.append(gain)
+        if len(gains) < most_clusters - 1:
+            halves = [part.restricted_to(np.flatnonzero(labels == half), 0) for half in (cluster, len(gains))]
+            divisions[cluster], after = (best_division(half, rng) for half in halves)
+            divisions.append(after)
+    found = np.array(gains or [0.0])
+    found = np.concatenate([found, np.full(most_clusters - 1 - found.size, found[-1])])
+    if gains:
+        found[-1] = max(found[-1], log_joint(part, swept(part, labels, _POLISHING_SWEEPS)) - one)
+    return found
+
+
+def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:
+    """Return labels in which the second half of a cluster is a new cluster, the last."""
+    divided = labels.copy()
+    divided[np.flatnonzero(labels == cluster)[halves == 1]] = labels.max() + 1
+    return divided
+
+
+def best_division(part: Problem, rng: np.random.Generator, given: Labels | None = None) -> Division:
+    """Divide subjects into the two clusters with the highest log joint that sweeps find, from cuts of their main axis.
+
+    A division that is `given`, int64 (M,), 0 or 1, is one more start.
+    """
+    n_subjects, best = part.cohort.n_subjects, Division(-np.inf, part.cohort.together)
+    if n_subjects < 2:
+        return best
+    along = np.argsort(principal_axis(part.cohort.arrays, rng), kind="stable")
+    starts = [_cut(along, share) for share in _CUTS]
+    if given is not None and 0 < given.sum() < n_subjects:
+        starts.append(given)
+    one = joint_of(part, part.cohort.together)
+    for start in starts:
+        partition = swept(part, start, _SWEEPS)
+        if partition.n_clusters[0] == 2 and (gain := log_joint(part, partition) - one) > best.gain:
+            best = Division(gain, partition.labels)
+    return best
+
+
+class Division(NamedTuple):
+    """A division of subjects into two clusters."""
+
+    gain: float
+    """Log joint less that of one cluster, in nats; -inf if no two clusters were found."""
+    labels: Labels
+    """(M,) 0 or 1; all 0 if no two clusters were found."""
+
+
+def _cut(along: NDArray[np.intp], share: float) -> Labels:
+    """Return 1 for the subjects above this share of those sorted along the axis, at least one on each side."""
+    n_below = min(max(round(share * along.size), 1), along.size - 1)
+    labels = np.zeros(along.size, dtype=np.int64)
+    labels[along[n_below:]] = 1
+    return labels
+
+
+def swept(part: Problem, labels: Labels, most_sweeps: int) -> Partition:
+    """Return the partition after sweeps that open no cluster; they end when nobody moves. Clusters may empty."""
+    arrays = part.cohort.arrays
+    partition, order, least = part.partition(labels), np.arange(labels.size), minimum_gain(part)
+    for _ in range(most_sweeps):
+        _, moves = make_moves(arrays, part.model, partition, order, minimum_gain=least, most_clusters=_NO_NEW_CLUSTER)
+        if moves == 0:
+            break
+    accumulate(arrays, partition)  # moves add and subtract, which changes the last digits of sums
+    return partition

@@ -1,4 +1,4 @@
-"""Normal scores of the features of given subjects, and the subjects' position along their first principal axis.
+"""Normal scores of the features of given subjects, their correlations, and the subjects' first principal score.
 
 The normal score of a value with the mid-rank r among the n observed values of its feature is Phi^-1((r - 1/2) / n). The
 levels of a nominal feature are ordered by their mean position on the principal axis of the subjects first. The scores z
@@ -19,45 +19,52 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from clinclust.engine.continuum.latent import correlations
-from clinclust.engine.problem.numeric_columns import encoded_columns
-from clinclust.engine.search.split_merge import principal_axis
+from clinclust.engine.problem.numeric_columns import encoded_columns, principal_axis
 from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.encoding import EncodedCohort
 
+
 __all__ = [
+    "correlations",
+    "exact_product",
     "expected_score",
     "first_axis",
     "in_score_steps",
+    "nearest_correlation",
     "normal_scores",
-    "ordered_columns",
     "reliable_correlations",
+    "standard_normals",
     "whole_columns",
+    "with_correlation",
     "with_unit_diagonal",
 ]
 
 Array = NDArray[np.float64]
 
+_STEPS = 2.0**20
+"""Normal draws and factors are rounded to whole multiples of its inverse. Sums of up to 16,000 of their products are
+then exact in float64, whatever their order."""
+_LEAST_EIGENVALUE = 0.02
+_FEW_COLUMNS = 64
 _FEWEST_PAIRS = 5.0
 """A correlation of n pairs counts n / (n + this)."""
 _SCORE_STEPS = 1024.0
 """Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
 
 
-def ordered_columns(arrays: CohortArrays, rng: np.random.Generator) -> list[Array]:
-    """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
-    columns, along = [], None
-    for column, is_nominal in encoded_columns(arrays):
-        if is_nominal:
-            along = principal_axis(arrays, rng) if along is None else along
-            columns.append(_along(column, along))
-        else:
-            columns.append(column)
-    return columns
+def normal_scores(column: Array) -> Array:
+    """Return the normal score of the mid-rank of each value, in whole steps; NaN = missing."""
+    n_seen = max(int((~np.isnan(column)).sum()), 1)
+    return in_score_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
+
+
+def in_score_steps(scores: Array) -> Array:
+    """Return scores counted in whole steps."""
+    return np.asarray(np.rint(_SCORE_STEPS * scores))
 
 
 def whole_columns(cohort: EncodedCohort, rng: np.random.Generator) -> tuple[list[Array], list[tuple[int, ...]]]:
@@ -95,6 +102,18 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
     return np.where(codes > 0, found, np.nan)
 
 
+def ordered_columns(arrays: CohortArrays, rng: np.random.Generator) -> list[Array]:
+    """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
+    columns, along = [], None
+    for column, is_nominal in encoded_columns(arrays):
+        if is_nominal:
+            along = principal_axis(arrays, rng) if along is None else along
+            columns.append(_along(column, along))
+        else:
+            columns.append(column)
+    return columns
+
+
 def _along(column: Array, axis: Array) -> Array:
     """Return the levels of a nominal feature numbered by their mean position on the axis."""
     seen = ~np.isnan(column)
@@ -105,49 +124,11 @@ def _along(column: Array, axis: Array) -> Array:
     return ranked
 
 
-def normal_scores(column: Array) -> Array:
-    """Return the normal score of the mid-rank of each value, in whole steps; NaN = missing."""
-    n_seen = max(int((~np.isnan(column)).sum()), 1)
-    return in_score_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
-
-
-def in_score_steps(scores: Array) -> Array:
-    """Return scores counted in whole steps."""
-    return np.asarray(np.rint(_SCORE_STEPS * scores))
-
-
-def reliable_correlations(scores: Array) -> Array:
-    """Return the correlations of columns in pairs, each drawn towards 0 where few subjects have both; (D, D)."""
-    found, n_both = correlations(scores)
-    found *= n_both / (n_both + _FEWEST_PAIRS)
-    return found
-
-
-def with_unit_diagonal(matrix: Array) -> Array:
-    """Return a copy of a square matrix with ones on the diagonal."""
-    matrix = matrix.copy()
-    np.fill_diagonal(matrix, 1.0)
-    return matrix
-
-
-def first_axis(correlation: Array) -> tuple[Array, float]:
-    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
-    values, vectors = np.linalg.eigh(correlation)
-    axis = vectors[:, -1]
-    return axis * np.sign(axis[np.argmax(np.abs(axis))]), float(values[-1])
-
-
 def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     """Return the expected first principal score of each subject, float64 (N,); NaN where nothing is observed.
 
-    Parameters
-    ----------
-    scores : float64 (N, D)
-        Normal scores; NaN = missing.
-    correlation : float64 (D, D)
-        Their correlation matrix R, positive definite.
-    axis : float64 (D,)
-        Its first eigenvector v.
+    `scores` (N, D) are normal scores, with NaN for missing ones, `correlation` is their positive definite correlation
+    matrix, and `axis` is its first eigenvector.
     """
     observed = ~np.isnan(scores)
     patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
@@ -159,3 +140,78 @@ def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
             weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[seen] @ axis)
             found[rows] = np.einsum("ij,j->i", scores[np.ix_(rows, seen)], weights)
     return found
+
+
+def first_axis(correlation: Array) -> tuple[Array, float]:
+    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
+    values, vectors = np.linalg.eigh(correlation)
+    axis = vectors[:, -1]
+    return axis * np.sign(axis[np.argmax(np.abs(axis))]), float(values[-1])
+
+
+def reliable_correlations(scores: Array) -> Array:
+    """Return the correlations of columns in pairs, each drawn towards 0 where few subjects have both; (D, D)."""
+    found, n_both = correlations(scores)
+    found *= n_both / (n_both + _FEWEST_PAIRS)
+    return found
+
+
+def correlations(scores: Array) -> tuple[Array, Array]:
+    """Return the correlations of columns (N, D) in pairs, and in how many rows both are observed; float64 (D, D) each.
+
+    A column that does not vary has the correlation 0 with others. If the scores are whole numbers, all sums are exact.
+    """
+    seen = (~np.isnan(scores)).astype(np.float64)
+    scores = np.where(np.isnan(scores), 0.0, scores)
+    n_both = np.maximum(exact_product(seen.T, seen), 1.0)
+    mean = exact_product(scores.T, seen) / n_both  # of the column of the row, where that of the column is observed
+    variance = exact_product((scores**2).T, seen) / n_both - mean**2
+    covariance = exact_product(scores.T, scores) / n_both - mean * mean.T
+    product = variance * variance.T
+    varying = np.minimum(variance, variance.T) > 1e-9
+    found = np.where(varying, covariance / np.sqrt(np.where(varying, product, 1.0)), 0.0)
+    np.fill_diagonal(found, 1.0)
+    return np.clip(found, -1.0, 1.0), n_both
+
+
+def exact_product(first: Array, second: Array) -> Array:
+    """Return a matrix product whose sums are exact, so that any order of summation gives the same digits.
+
+    The product of few columns is not left to BLAS, whose threads wait for each other on a busy machine.
+    """
+    if second.shape[1] > _FEW_COLUMNS:
+        return np.asarray(first @ second)
+    return np.asarray(np.einsum("ij,jk->ik", first, second))
+
+
+def nearest_correlation(matrix: Array) -> Array:
+    """Return a correlation matrix near a symmetric matrix: eigenvalues raised to at least .02, then the diagonal 1."""
+    values, vectors = np.linalg.eigh(matrix)
+    raised = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
+    scale = 1.0 / np.sqrt(np.diag(raised))
+    found = raised * scale * scale[:, None]
+    np.fill_diagonal(found, 1.0)
+    return np.asarray(0.5 * (found + found.T))
+
+
+def with_unit_diagonal(matrix: Array) -> Array:
+    """Return a copy of a square matrix with ones on the diagonal."""
+    matrix = matrix.copy()
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def standard_normals(n_rows: int, n_columns: int, rng: np.random.Generator) -> Array:
+    """Return independent standard normal draws in exact steps, float64 (n_rows, n_columns)."""
+    return _in_exact_steps(rng.standard_normal((n_rows, n_columns)))
+
+
+def _in_exact_steps(values: Array) -> Array:
+    """Return values rounded so that sums of their products are exact (`_STEPS`)."""
+    return np.asarray(np.rint(values * _STEPS) / _STEPS)
+
+
+def with_correlation(normals: Array, correlation: Array) -> Array:
+    """Return independent normal draws (N, D) transformed to have these correlations, float64 (N, D)."""
+    factor = _in_exact_steps(np.asarray(np.linalg.cholesky(correlation), dtype=np.float64))
+    return exact_product(normals, factor.T)

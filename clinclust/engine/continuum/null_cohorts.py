@@ -5,14 +5,14 @@ R, and a drawn score is mapped to the observed value at the same quantile:
 
     z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j).
 
-A feature in two parts is one feature here, whose point masses lie among its other values.
+A feature in two parts is one feature here, whose point masses lie among its other values. R is chosen so that the drawn
+values, and not only the latent scores, have the correlations of the subjects: ties weaken correlations, which a few
+rounds of drawing and correcting undo.
 
-R is chosen so that the drawn values, and not only the latent scores, have the correlations of the subjects: ties weaken
-correlations, which a few rounds of drawing and correcting undo. The levels of a nominal feature are ordered by their
-mean position on the principal axis of the subjects.
-
-In a unimodal population, the first principal score of z is not normal. It has the subjects' own distribution, smoothed
-until it has one mode (`clinclust.engine.continuum.unimodal`): a severity that is skewed.
+In a unimodal population, the first principal score of z has the subjects' own distribution, smoothed until it has one
+mode (Silverman 1981, *Using kernel density estimates to investigate multimodality*, Journal of the Royal Statistical
+Society B 43, 97-99): a severity that is skewed. The number of modes of a Gaussian kernel density estimate falls with
+its bandwidth; draws from the estimate with one mode are scaled back to the variance of the sample.
 """
 
 from __future__ import annotations
@@ -24,82 +24,52 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from clinclust.engine.continuum.latent import (
-    correlations,
-    nearest_correlation,
-    standard_normals,
-    with_correlation,
-)
 from clinclust.engine.continuum.normal_scores import (
+    correlations,
     first_axis,
     in_score_steps,
+    nearest_correlation,
     normal_scores,
     reliable_correlations,
+    standard_normals,
     whole_columns,
+    with_correlation,
     with_unit_diagonal,
 )
-from clinclust.engine.continuum.unimodal import critical_bandwidth, unimodal_draws
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["NULLS", "UNIMODAL", "OnePopulation", "one_population"]
+
+__all__ = ["NULLS", "UNIMODAL", "OnePopulation", "critical_bandwidth", "one_population", "unimodal_draws"]
 
 Array = NDArray[np.float64]
 
+_BINS = 512
+_MARGIN = 3.0
+"""How far the bins reach beyond the sample, in standard deviations: there the density falls to nothing."""
+_HALVINGS = 20
 UNIMODAL = "unimodal"
 NULLS = ("copula", UNIMODAL)
 """Names of the kinds of one population."""
-
 _ROUNDS = 4
 _DRAWS_OF_A_ROUND = 3000
 _LARGEST = 0.97
 
 
 @dataclass(frozen=True)
-class _Margin:
-    """The observed values of one feature in ascending order; a feature in two parts is one, in the order of both."""
-
-    members: tuple[int, ...]
-    """The encoded features: one, or the two parts of a feature."""
-    subjects: NDArray[np.int64]
-    """(n_j,) the subject of each value."""
-    scores: Array
-    """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
-
-
-@dataclass(frozen=True)
-class _Severity:
-    """The first principal score, drawn with one mode."""
-
-    sample: Array
-    """(n,) first principal score of each subject with an observed value."""
-    bandwidth: float
-
-
-@dataclass(frozen=True)
 class OnePopulation:
-    """One continuous population with the margins and correlations of the subjects of a problem.
-
-    Attributes
-    ----------
-    part : Problem
-        The problem of the subjects.
-    margins : tuple
-        The observed values of each feature.
-    correlation : float64 (D, D)
-        Correlations R of the latent normal scores.
-    severity : _Severity or None
-        Distribution of the first principal score; None = normal.
-    quantiles : float64 (M, D) or None
-        Sorted latent draws of each feature where they are not standard normal.
-    """
+    """One continuous population with the margins and correlations of the subjects of a problem."""
 
     part: Problem
     margins: tuple[_Margin, ...]
+    """The observed values of each feature."""
     correlation: Array
+    """(D, D) correlations R of the latent normal scores."""
     severity: _Severity | None = None
+    """Distribution of the first principal score; None = normal."""
     quantiles: Array | None = None
+    """(M, D) sorted latent draws of each feature where they are not standard normal."""
 
     def draw(self, rng: np.random.Generator) -> Problem:
         """Return the problem with a cohort of the same size drawn from the population, with the same values missing."""
@@ -142,16 +112,29 @@ class OnePopulation:
         return np.column_stack([(np.searchsorted(sample, column) + 0.5) / (n + 1) for sample, column in columns])
 
 
-def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePopulation:
-    """Return the one population of the subjects of a problem.
+@dataclass(frozen=True)
+class _Margin:
+    """The observed values of one feature in ascending order; a feature in two parts is one, in the order of both."""
 
-    Parameters
-    ----------
-    part : Problem
-    null : str
-        One of `NULLS`.
-    rng : numpy.random.Generator
-    """
+    members: tuple[int, ...]
+    """The encoded features: one, or the two parts of a feature."""
+    subjects: NDArray[np.int64]
+    """(n_j,) the subject of each value."""
+    scores: Array
+    """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
+
+
+@dataclass(frozen=True)
+class _Severity:
+    """The first principal score, drawn with one mode."""
+
+    sample: Array
+    """(n,) first principal score of each subject with an observed value."""
+    bandwidth: float
+
+
+def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePopulation:
+    """Return the one population, of a kind in `NULLS`, of the subjects of a problem."""
     columns, members = whole_columns(part.cohort, rng)
     margins = tuple(map(_margin, columns, members))
     scores = np.column_stack([normal_scores(column) for column in columns])
@@ -162,11 +145,43 @@ def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePop
     return _corrected(population, wanted, rng)
 
 
+def critical_bandwidth(sample: Array) -> float:
+    """Return the smallest bandwidth, on the scale of the sample (n,), at which its density estimate has one mode."""
+    spread = float(sample.std())
+    if spread == 0.0:
+        return 0.0
+    edges = np.linspace(sample.min() - _MARGIN * spread, sample.max() + _MARGIN * spread, _BINS + 1)
+    counts = np.histogram(sample, edges)[0].astype(np.float64)
+    middles = 0.5 * (edges[1:] + edges[:-1])
+    squares = (middles[:, None] - middles) ** 2
+    low, high = float(edges[1] - edges[0]), 4.0 * spread
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        one = _n_modes(np.einsum("ij,j->i", np.exp(-0.5 * squares / middle**2), counts)) == 1
+        low, high = (low, middle) if one else (middle, high)
+    return high
+
+
+def _n_modes(density: Array) -> int:
+    # Far from the sample, densities differ by rounding errors only.
+    density = np.where(density > 1e-9 * density.max(), density, 0.0)
+    signs = np.sign(np.diff(density))
+    signs = signs[signs != 0.0]
+    return int((signs[:-1] > signs[1:]).sum())
+
+
+def unimodal_draws(sample: Array, bandwidth: float, n_draws: int, rng: np.random.Generator) -> Array:
+    """Return draws from the density estimate of a sample, with mean 0 and variance 1, float64 (n_draws,)."""
+    centred, variance = sample - sample.mean(), float(sample.var())
+    drawn = rng.choice(centred, n_draws) + bandwidth * rng.standard_normal(n_draws)
+    return np.asarray(drawn / np.sqrt(max(variance + bandwidth**2, 1e-300)))
+
+
 def _corrected(population: OnePopulation, wanted: Array, rng: np.random.Generator) -> OnePopulation:
     """Return the population whose drawn values, rather than its latent scores, have the wanted correlations.
 
-    The same normal draws serve all rounds. Their own correlations differ from R by chance. This is known and taken off,
-    because among thousands of subjects such an error would be as large as what the test must see.
+    The same normal draws serve all rounds. That their own correlations differ from R by chance is taken off: among
+    thousands of subjects such an error would be as large as what the test must see.
     """
     normals = standard_normals(_DRAWS_OF_A_ROUND, len(population.margins), rng)
     for _ in range(_ROUNDS):

@@ -4,8 +4,8 @@ The objective is the extended joint, the log joint plus the log hyperpriors of t
 
     ln p(X_obs, z | theta, N0) + ln h(theta) + ln h(N0)
 
-The search raises the first term. A new model is accepted only if it raises the sum. The extended joint therefore never
-falls, and the hyperpriors bound it from above, so the alternation ends.
+The search raises the first term, and a new model is accepted only if it raises the sum. The hyperpriors bound it from
+above, so the alternation ends. `choose_greedily` tries values without a hyperprior instead, as in the paper.
 """
 
 from __future__ import annotations
@@ -15,46 +15,45 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
-from clinclust.engine.joint_estimates.empirical import maximise_hyperparameters
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
+from clinclust.engine.problem.objective import joint_of, log_joint
 from clinclust.engine.search.restarts import index_of_best
+from clinclust.engine.search.settle import minimum_gain, settle
 from clinclust.engine.search.starts import starts_from
 
 if TYPE_CHECKING:
-    from clinclust.engine.joint_estimates.hyperprior import Hyperprior
     from clinclust.engine.kernels.partition import Partition
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.one_start import RestartResult
+    from clinclust.engine.search.plan import Budget, SearchPlan
     from clinclust.engine.search.starts import Start
-    from clinclust.engine.search.stopping import Budget
 
-__all__ = ["MOST_ROUNDS", "Estimated", "Search", "alternate", "carry_on"]
+
+__all__ = ["Estimated", "Search", "alternate", "carry_on", "choose_greedily"]
 
 Search = Callable[["Problem", list["Start"]], list["RestartResult"]]
 """`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
 
-MOST_ROUNDS = 20
+_MOST_ROUNDS = 20
 _LEAST_GAIN = 1e-6
 """Nats by which a new model must raise the extended joint. A smaller gain is within the error of the maximisation."""
+_FACTORS = (1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0)
+"""Factors by which a positive hyperparameter is multiplied; the paper does not say which values to try."""
+_STEPS = (-1.0, -0.5, 0.5, 1.0)
+"""Steps that are added to the prior mean of a Gaussian feature, in standard deviations of the feature."""
 
 
 @dataclass(frozen=True)
 class Estimated:
-    """The parts of the model that are estimated in addition to the partition.
-
-    Attributes
-    ----------
-    hyperprior : Hyperprior or None
-        Hyperprior of the hyperparameters; None if they are not estimated.
-    concentration : bool
-        Whether the concentration is estimated.
-    """
+    """The parts of the model that are estimated in addition to the partition."""
 
     hyperprior: Hyperprior | None = None
+    """Hyperprior of the hyperparameters; None if they are not estimated."""
     concentration: bool = False
+    """Whether the concentration is estimated."""
 
     def log_hyperprior(self, problem: Problem) -> float:
         """Return the sum of the log hyperpriors of the estimated parameters, in nats."""
@@ -98,7 +97,6 @@ def alternate(
         Starts of these restarts.
     estimated : Estimated
     search : callable
-        Search under the new model (`Search`).
     budget : Budget
         When it is used up, the turns end.
 
@@ -107,17 +105,16 @@ def alternate(
     problem : Problem
         Problem with the last model.
     restarts : list of RestartResult
-        The same number of restarts. Their log joints are computed under the last model, and the best one is continued.
-        Their traces show the extended joint minus the log hyperprior of the last model, which is a constant. Each trace
-        therefore ends at the log joint.
+        As many, with log joints under the last model; the best one is continued. Traces show the extended joint less
+        the log hyperprior of the last model, so that each ends at the log joint.
     """
     if estimated.hyperprior is None and not estimated.concentration:
         return problem, restarts  # keep the log joints: after feature selection they include the prior of the selection
-    for turn in range(MOST_ROUNDS):
+    for turn in range(_MOST_ROUNDS):
         if turn and budget.used_up():
             break
         best = restarts[index_of_best(restarts)]
-        partition = new_partition(problem.cohort.arrays, best.labels)
+        partition = problem.partition(best.labels)
         candidate = estimated.maximised(problem, partition)
         fall = estimated.log_hyperprior(problem) - estimated.log_hyperprior(candidate)
         if log_joint(candidate, partition) - fall - best.log_joint <= _LEAST_GAIN:
@@ -132,39 +129,51 @@ def carry_on(
 ) -> list[RestartResult]:
     """Compute the log joint of all restarts under a new model, and continue the search from the best of them.
 
-    Parameters
-    ----------
-    problem : Problem
-        Problem with the new model.
-    restarts : list of RestartResult
-    starts : list of Start
-    search : callable
-    fall : float
-        Decrease of the log hyperprior, in nats, from the old model to the new one. It is added to the traces, so that
-        they do not fall where the model changes.
-
-    Returns
-    -------
-    list of RestartResult
-        The same number of restarts in the same order.
+    `fall` is the decrease of the log hyperprior, in nats, from the old model to the new one. It is added to the traces,
+    so that they do not fall where the model changes.
     """
-    arrays = problem.cohort.arrays
     restarts = [
-        replace(
-            restart,
-            log_joint=log_joint(problem, new_partition(arrays, restart.labels)),
-            trace=restart.trace + fall,
-        )
+        replace(restart, log_joint=joint_of(problem, restart.labels), trace=restart.trace + fall)
         for restart in restarts
     ]
     lead = index_of_best(restarts)
-    before = restarts[lead]
-    after = search(problem, starts_from(before.labels, [starts[0].seed]))[0]
-    restarts[lead] = replace(
-        after,
-        start=before.start,
-        trace=np.concatenate([before.trace, after.trace]),
-        n_sweeps=before.n_sweeps + after.n_sweeps,
-        seconds=before.seconds + after.seconds,
-    )
+    best = restarts[lead]
+    restarts[lead] = best.followed_by(search(problem, starts_from(best.labels, [starts[0].seed]))[0])
     return restarts
+
+
+def choose_greedily(
+    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, plan: SearchPlan
+) -> tuple[Problem, list[RestartResult]]:
+    """Set one hyperparameter after the other to the value with the highest log joint (Raykov et al. 2016, app. G.2).
+
+    Differences to the paper: results are compared by the log joint, not by eq. 12, which sweeps do not minimise; each
+    run of sweeps continues from the best partition so far, and whole clusters are merged and divided once, at the end;
+    the first values are the defaults, because maximum likelihood estimates would make the prior as strong as the
+    cohort; each hyperparameter that the schema does not state is changed once, by `_FACTORS` or `_STEPS`.
+
+    Arguments and results are those of `alternate`; the trace of the best restart shows the log joint after each change
+    that was kept.
+    """
+    hyperprior = Hyperprior.of(problem)
+    lead = index_of_best(restarts)
+    best = restarts[lead]
+    for index in np.flatnonzero(hyperprior.free):
+        if plan.budget.used_up():
+            break
+        here = problem
+        for value in _values(problem.model.prior[index], bool(hyperprior.location[index])):
+            prior = here.model.prior.copy()
+            prior[index] = value
+            candidate = with_prior(here, prior)
+            settled = settle(candidate, best.labels, starts[0].order, plan.max_sweeps, plan.cancelled, traced=False)
+            if settled.converged and settled.trace[-1] > best.log_joint + minimum_gain(problem):
+                problem = candidate
+                best = best.raised_to(settled.trace[-1], settled.partition.labels)
+    restarts = [best if index == lead else restart for index, restart in enumerate(restarts)]
+    return problem, carry_on(problem, restarts, starts, search)
+
+
+def _values(default: float, location: bool) -> NDArray[np.float64]:
+    """Return the values to try in addition to the default, float64 (V,)."""
+    return np.asarray(default + np.array(_STEPS) if location else default * np.array(_FACTORS))

@@ -1,23 +1,48 @@
-"""The most probable concentration N0 given a partition, under a gamma hyperprior.
+"""The concentration N0: its most probable value given a partition, and cross-validation of values that are tried.
 
 Raykov et al. (2016, appendix G, eq. 35): with N0 ~ Gamma(a, b), given K clusters of N subjects,
 
     p(N0 | N, K) is proportional to Gamma(N0) / Gamma(N0 + N) N0^(K + a - 1) exp(-b N0).
 
-As in the paper, the mode is found in u = ln N0. The density maximised here is the density of u, which has one more
-factor N0, as in Rasmussen (2000), the paper's source. This density is log-concave, and its mode is above 0 for every K.
-The mode of eq. 35 itself is at 0 for K = 1 and a = 1. With a discount, N0^K becomes the product of N0 + j discount over
-j = 0 .. K - 1.
+The density maximised here is that of u = ln N0, which has one more factor N0, as in Rasmussen (2000), the paper's
+source. It is log-concave, and its mode is above 0 for every K. With a discount, N0^K becomes the product of
+N0 + j discount over j = 0 .. K - 1.
+
+In cross-validation, each fold is scored with the clusters of the subjects in the other folds (point 4, and eq. 33). The
+encoding and the default priors, which weigh about as much as one subject, come from the whole cohort.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import polygamma, psi
+from numpy.typing import NDArray
+from scipy.special import logsumexp, polygamma, psi
 
-__all__ = ["DEFAULT", "concentration_mode", "log_concentration_hyperprior"]
+from clinclust.engine.kernels.partition import clusters_without_subjects
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.search.labels import compact
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.encoding import EncodedCohort
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.starts import Start
+
+
+__all__ = [
+    "DEFAULT",
+    "concentration_mode",
+    "deal_folds",
+    "held_out_log_density",
+    "log_concentration_hyperprior",
+    "starts_among",
+]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
 
 DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""
@@ -67,3 +92,50 @@ def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) 
             break
         u = target
     return math.exp(u)
+
+
+def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[Labels, Labels]]:
+    """Yield (training, held-out) subjects of each fold, int64 arrays in ascending order.
+
+    Every subject is held out once. If there are fewer subjects than folds, every subject forms one fold.
+    """
+    fold = rng.permutation(np.arange(n_subjects) % min(n_folds, n_subjects))
+    for index in range(int(fold.max()) + 1):
+        yield np.flatnonzero(fold != index), np.flatnonzero(fold == index)
+
+
+def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
+    """Return the starts restricted to a subset of the subjects."""
+    position = np.full(starts[0].labels.size, -1, dtype=np.int64)
+    position[subjects] = np.arange(subjects.size)
+    restricted = []
+    for start in starts:
+        order = position[start.order]
+        restricted.append(start._replace(labels=compact(start.labels[subjects]), order=order[order >= 0]))
+    return restricted
+
+
+def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort, subjects: Labels) -> Array:
+    """Return ln p(x | clusters) of held-out subjects, in nats, float64 (n,): the mixture of eq. 33.
+
+    Parameters
+    ----------
+    training : Problem
+        Problem of the M training subjects, with the model under which their clusters were found.
+    labels : int64 (M,)
+        Their clusters.
+    cohort : EncodedCohort
+        All subjects.
+    subjects : int64 (n,)
+        The held-out subjects.
+    """
+    known = training.partition(labels)
+    n_clusters = int(known.n_clusters[0])
+    arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays
+    arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
+    new = clusters_without_subjects(arrays, known.sizes[:n_clusters], known.statistics[:n_clusters])
+    scores = np.zeros((subjects.size, n_clusters + 1))
+    # The clusters may come from powers of likelihoods, but only densities that count in full integrate to 1.
+    write_scores(arrays, training.model.in_full(), new, scores)
+    scores -= np.log(labels.size + training.model.concentration)
+    return np.asarray(logsumexp(scores, axis=1) + cohort.encoding.log_jacobian(arrays), dtype=np.float64)

@@ -1,60 +1,199 @@
-"""Dependence between features in the whole cohort.
+"""Dependence between features within clusters, and the coarsening and the weights of blocks that it implies.
 
-The model makes features independent given the cluster. If two features depend on each other in the whole cohort, both
-therefore differ between clusters. An irrelevant feature depends on no other feature, and can be recognised without a
-partition.
+The model assumes features that are independent within clusters. Dependent features repeat information, which the
+likelihood counts more than once: they would open a cluster for each slice of what they measure. The likelihood of each
+of the p features of a block is therefore raised to a power, the weight of the block:
+
+    w = 1 / (1 + c),    c = mean over the features of the block of the sum, over its other features, of the absolute
+                            correlations of the residuals within clusters, each corrected for chance.
+
+1 + c is the design effect of p measurements with these correlations (Kish 1965, *Survey Sampling*): the block counts
+for one feature if all are the same, and for p if they are independent within clusters. Squared correlations, which
+estimate the coarsening, are not enough: enough items of mean correlation r would divide one normal quantity, as two
+halves of it gain ln(1 / (1 - 2 r / pi)) / 2 nats a subject and item, and cost ln 2 nats a subject.
+
+Weights and clusters are found in turns, until the weights reproduce themselves. The turns begin with one cluster, where
+features depend on each other most, so that the first partition is too coarse rather than too fine: the superfluous
+clusters of weight 1 would explain the dependence away from which the weights are estimated.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from clinclust.engine.problem.numeric_columns import encoded_columns
-from clinclust.graded import Graded, graded, paired_moments, whole_ranks
+from clinclust.engine.problem.blocks import members_of_blocks, members_of_chains
+from clinclust.engine.problem.numeric_columns import numeric_columns
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
+    from clinclust.engine.problem.problem import Problem
 
-__all__ = ["mutual_dependence"]
+
+__all__ = [
+    "block_weight",
+    "has_repeated",
+    "implied_weights",
+    "independent_features",
+    "independent_share",
+    "reproduced_weights",
+]
 
 Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+Find = Callable[["Problem"], tuple["Problem", Labels]]
+"""A search with fixed weights: it returns the problem of the values that are kept, and the clusters, int64 (N,)."""
 
-_FEATURES_AT_ONCE = 512
+_MOST_SUBJECTS = 2000
+"""Number of subjects above which `independent_features` uses a part of them."""
+_MOST_ROUNDS = 12
+_TOLERANCE = 0.02
+"""Change of a weight below which it counts as the same."""
 
 
-def mutual_dependence(cohort: CohortArrays) -> Array:
-    """Return the evidence that each feature depends on other features, float64 (D,): at least 0, without a unit.
+class WithinClusters(NamedTuple):
+    """The squared correlations of the residuals of every two features within clusters.
 
-    The dependence of two features is n r^2, where r is the correlation of ranks over the n subjects in whom both are
-    observed. If the features are independent, n r^2 is about chi-squared with one degree of freedom. The evidence of a
-    feature is the sum over the other features of max(n r^2 - 2 ln D, 0). Few pairs of independent features exceed
-    2 ln D, so that hundreds of irrelevant features do not add up. A nominal feature is replaced by indicators of its
-    levels. Their n r^2 are summed with weights (1 - p) / (L - 1), where p is the frequency of the level: this is
-    Pearson's chi-squared divided by its degrees of freedom.
+    The indicators of a nominal feature count as one feature, by their mean.
     """
-    n_features = cohort.kinds.size
-    bound = 2.0 * np.log(max(n_features, 2))
-    scores = np.zeros(n_features)
-    columns = graded(encoded_columns(cohort), whole_ranks)
-    for first in range(0, n_features, _FEATURES_AT_ONCE):
-        last = min(first + _FEATURES_AT_ONCE, n_features)
-        scores[first:last] = np.maximum(_between(columns, first, last) - bound, 0.0).sum(axis=1)
-    return scores
+
+    excess: Array
+    """(D, D) squared correlation less its expectation under independence, 1 / (n - K), where n is the number of
+    subjects in whom both features are observed; 0 on the diagonal."""
+    squared: Array
+    """(D, D) squared correlation. On the diagonal it is 1, less for the indicators of a nominal feature, and 0 for a
+    feature that does not vary within clusters."""
+    n_columns: NDArray[np.int64]
+    """(D,) number of indicators of each nominal feature; 1 for others."""
 
 
-def _between(columns: Graded, first: int, last: int) -> Array:
-    """Return the dependence of features first .. last - 1 on all features, float64 (last - first, D)."""
-    table, weights, owners = columns
-    mine = (owners >= first) & (owners < last)
-    n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
-    varying = np.minimum(own_variance, other_variance) > 1e-9
-    squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
-    squared *= weights[mine, None] * weights
-    starts = np.flatnonzero(np.diff(owners, prepend=-1))
-    between = np.add.reduceat(squared, starts, axis=1)
-    between = np.add.reduceat(between, np.flatnonzero(np.diff(owners[mine], prepend=-1)), axis=0)
-    between[np.arange(last - first), np.arange(first, last)] = 0.0
-    return np.asarray(between, dtype=np.float64)
+def within_clusters(arrays: CohortArrays, labels: NDArray[np.int64]) -> WithinClusters:
+    """Return how features depend on each other within the clusters 0 .. K - 1 of `labels`, int64 (N,)."""
+    table, feature = numeric_columns(arrays)
+    observed = ~np.isnan(table)
+    residual = np.where(observed, table, 0.0)
+    n_clusters = int(labels.max()) + 1
+    for cluster in range(n_clusters):
+        members = labels == cluster
+        counts = np.maximum(observed[members].sum(axis=0), 1)
+        residual[members] -= residual[members].sum(axis=0) / counts
+    residual = np.where(observed, residual, 0.0)
+    seen = observed.astype(np.float64)
+    # einsum instead of a BLAS product, because the last digits of a BLAS product depend on its number of threads.
+    together = np.einsum("ij,ik->jk", residual, residual)
+    squares = np.einsum("ij,ik->jk", residual**2, seen)
+    n_both = np.einsum("ij,ik->jk", seen, seen)
+    squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
+    excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
+    by_feature = _by_feature(excess, feature)
+    np.fill_diagonal(by_feature, 0.0)
+    return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
+
+
+def _by_feature(between: Array, feature: NDArray[np.int64]) -> Array:
+    """Return the means over the columns of each two features, float64 (D, D), of a matrix (C, C)."""
+    n_features = int(feature.max()) + 1
+    if n_features == feature.size:  # no feature is nominal; the products below grow with the fourth power of D
+        return between.copy()
+    of = (feature[:, None] == np.arange(n_features)).astype(np.float64)
+    of /= of.sum(axis=0)
+    return np.asarray(np.einsum("ja,jk,kb->ab", of, between, of))
+
+
+def independent_features(problem: Problem) -> float:
+    """Return the effective number of features in the whole cohort, from 1 to D.
+
+    It is D / (1 + mean over features of the summed squared correlations with the others, less those expected of
+    independent features), the participation ratio (sum of eigenvalues)^2 / sum of squared eigenvalues of the
+    correlation matrix: D for independent features, and 1 for D copies of one.
+    """
+    every = -(-problem.cohort.n_subjects // _MOST_SUBJECTS)
+    if every > 1:
+        problem = problem.restricted_to(np.arange(0, problem.cohort.n_subjects, every), 0)
+    excess = within_clusters(problem.cohort.arrays, problem.cohort.together).excess
+    n_features = len(excess)
+    return float(np.clip(n_features / (1.0 + max(excess.sum() / n_features, 0.0)), 1.0, n_features))
+
+
+def independent_share(problem: Problem, labels: NDArray[np.int64]) -> float:
+    """Return the share of the log likelihood that independent features would have, in (0, 1].
+
+    It estimates the coarsening. With the excess of `WithinClusters` and weights w_d of the features, it is
+
+        sum_d w_d / (sum_d w_d^2 + sum over d, e of w_d w_e excess_de),
+
+    at most 1: the share that a sum of correlated terms holds of the information of a sum of independent terms. What the
+    weight of a block takes into account already is not counted twice, and dependence in a multivariate Gaussian block,
+    which the model describes, not at all.
+    """
+    powers = problem.model.powers
+    excess = within_clusters(problem.cohort.arrays, labels).excess
+    for members in members_of_chains(problem.cohort.encoding.features):
+        excess[np.ix_(members, members)] = 0.0
+    repeated = ((excess * powers).sum(axis=1) * powers).sum() / powers.sum()
+    alone = (powers**2).sum() / powers.sum()
+    return min(1.0, float(1.0 / (alone + max(repeated, 0.0))))
+
+
+def reproduced_weights(problem: Problem, find: Find, enough: Callable[[], bool]) -> Array:
+    """Return weights of the features, float64 (D,), that the clusters found with them imply again.
+
+    The turns end early, with the weights so far, once `enough()`: the clusters of a search that was cut short imply
+    none.
+    """
+    powers = implied_weights(problem, problem.cohort.together)
+    for _ in range(_MOST_ROUNDS):
+        kept, labels = find(problem.with_powers(powers))
+        if enough():
+            break
+        implied = implied_weights(kept, labels)
+        if np.abs(implied - powers).max() <= _TOLERANCE:
+            break
+        powers = implied
+    return powers
+
+
+def implied_weights(problem: Problem, labels: Labels) -> Array:
+    """Return the weight of each feature that the dependence within these clusters implies, float64 (D,)."""
+    powers = np.ones(len(problem.cohort.encoding.features))
+    for members in members_of_blocks(problem.cohort.encoding.features).values():
+        if members.size > 1:
+            powers[members] = block_weight(problem, members, labels)
+    return powers
+
+
+def block_weight(problem: Problem, members: Labels, labels: Labels) -> float:
+    """Return the weight, in (0, 1], of the block of these features, int64 (p,), given clusters, int64 (N,)."""
+    included = np.zeros(len(problem.cohort.encoding.features), dtype=np.bool_)
+    included[members] = True
+    found = within_clusters(problem.cohort.with_features(included, 0.0).arrays, labels)
+    return float(1.0 / (1.0 + max(_beyond_chance(found).sum(axis=1).mean(), 0.0)))
+
+
+def _beyond_chance(found: WithinClusters) -> Array:
+    """Return the absolute correlations a, corrected for chance: (a - e) / (1 - e), float64 (p, p); diagonal 0.
+
+    e is the mean of a under independence, so that the mean is 0 then, and 1 for equal features (as in Cohen's kappa).
+    The squared correlation of nominal features is divided by the root of the product of those with themselves, as in
+    Tschuprow's T squared, so that it is 1 for equal ones. Under independence it is about chi-squared.
+    """
+    itself = np.diagonal(found.squared)
+    itself = np.where(itself > 0.0, itself, 1.0)
+    scale = np.sqrt(itself * itself[:, None])
+    freedom = np.maximum(found.n_columns - 1.0, 1.0)
+    freedom = freedom * freedom[:, None]
+    mean_of_root = np.sqrt(2.0 / freedom) * np.exp(gammaln(0.5 * (freedom + 1.0)) - gammaln(0.5 * freedom))
+    by_chance = np.sqrt((found.squared - found.excess) / scale) * mean_of_root
+    by_chance = np.minimum(by_chance, 0.99)  # where hardly two subjects have both features
+    beyond = (np.sqrt(found.squared / scale) - by_chance) / (1.0 - by_chance)
+    np.fill_diagonal(beyond, 0.0)
+    return np.asarray(beyond)
+
+
+def has_repeated(problem: Problem) -> bool:
+    """Return whether any block has several features: a block of one always has weight 1."""
+    return any(members.size > 1 for members in members_of_blocks(problem.cohort.encoding.features).values())

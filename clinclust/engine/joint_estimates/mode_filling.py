@@ -1,72 +1,51 @@
 """Missing values filled with modes, which then count as observed (Raykov et al. 2016, appendix F); for reproduction.
 
-Three steps of the paper are repeated in turn: one sweep of the subjects in the completed table, then the update of all
-filled values, each to the mode of the predictive of its feature in its subject's cluster without this value. Values are
-updated one at a time, so that each update maximises the joint of the completed table over one value,
+A sweep of the subjects in the completed table and an update of all filled values follow each other: each value, one
+after the other, is set to the mode of the predictive of its feature in its subject's cluster without this value. Moves
+and updates raise the same joint, ln p(X_obs, X_filled, z), which therefore never falls after the first sweep of the
+paper's start. The paper begins with values drawn from the prior, which can lie far from all observed values; here the
+search begins with the mode of each feature in the whole cohort.
 
-    ln p(X_obs, X_filled, z),
-
-as each move of a sweep maximises it over one label. This joint therefore never falls (after the first sweep of the
-paper's start), no cycle is possible, and the last state is the best one.
-
-The paper begins with values drawn from the prior. Here the search begins with the mode of each feature in the whole
-cohort, because a draw from a vague prior can lie far from all observed values.
-
-Filled values are copies of one value, and a cluster takes them for evidence. The search that integrates missing values
-out (`clinclust.engine.search.one_start`) is exact and does not do so.
+A cluster takes filled values for evidence. The search that integrates missing values out (`search_from`) does not.
 """
 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.completed import completed
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import partition_of
+from clinclust.engine.problem.encoding import starts
+from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.settle import settle
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.attempts import Attempts
+    from clinclust.engine.search.one_start import Attempts
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.starts import Start
     from clinclust.likelihoods import Likelihood
 
-__all__ = ["LEAST_RISE", "cohort_modes", "refilled", "search_filling"]
+
+__all__ = ["completed", "search_filling"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 LEAST_RISE = 1e-6
-"""Rise of the joint in nats, by an update of all filled values, below which they count as unchanged.
-
-Filled values of continuous features approach their limits, and do not reach them in a finite number of rounds.
-"""
+"""Rise of the joint in nats, by an update of all filled values, below which they count as unchanged: values of
+continuous features approach their limits and do not reach them."""
 
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-    """Sweep and fill in turn until nobody moves in a sweep and the filled values stay; clusters are never divided.
+    """Sweep and fill in turn until nobody moves in a sweep and the filled values stay.
 
-    Parameters
-    ----------
-    problem : Problem
-        With its missing values.
-    start : Start
-    plan : SearchPlan
-        `max_sweeps` is the largest number of rounds, each of one sweep and one update of the filled values.
-    attempts : Attempts
-        Not used: whole clusters are neither divided nor merged.
-
-    Returns
-    -------
-    RestartResult
-        Its log joint and trace, with one value for each round, are those of the completed table.
+    The log joint and the trace, with one value for each round, are those of the completed table. `attempts` are not
+    used: whole clusters are neither divided nor merged.
     """
     began = time.perf_counter()
     labels, filled = start.labels, cohort_modes(problem)
@@ -80,18 +59,10 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
         labels, ignore_size = swept.partition.labels, False
         filled = refilled(problem, labels, filled)
         table = completed(problem, filled)
-        trace.append(log_joint(table, partition_of(table, labels)))
+        trace.append(joint_of(table, labels))
         converged = swept.converged and trace[-1] - swept.trace[-1] <= LEAST_RISE
-    trace = trace or [log_joint(table, partition_of(table, labels))]
-    return RestartResult(
-        start=start.name,
-        labels=labels,
-        log_joint=trace[-1],
-        trace=np.array(trace),
-        n_sweeps=len(trace),
-        converged=converged,
-        seconds=time.perf_counter() - began,
-    )
+    trace = trace or [joint_of(table, labels)]
+    return RestartResult.of(start.name, labels, trace, converged=converged, began=began)
 
 
 def cohort_modes(problem: Problem) -> Array:
@@ -101,7 +72,7 @@ def cohort_modes(problem: Problem) -> Array:
     """
     arrays = problem.cohort.arrays
     missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
-    sums = new_partition(arrays, np.zeros(problem.cohort.n_subjects, dtype=np.int64)).statistics[0]
+    sums = problem.partition(problem.cohort.together).statistics[0]
     filled = np.full(missing.shape, np.nan)
     for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods):
         if missing[:, feature].any():
@@ -111,18 +82,8 @@ def cohort_modes(problem: Problem) -> Array:
 
 
 def refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
-    """Return the filled values, float64 (N, D), after each was set once to its mode in its subject's cluster.
-
-    Parameters
-    ----------
-    problem : Problem
-        With its missing values.
-    labels : int64 (N,)
-        Clusters 0 .. K - 1.
-    filled : float64 (N, D)
-        As in `cohort_modes`; NaN where a value is observed.
-    """
-    statistics = new_partition(problem.cohort.arrays, labels).statistics
+    """Return the filled values, float64 (N, D), after each was set once to its mode in its subject's cluster."""
+    statistics = problem.partition(labels).statistics
     changed = filled.copy()
     for feature, likelihood in enumerate(problem.cohort.encoding.likelihoods):
         rows = np.flatnonzero(~np.isnan(filled[:, feature]))
@@ -157,3 +118,74 @@ def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values
             sums = sums - of_each[place] + likelihood.statistics(changed[place : place + 1])[0]
             modes.clear()
     return changed
+
+
+def completed(problem: Problem, filled: Array) -> Problem:
+    """Return the problem of the same subjects with filled values, float64 (N, D); NaN where there is none.
+
+    Filled values are standardised values of the encoded features. One that nobody was observed to have becomes a level
+    of its feature.
+    """
+    if np.isnan(filled).all():
+        return problem
+    cohort, arrays, powers = problem.cohort, problem.cohort.arrays, problem.model.powers
+    n_table, likelihoods = arrays.codes.shape[1], problem.cohort.encoding.likelihoods
+    levels = [_levels(problem, feature, filled[:, feature]) for feature in range(n_table)]
+    level_start = 1 + starts([found.values.size for found in levels])
+    codes = np.empty_like(arrays.codes)
+    log_base, values = cohort.log_base, arrays.values.copy()
+    for feature, found in enumerate(levels):
+        codes[:, feature] = np.where(found.codes < 0, 0, found.codes + level_start[feature])
+        log_base += float(powers[feature] * found.log_base[found.codes[~np.isnan(filled[:, feature])]].sum())
+    for feature in range(n_table, len(likelihoods)):
+        rows = np.flatnonzero(~np.isnan(filled[:, feature]))
+        own, theta = filled[rows, feature], _prior_of(problem, feature)
+        values[rows, feature - n_table] = likelihoods[feature].encoded(own)
+        added = likelihoods[feature].log_base_measure(own, theta).sum()
+        added -= rows.size * np.log(cohort.encoding.scales[feature])
+        log_base += float(powers[feature] * added)
+    arrays = arrays._replace(
+        codes=codes,
+        values=values,
+        level_start=level_start,
+        level_values=np.concatenate([arrays.level_values[:1], *(found.values for found in levels)]),
+        level_statistics=np.concatenate([arrays.level_statistics[:1], *(found.statistics for found in levels)]),
+        level_log_base=np.concatenate([arrays.level_log_base[:1], *(found.log_base for found in levels)]),
+    )
+    return replace(problem, cohort=replace(cohort, arrays=arrays, log_base=log_base))
+
+
+class _Levels(NamedTuple):
+    """The table rows of a discrete feature in the completed table."""
+
+    codes: NDArray[np.int64]
+    """(N,) the level of each subject, counted from 0; -1 = still missing."""
+    values: Array
+    """(L,) the levels, observed and filled."""
+    statistics: Array
+    """(L, 2) as `CohortArrays.level_statistics`."""
+    log_base: Array
+    """(L,)"""
+
+
+def _levels(problem: Problem, feature: int, filled: Array) -> _Levels:
+    """Return the levels of a discrete feature with those of its filled values, float64 (N,), and who has which."""
+    arrays, likelihood = problem.cohort.arrays, problem.cohort.encoding.likelihoods[feature]
+    old = slice(arrays.level_start[feature], arrays.level_start[feature + 1])
+    known, is_filled = arrays.level_values[old], ~np.isnan(filled)
+    values = np.union1d(known, filled[is_filled])
+    codes = arrays.codes[:, feature].astype(np.int64) - arrays.level_start[feature]
+    codes[arrays.codes[:, feature] == 0] = -1
+    is_observed = codes >= 0
+    codes[is_observed] = np.searchsorted(values, known)[codes[is_observed]]
+    codes[is_filled] = np.searchsorted(values, filled[is_filled])
+    if values.size == known.size:
+        return _Levels(codes, known, arrays.level_statistics[old], arrays.level_log_base[old])
+    log_base = likelihood.log_base_measure(values, _prior_of(problem, feature))
+    counted = np.zeros((values.size, 2)) if likelihood.counts_levels else likelihood.statistics(values)
+    return _Levels(codes, values, counted, log_base)
+
+
+def _prior_of(problem: Problem, feature: int) -> Array:
+    arrays = problem.cohort.arrays
+    return problem.model.prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]

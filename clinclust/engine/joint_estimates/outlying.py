@@ -22,12 +22,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.model import Model
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
-from clinclust.engine.kernels.partition import Partition, new_partition
-from clinclust.engine.problem.base_measures import log_base_measures
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, new_partition
+from clinclust.engine.problem.objective import log_base_measures, log_joint
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
 
@@ -43,11 +40,13 @@ OutlyingMask = NDArray[np.bool_]
 
 
 def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> Problem:
-    """Return the problem of the values that are kept.
+    """Return the problem of the values that are kept: all if the share is 0.
 
     Its log joint is the joint of the module docstring for this mask. The terms of the outlying values, and the terms of
     the indicators, are part of its log base measure.
     """
+    if share == 0.0:
+        return problem
     arrays, powers = problem.cohort.arrays, problem.model.powers
     observed = np.concatenate([(arrays.codes > 0).sum(axis=0), (~np.isnan(arrays.values)).sum(axis=0)])
     n_observed, n_outlying = float((powers * observed).sum()), float((powers * outlying.sum(axis=0)).sum())
@@ -94,8 +93,7 @@ def _log_base(problem: Problem) -> Array:
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:
     """Change which values are outlying until no change of a single value raises the joint.
 
-    Given the partition, the joint is a sum over clusters and features. One value of each cluster and feature can
-    therefore change independently of the other clusters and features. Each round first changes all values whose change
+    Given the partition, the joint is a sum over clusters and features. Each round first changes all values whose change
     alone would raise the joint. If the joint does not rise, the round instead changes the best such value of each
     cluster and feature.
 
@@ -104,11 +102,10 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     problem : Problem
         Problem of all values.
     labels : int64 (N,)
-        Clusters 0 .. K - 1. They do not change.
     outlying : bool (N, D)
         The mask to begin with.
     share : float
-        Prior probability that a value is outlying, in (0, 1).
+        Prior probability that a value is outlying, in [0, 1); at 0 the mask stays.
 
     Returns
     -------
@@ -117,18 +114,19 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     """
     least = minimum_gain(problem)
     partition, joint = _kept(problem, labels, outlying, share)
-    while True:
+    while share > 0.0:
         gains = _gains(problem, partition, outlying, share)
         if not (gains > least).any():
-            return outlying, joint
+            break
         changed = outlying ^ (gains > least)
         partition, raised = _kept(problem, labels, changed, share)
         if raised <= joint + least:
             changed = outlying ^ _best_of_each(gains, labels, least)
             partition, raised = _kept(problem, labels, changed, share)
             if raised <= joint:  # the gains were rounding errors
-                return outlying, joint
+                break
         outlying, joint = changed, raised
+    return outlying, joint
 
 
 def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
@@ -148,7 +146,7 @@ def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, sha
 def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Partition, float]:
     """Return the partition of the values that are kept, and the joint."""
     kept = without_outlying(problem, outlying, share)
-    partition = new_partition(kept.cohort.arrays, labels)
+    partition = kept.partition(labels)
     return partition, log_joint(kept, partition)
 
 

@@ -2,22 +2,22 @@
 
 Given the outlying values, the whole search raises the joint of the values that are kept. Given the partition,
 `best_outlying` raises it. Neither step removes a cluster that consists of subjects with outlying values only, because
-these values are not extreme under the wide distribution of that cluster. Clusters are therefore dissolved in turn
-(`dissolution`).
+these values are not extreme under the wide distribution of that cluster. Clusters are therefore dissolved in turn: the
+members of one move to the others, the outlying values are found again, and the result is kept if the joint is higher.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.dissolution import Dissolution
-from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
-from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import RestartResult, search_from
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
+from clinclust.engine.search.labels import compact
+from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start
@@ -26,9 +26,12 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
 
+
 __all__ = [
+    "Dissolution",
     "OutlyingResult",
     "none_outlying",
+    "outlying_together",
     "raise_in_turns",
     "run_outlying_restarts",
     "search_with_outlying",
@@ -36,7 +39,72 @@ __all__ = [
 
 Labels = NDArray[np.int64]
 
+_ROUNDS = 4
+"""Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
 _SWEEPS_OF_A_DISSOLUTION = 20
+
+
+class Dissolution:
+    """Dissolves clusters up to a size, the smallest first, as long as this raises the joint.
+
+    It remembers where no cluster could be dissolved, because the searches in between often change nothing. `sweep`
+    takes the problem of the values that are kept, and labels; it moves subjects while this raises the joint.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        plan: SearchPlan,
+        sweep: Callable[[Problem, Labels], SweepResult],
+        largest: float = np.inf,
+    ) -> None:
+        self._problem, self._plan, self._sweep, self._largest = problem, plan, sweep, largest
+        self._least = minimum_gain(problem)
+        self._ended: list[tuple[Labels, OutlyingMask]] = []
+
+    def __call__(self, restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
+        """Return the restart and its mask after all dissolutions that raise the joint."""
+        if self._has_ended_at(restart.labels, outlying):
+            return restart, outlying
+        cluster, order = 0, self._by_size(restart.labels)
+        while cluster < order.size and restart.labels.max() > 0 and not self._plan.budget.used_up():
+            labels, its_outlying, joint = self._without(int(order[cluster]), restart, outlying)
+            cluster += 1
+            if joint > restart.log_joint + self._least:
+                restart = restart.raised_to(joint, labels)
+                outlying = its_outlying
+                cluster, order = 0, self._by_size(labels)
+        self._ended.append((restart.labels, outlying))
+        return restart, outlying
+
+    def _has_ended_at(self, labels: Labels, outlying: OutlyingMask) -> bool:
+        return any(np.array_equal(labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended)
+
+    def _by_size(self, labels: Labels) -> NDArray[np.intp]:
+        """Return the clusters that may be dissolved, the smallest first."""
+        sizes = np.bincount(labels)
+        order = np.argsort(sizes, kind="stable")
+        return order[sizes[order] <= self._largest]
+
+    def _without(
+        self, cluster: int, restart: RestartResult, outlying: OutlyingMask
+    ) -> tuple[Labels, OutlyingMask, float]:
+        """Move the members of a cluster elsewhere, then find outlying values and sweep, in turns.
+
+        A turn is the last if its sweep gains nothing, or less than what is still missing to the joint of the restart:
+        later turns gain a fraction of the first. Return labels, mask and log joint.
+        """
+        problem, share = self._problem, self._plan.outlying_share
+        labels = best_elsewhere(problem, restart.labels, outlying, share, cluster)
+        joint = -np.inf
+        for _ in range(_ROUNDS):
+            outlying, before = best_outlying(problem, labels, outlying, share)
+            settled = self._sweep(without_outlying(problem, outlying, share), labels)
+            labels = compact(settled.partition.labels)
+            joint = settled.trace[-1] if settled.trace else -np.inf
+            if joint - before <= max(self._least, restart.log_joint - joint):
+                break
+        return labels, outlying, joint
 
 
 class OutlyingResult(NamedTuple):
@@ -57,28 +125,21 @@ def none_outlying(problem: Problem) -> OutlyingMask:
     return np.zeros((problem.cohort.n_subjects, len(problem.cohort.encoding.features)), dtype=np.bool_)
 
 
-def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
-    """Search from every start for the best partition and, if the plan's share is above 0, for outlying values.
+def outlying_together(problem: Problem, share: float) -> OutlyingMask:
+    """Return the values that are outlying in the whole cohort as one cluster: they would mislead a first search."""
+    return best_outlying(problem, problem.cohort.together, none_outlying(problem), share)[0]
 
-    Parameters
-    ----------
-    problem : Problem
-        Problem of all values.
-    starts : list of Start
-    plan : SearchPlan
-    """
-    outlying = none_outlying(problem)
+
+def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
+    """Search from every start for the best partition and, if the plan's share is above 0, for outlying values."""
     if plan.outlying_share == 0.0:
         restarts = run_restarts(problem, starts, plan)
-        return OutlyingResult(restarts, index_of_best(restarts), outlying, problem)
-    # First set aside the values that are outlying in the whole cohort as one cluster: they would mislead the search.
-    together = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
-    outlying, _ = best_outlying(problem, together, outlying, plan.outlying_share)
+        return OutlyingResult(restarts, index_of_best(restarts), none_outlying(problem), problem)
+    outlying = outlying_together(problem, plan.outlying_share)
     restarts, masks = run_outlying_restarts(problem, starts, outlying, plan)
     best = index_of_best(restarts)
-    restarts[best], outlying = raise_in_turns(
-        problem, restarts[best], masks[best], starts[0], plan, look_back=plan.look_back
-    )
+    given = problem, restarts[best], masks[best], starts[0], plan
+    restarts[best], outlying = raise_in_turns(*given, look_back=plan.look_back)
     return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, plan.outlying_share))
 
 
@@ -87,13 +148,7 @@ def run_outlying_restarts(
 ) -> tuple[list[RestartResult], list[OutlyingMask]]:
     """Search from every start on the values that `outlying` keeps, then find the outlying values of each partition.
 
-    The log joint of each restart includes its outlying values, so that restarts can be compared.
-
-    Returns
-    -------
-    restarts : list of RestartResult
-    masks : list of bool (N, D)
-        Outlying values of each restart.
+    Return the restarts, with log joints that include their outlying values, and the mask of each.
     """
     share = plan.outlying_share
     if share == 0.0:
@@ -101,10 +156,7 @@ def run_outlying_restarts(
         return restarts, [outlying] * len(restarts)
     restarts = run_restarts(without_outlying(problem, outlying, share), starts, plan)
     found = [best_outlying(problem, restart.labels, outlying, share) for restart in restarts]
-    restarts = [
-        replace(restart, log_joint=joint, trace=np.append(restart.trace, joint))
-        for restart, (_, joint) in zip(restarts, found, strict=True)
-    ]
+    restarts = [restart.raised_to(joint) for restart, (_, joint) in zip(restarts, found, strict=True)]
     return restarts, [mask for mask, _ in found]
 
 
@@ -124,20 +176,15 @@ def raise_in_turns(
     problem : Problem
         Problem of all values.
     restart : RestartResult
-        The restart to continue. Its log joint is that of its partition and of `outlying`.
+        The restart to continue.
     outlying : bool (N, D)
-        Its outlying values.
+        Its outlying values, which its log joint includes.
     start : Start
         Its seed and its order of visits are used.
     plan : SearchPlan
     look_back : bool
-        Whether to search once more with all values kept. The values of a rare and distant subtype may have been
-        classified as outlying one by one.
-
-    Returns
-    -------
-    restart : RestartResult
-    outlying : bool (N, D)
+        Whether to search once more with all values kept: those of a rare and distant subtype may have been classified
+        as outlying one by one.
     """
     share = plan.outlying_share
     if share == 0.0:
@@ -176,11 +223,4 @@ def _from(labels: Labels, start: Start) -> Start:
 
 def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: SearchPlan) -> RestartResult:
     """Continue the search from a restart's partition, on the values that are kept."""
-    found = search_from(kept, _from(restart.labels, start), plan, Attempts())
-    return replace(
-        found,
-        start=restart.start,
-        trace=np.append(restart.trace, found.trace),
-        n_sweeps=restart.n_sweeps + found.n_sweeps,
-        seconds=restart.seconds + found.seconds,
-    )
+    return restart.followed_by(search_from(kept, _from(restart.labels, start), plan, Attempts()))

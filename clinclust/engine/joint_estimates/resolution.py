@@ -1,4 +1,9 @@
-"""Partitions from fine to coarse: the best partition found at each of a decreasing sequence of coarsenings."""
+"""Partitions from fine to coarse: the best partition found at each of a decreasing sequence of coarsenings.
+
+In a large cohort, the path is followed in a sample to the first coarsening that is borne out there, and goes on among
+all subjects to the first that they bear out. Outlying values are found among all subjects, in turns with the partition.
+Only small clusters are dissolved, because the sample showed the others.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +14,37 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.coarsening import independent_share
+from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
 from clinclust.engine.joint_estimates.outlying_search import (
+    Dissolution,
     OutlyingResult,
+    outlying_together,
     raise_in_turns,
     run_outlying_restarts,
     search_with_outlying,
 )
-from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
-from clinclust.engine.search.restarts import index_of_best
+from clinclust.engine.search.plan import ResolutionPlan, SearchPlan, n_threads
+from clinclust.engine.search.restarts import N_SAMPLED, carried_over, index_of_best, searched_on_among_all
+from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_scans
 from clinclust.engine.search.starts import Start, search_starts, starts_from
+from clinclust.engine.search.threads import Threads
 from clinclust.progress import SILENT
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
+
 __all__ = [
-    "ONWARD",
+    "LARGE_BESIDE",
     "ResolutionStep",
-    "at_coarsening",
     "chosen_step",
     "first_step",
     "followed",
     "resolution_steps",
+    "sampled_steps",
     "step_of",
 ]
 
@@ -43,10 +52,16 @@ Labels = NDArray[np.int64]
 
 # The share of independent features is itself an estimate, and a difference of 0.01 does not change the partition.
 _TOLERANCE = 0.01
-ONWARD = "step before"
+_ONWARD = "step before"
 """Name of the start of a restart that continues from the step before."""
 _SHARE_OF_FIRST = 0.5
 """Share of a time budget that the first step may take. The coarser steps have fewer clusters and starts."""
+LARGE_BESIDE = 10_000
+"""Number of subjects from which on the search begins in a sample."""
+_SHARE_OF_SAMPLE = 0.5
+"""Share of a time budget that the search in the sample may take."""
+_SEEN_IN_SAMPLE = 30
+"""Number of members in the sample from which on a cluster is one that the sample showed."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +96,12 @@ class ResolutionStep:
         """Clusters 0 .. K - 1 of the best restart, int64 (N,)."""
         return self.restarts[self.best].labels
 
+    @property
+    def onward(self) -> RestartResult:
+        """The best restart as the beginning of a restart of the next step."""
+        best = self.restarts[self.best]
+        return replace(best, start=_ONWARD, trace=np.array([]), n_sweeps=0, seconds=0.0)
+
 
 def resolution_steps(
     problem: Problem,
@@ -91,7 +112,7 @@ def resolution_steps(
     """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
 
     The path ends at the first step whose best partition has one cluster and, if a coarsening is to be chosen, at the
-    first that is `borne_out`: coarser steps do not change the choice, and took nine tenths of the time.
+    first that is `borne_out`, because coarser steps do not change the choice.
 
     Parameters
     ----------
@@ -102,23 +123,19 @@ def resolution_steps(
     seed : SeedSequence
     first : OutlyingResult, optional
         Result of the first step, if it has already been searched.
-
-    Returns
-    -------
-    list of ResolutionStep
     """
     resolution = plan.resolution or ResolutionPlan()
     (drawn,) = seed.spawn(1)
-    posed = at_coarsening(problem, resolution.coarsenings[0])
+    coarsened = at_coarsening(problem, resolution.coarsenings[0])
     starts = search_starts(problem.cohort.n_subjects, drawn.spawn(plan.n_restarts))
-    found = first or first_step(posed, starts, plan)
-    begin = step_of(posed, found.restarts, found.best, found.outlying, plan.outlying_share)
+    found = first or first_step(coarsened, starts, plan)
+    begin = step_of(coarsened, found.restarts, found.best, found.outlying, plan.outlying_share)
 
     def search_at(coarsening: float, before: ResolutionStep) -> ResolutionStep:
-        posed = at_coarsening(problem, coarsening)
+        coarsened = at_coarsening(problem, coarsening)
         (drawn,) = seed.spawn(1)
         starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
-        return step_of(posed, *_beside(posed, before, starts, drawn, plan), plan.outlying_share)
+        return step_of(coarsened, *_beside(coarsened, before, starts, drawn, plan), plan.outlying_share)
 
     return followed(begin, resolution, plan, search_at)
 
@@ -129,26 +146,15 @@ def followed(
     plan: SearchPlan,
     search_at: Callable[[float, ResolutionStep], ResolutionStep],
 ) -> list[ResolutionStep]:
-    """Follow a path from one of its steps to its end.
+    """Follow a path from one of its steps to its end; return this step and those after it.
 
-    Parameters
-    ----------
-    begin : ResolutionStep
-    resolution : ResolutionPlan
-        Its coarsenings below that of `begin` lie ahead.
-    plan : SearchPlan
-    search_at : callable
-        Searches at a coarsening, beside the step before.
-
-    Returns
-    -------
-    list of ResolutionStep
-        `begin`, and the steps after it.
+    `search_at` searches at a coarsening, given the step before.
     """
     steps, ahead = [begin], [float(value) for value in resolution.coarsenings if value < begin.coarsening]
     with plan.progress.stage("coarsening") as advance:
         while ahead and not _ends(steps[-1], resolution) and not plan.budget.used_up():
-            if resolution.choose and _aims_between(steps, ahead[0]):
+            # The last partition may ask for a coarsening before the next one of the path.
+            if resolution.choose and ahead[0] < steps[-1].independent_share and not any(it.borne_out for it in steps):
                 ahead.insert(0, steps[-1].independent_share)
             steps.append(search_at(ahead.pop(0), steps[-1]))
             advance()
@@ -164,63 +170,49 @@ def at_coarsening(problem: Problem, coarsening: float) -> Problem:
     return replace(problem, model=problem.model._replace(coarsening=coarsening))
 
 
-def _aims_between(steps: list[ResolutionStep], ahead: float) -> bool:
-    """Return whether the coarsening that the last partition asks for lies before the next one of the path."""
-    return not any(step.borne_out for step in steps) and ahead < steps[-1].independent_share
-
-
-def first_step(posed: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
+def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
     """Search for the finest step of a path. A time budget leaves time for the coarser steps."""
-    return search_with_outlying(posed, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
+    return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
 
 def _beside(
-    posed: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
+    coarsened: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
 ) -> tuple[list[RestartResult], int, OutlyingMask]:
     """Continue from the step before, then search from fresh starts on the values that are kept.
 
-    Returns
-    -------
-    restarts : list of RestartResult
-    best : int
-    outlying : bool (N, D)
+    Return the restarts, the index of the best, and its outlying values.
     """
     share = plan.outlying_share
     (start,) = starts_from(before.labels, [seed])
-    if share > 0.0:
-        outlying, joint = best_outlying(posed, before.labels, before.outlying, share)
-    else:
-        outlying, joint = before.outlying, log_joint(posed, new_partition(posed.cohort.arrays, before.labels))
-    onward = replace(
-        before.restarts[before.best], start=ONWARD, log_joint=joint, trace=np.array([joint]), n_sweeps=0, seconds=0.0
-    )
-    onward, outlying = raise_in_turns(posed, onward, outlying, start, plan, look_back=False)
+    outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
+    begin = before.onward.raised_to(joint)
+    onward, outlying = raise_in_turns(coarsened, begin, outlying, start, plan, look_back=False)
     fresh_plan = replace(plan, refine=False, finished=None, progress=SILENT)  # one step of the stage "coarsening"
-    fresh, masks = run_outlying_restarts(posed, starts, outlying, fresh_plan)
+    fresh, masks = run_outlying_restarts(coarsened, starts, outlying, fresh_plan)
     restarts = [onward, *fresh]
     best = index_of_best(restarts)
     if best > 0:
-        restarts[best], outlying = raise_in_turns(posed, restarts[best], masks[best - 1], start, plan, look_back=False)
+        restarts[best], outlying = raise_in_turns(
+            coarsened, restarts[best], masks[best - 1], start, plan, look_back=False
+        )
     return restarts, best, outlying
 
 
 def step_of(
-    posed: Problem, restarts: list[RestartResult], best: int, outlying: OutlyingMask, share: float
+    coarsened: Problem, restarts: list[RestartResult], best: int, outlying: OutlyingMask, share: float
 ) -> ResolutionStep:
     """Return the step of these restarts, the best of them, and its outlying values."""
-    kept = without_outlying(posed, outlying, share) if share > 0.0 else posed
-    whole = replace(kept, model=kept.model._replace(coarsening=1.0))
-    partition = new_partition(kept.cohort.arrays, restarts[best].labels)
-    uncoarsened = log_joint(whole, partition)
-    nothing = replace(kept, model=kept.model._replace(coarsening=0.0))
+    kept = without_outlying(coarsened, outlying, share)
+    partition = kept.partition(restarts[best].labels)
+    uncoarsened = log_joint(at_coarsening(kept, 1.0), partition)
     return ResolutionStep(
-        coarsening=posed.model.coarsening,
+        coarsening=coarsened.model.coarsening,
         restarts=restarts,
         best=best,
         outlying=outlying,
         problem=kept,
         log_joint_uncoarsened=uncoarsened,
-        log_likelihood=uncoarsened - log_joint(nothing, partition),
+        log_likelihood=uncoarsened - log_joint(at_coarsening(kept, 0.0), partition),
         independent_share=independent_share(kept, restarts[best].labels),
     )
 
@@ -228,11 +220,90 @@ def step_of(
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
     """Return the index of the finest step that is `borne_out`, or of the last step if none is.
 
-    At coarsening 1, extra clusters may explain dependence between features, so that the dependence within clusters is
-    underestimated. The path therefore continues to the coarsening that corresponds to the dependence within the
-    clusters of each partition, until a partition corresponds to its own coarsening.
+    At coarsening 1, extra clusters may explain dependence between features, so that it is underestimated. The path
+    therefore continues until a partition is borne out by the dependence within its own clusters.
     """
-    for index, step in enumerate(steps):
-        if step.borne_out:
-            return index
-    return len(steps) - 1
+    return next((index for index, step in enumerate(steps) if step.borne_out), len(steps) - 1)
+
+
+def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
+    """Search in a sample as the plan says, then among all subjects from the coarsening that was found there.
+
+    Without a `resolution`, the coarsening is that of the problem. Return the steps among all subjects: more than one
+    only where the coarsening that the sample bore out is not borne out by all subjects.
+    """
+    of_rows, of_path, of_all = seed.spawn(3)
+    rows = np.sort(np.random.default_rng(of_rows).choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
+    in_sample = replace(
+        plan,
+        patience=1,
+        budget=plan.budget.part(_SHARE_OF_SAMPLE),
+        progress=plan.progress.within("a sample"),
+    )
+    step = _in_sample(problem.restricted_to(rows, 0), in_sample, of_path)
+    with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
+        among_all = _AmongAll(problem, plan, np.random.default_rng(of_all), pool)
+        begin = among_all.carried_over(step)
+        return [begin] if plan.resolution is None else followed(begin, plan.resolution, plan, among_all.onward)
+
+
+def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
+    found = first_step(part, search_starts(part.cohort.n_subjects, plan.seeds), plan)
+    if plan.resolution is None:
+        return step_of(part, found.restarts, found.best, found.outlying, plan.outlying_share)
+    steps = resolution_steps(part, plan, seed, found)
+    return steps[chosen_step(steps)]
+
+
+@dataclass(frozen=True)
+class _AmongAll:
+    """The search among all subjects."""
+
+    problem: Problem
+    plan: SearchPlan
+    rng: np.random.Generator
+    pool: Threads
+
+    def carried_over(self, sampled: ResolutionStep) -> ResolutionStep:
+        """Carry a partition of the sample over to all subjects, at its coarsening, and raise the joint."""
+        problem, share = at_coarsening(self.problem, sampled.coarsening), self.plan.outlying_share
+        outlying = outlying_together(problem, share)
+        kept, found = without_outlying(problem, outlying, share), sampled.restarts[sampled.best]
+        with self.plan.progress.stage("search among all subjects") as advance:
+            restart = carried_over(kept, sampled.problem, found, self.rng, self.pool, self.plan)
+            return self._raised(problem, restart, outlying, advance)
+
+    def onward(self, coarsening: float, before: ResolutionStep) -> ResolutionStep:
+        """Continue from the step before at a coarser coarsening."""
+        problem, share = at_coarsening(self.problem, coarsening), self.plan.outlying_share
+        outlying, _ = best_outlying(problem, before.labels, before.outlying, share)
+        kept = without_outlying(problem, outlying, share)
+        restart = searched_on_among_all(kept, before.onward, self.rng, self.pool, self.plan)
+        return self._raised(problem, restart, outlying, lambda: None)
+
+    def _raised(
+        self, problem: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
+    ) -> ResolutionStep:
+        """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
+        plan, share, least = self.plan, self.plan.outlying_share, minimum_gain(problem)
+        largest = _SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
+        dissolved = Dissolution(problem, plan, self._sweep, largest)
+        while share > 0.0:
+            plan.refuse_cancelled()
+            advance()
+            outlying, joint = best_outlying(problem, restart.labels, outlying, share)
+            has_risen = joint > restart.log_joint + least
+            restart = restart.raised_to(joint)
+            if plan.budget.used_up():
+                break
+            whole, outlying = dissolved(restart, outlying)
+            has_risen |= whole.log_joint > restart.log_joint
+            restart = whole
+            if not has_risen:
+                break
+            kept = without_outlying(problem, outlying, share)
+            restart = searched_on_among_all(kept, restart, self.rng, self.pool, plan)
+        return step_of(problem, [restart], 0, outlying, share)
+
+    def _sweep(self, kept: Problem, labels: Labels) -> SweepResult:
+        return settle_by_scans(kept, labels, self.plan, self.pool)

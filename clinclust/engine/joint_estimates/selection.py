@@ -26,21 +26,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaln
 
-from clinclust.engine.joint_estimates.dependence import mutual_dependence
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.problem.objective import feature_relevance
-from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import RestartResult, search_from
+from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
+from clinclust.engine.search.plan import Either
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.stopping import Either
+from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
 if TYPE_CHECKING:
+    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.starts import Start
 
-__all__ = ["SelectingSearch", "best_inclusion", "log_inclusion", "run_selecting_restarts"]
+
+__all__ = ["best_inclusion", "log_inclusion", "run_selecting_restarts"]
 
 Array = NDArray[np.float64]
 Included = NDArray[np.bool_]
@@ -48,6 +49,49 @@ Included = NDArray[np.bool_]
 # Numbers of features with which random partitions begin, taken in turn: the features that depend most on others. A
 # small number excludes irrelevant features; a large number also keeps subtypes that only a few features show.
 _N_DEPENDENT = (10, 20, 5, 40)
+_FEATURES_AT_ONCE = 512
+
+
+class SelectingSearch:
+    """`search_from` with feature selection. `run_restarts` takes it as its `search`."""
+
+    def __init__(self) -> None:
+        # Attempts are kept by the included features: a division that fails on some features may succeed on others.
+        self._attempts: dict[bytes, Attempts] = {}
+
+    def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
+        """Search for the partition and select features, in turns, until neither raises the joint.
+
+        The argument `attempts` is not used, because attempts are shared by the included features instead.
+        """
+        began = time.perf_counter()
+        n_features = len(problem.cohort.encoding.features)
+        included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
+        traces: list[Array] = []
+        enough = Either(plan.cancelled, plan.budget)
+        while True:
+            shared = self._attempts.setdefault(included.tobytes(), Attempts())
+            found = search_from(problem.with_features(included), start, plan, shared)
+            log_prior = log_inclusion(int(included.sum()), included.size)
+            traces.append(found.trace + log_prior)
+            gains = problem.model.exponents * _relevance(problem, found.labels)
+            better = _best(gains)
+            gain = float(gains[better].sum() - gains[included].sum()) - log_prior
+            gain += log_inclusion(int(better.sum()), included.size)
+            if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
+                break
+            included = better
+            start = start._replace(labels=found.labels, hasten=False, seating=False, bisecting=False, ignore_size=False)
+        trace = np.concatenate(traces)
+        return replace(
+            found,
+            log_joint=float(trace[-1]),
+            trace=trace,
+            n_sweeps=trace.size,
+            seconds=time.perf_counter() - began,
+            # With one cluster, no feature differs between clusters.
+            included=included if found.labels.max() > 0 else np.zeros_like(included),
+        )
 
 
 def log_inclusion(n_included: int, n_features: int) -> float:
@@ -65,7 +109,7 @@ def best_inclusion(problem: Problem, labels: NDArray[np.int64]) -> Included:
 
 
 def _relevance(problem: Problem, labels: NDArray[np.int64]) -> Array:
-    return feature_relevance(problem, new_partition(problem.cohort.arrays, labels))
+    return feature_relevance(problem, problem.partition(labels))
 
 
 def _best(gains: Array) -> Included:
@@ -133,43 +177,36 @@ def _relevant(problem: Problem, starts: list[Start], labels: NDArray[np.int64]) 
     ]
 
 
-class SelectingSearch:
-    """`search_from` with feature selection. `run_restarts` takes it as its `search`."""
+def mutual_dependence(cohort: CohortArrays) -> Array:
+    """Return the evidence that each feature depends on others in the whole cohort, float64 (D,), at least 0.
 
-    def __init__(self) -> None:
-        # Attempts are kept by the included features: a division that fails on some features may succeed on others.
-        self._attempts: dict[bytes, Attempts] = {}
+    Features that depend on each other there differ between clusters; an irrelevant feature depends on none. With r the
+    correlation of ranks over the n subjects in whom both features are observed, n r^2 is about chi-squared with one
+    degree of freedom under independence. The evidence of a feature is the sum over the others of max(n r^2 - 2 ln D,
+    0): few pairs of independent features exceed 2 ln D. The n r^2 of the indicators of a nominal feature are summed
+    with weights (1 - p) / (L - 1), where p is the frequency of the level: Pearson's chi-squared divided by its degrees
+    of freedom.
+    """
+    n_features = cohort.kinds.size
+    bound = 2.0 * np.log(max(n_features, 2))
+    scores = np.zeros(n_features)
+    columns = graded(encoded_columns(cohort), whole_ranks)
+    for first in range(0, n_features, _FEATURES_AT_ONCE):
+        last = min(first + _FEATURES_AT_ONCE, n_features)
+        scores[first:last] = np.maximum(_between(columns, first, last) - bound, 0.0).sum(axis=1)
+    return scores
 
-    def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-        """Search for the partition and select features, in turns, until neither raises the joint.
 
-        The argument `attempts` is not used, because attempts are shared by the included features instead.
-        """
-        began = time.perf_counter()
-        n_features = len(problem.cohort.encoding.features)
-        included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
-        traces: list[Array] = []
-        enough = Either(plan.cancelled, plan.budget)
-        while True:
-            shared = self._attempts.setdefault(included.tobytes(), Attempts())
-            found = search_from(problem.with_features(included), start, plan, shared)
-            log_prior = log_inclusion(int(included.sum()), included.size)
-            traces.append(found.trace + log_prior)
-            gains = problem.model.exponents * _relevance(problem, found.labels)
-            better = _best(gains)
-            gain = float(gains[better].sum() - gains[included].sum()) - log_prior
-            gain += log_inclusion(int(better.sum()), included.size)
-            if gain <= minimum_gain(problem) or not found.converged or enough.is_set():
-                break
-            included = better
-            start = start._replace(labels=found.labels, hasten=False, seating=False, bisecting=False, ignore_size=False)
-        trace = np.concatenate(traces)
-        return replace(
-            found,
-            log_joint=float(trace[-1]),
-            trace=trace,
-            n_sweeps=trace.size,
-            seconds=time.perf_counter() - began,
-            # With one cluster, no feature differs between clusters.
-            included=included if found.labels.max() > 0 else np.zeros_like(included),
-        )
+def _between(columns: Graded, first: int, last: int) -> Array:
+    """Return the dependence of features first .. last - 1 on all features, float64 (last - first, D)."""
+    table, weights, owners = columns
+    mine = (owners >= first) & (owners < last)
+    n, covariance, own_variance, other_variance = paired_moments(table[:, mine], table)
+    varying = np.minimum(own_variance, other_variance) > 1e-9
+    squared = np.where(varying, n * covariance**2 / np.where(varying, own_variance * other_variance, 1.0), 0.0)
+    squared *= weights[mine, None] * weights
+    starts = np.flatnonzero(np.diff(owners, prepend=-1))
+    between = np.add.reduceat(squared, starts, axis=1)
+    between = np.add.reduceat(between, np.flatnonzero(np.diff(owners[mine], prepend=-1)), axis=0)
+    between[np.arange(last - first), np.arange(first, last)] = 0.0
+    return np.asarray(between, dtype=np.float64)

@@ -7,24 +7,25 @@ selects it as well; then nothing is compiled, and a debugger can step through a 
 from __future__ import annotations
 
 from clinclust.compiled import PLAIN
+from clinclust.engine.kernels.plain import LANES, padded
 
 if PLAIN:
-    from clinclust.engine.kernels.plain.binomials import eight_binomials
-    from clinclust.engine.kernels.plain.lanes import (
+    from clinclust.engine.kernels.plain import (
         add_log_products,
         add_log_terms,
         add_rows,
+        eight_binomials,
         highest,
         log_in_place,
         sum_log_terms,
         sum_rows,
     )
 else:
-    from clinclust.engine.kernels.binomials import eight_binomials
     from clinclust.engine.kernels.lanes import (
         add_log_products,
         add_log_terms,
         add_rows,
+        eight_binomials,
         highest,
         log_in_place,
         sum_log_terms,
@@ -32,12 +33,14 @@ else:
     )
 
 __all__ = [
+    "LANES",
     "add_log_products",
     "add_log_terms",
     "add_rows",
     "eight_binomials",
     "highest",
     "log_in_place",
+    "padded",
     "sum_log_terms",
     "sum_rows",
 ]

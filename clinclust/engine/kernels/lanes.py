@@ -3,9 +3,11 @@
 LLVM does not vectorise loops of these shapes by itself. They are therefore written in its intermediate representation,
 on vectors of eight doubles, which LLVM splits to fit the processor's registers. The loops use only IEEE additions,
 multiplications and divisions in a fixed order, and no fused operations, so that all processors give the same bits.
-`clinclust.engine.kernels.plain.lanes` holds the same functions in plain Python.
+`clinclust.engine.kernels.plain` holds the same functions in plain Python.
 
-The last axis of an array must be contiguous, and its length must be a multiple of eight.
+The last axis of an array must be contiguous, and its length must be a multiple of eight. C is the number of clusters,
+rounded up to such a multiple; `first` is the index of the first of eight clusters; `start` and `count` are the flat
+index of the first code, in memory order, and the number of codes.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from clinclust.engine.kernels.eights import LANES
 from clinclust.engine.kernels.vectors import (
     BITS,
     DOUBLE,
     I32,
     I64,
+    LANES,
     VECTOR,
     Loop,
     intrinsic,
@@ -36,7 +38,16 @@ from clinclust.engine.kernels.vectors import (
     vector,
 )
 
-__all__ = ["add_log_products", "add_log_terms", "add_rows", "highest", "log_in_place", "sum_log_terms", "sum_rows"]
+__all__ = [
+    "add_log_products",
+    "add_log_terms",
+    "add_rows",
+    "eight_binomials",
+    "highest",
+    "log_in_place",
+    "sum_log_terms",
+    "sum_rows",
+]
 
 
 @intrinsic
@@ -45,19 +56,7 @@ def add_rows(
 ) -> Any:
     """Sum selected rows of a table in eight columns k: scores[k] = weights[k] + sum_j table[codes[start + j], k].
 
-    Parameters
-    ----------
-    scores : float64 (C,), modified in place
-    weights : float64 (C,)
-    first : int
-        Index of the first of the eight columns.
-    table : float64 (R, C)
-    stride : int
-        C.
-    codes : int32, any shape
-        Indices of rows.
-    start, count : int
-        Flat index of the first code, in memory order, and the number of codes.
+    Scores and weights are float64 (C,), the table is float64 (R, C), `stride` is C, and codes are int32.
     """
     signature = types.void(scores, weights, types.intp, table, types.intp, codes, types.intp, types.intp)
 
@@ -80,14 +79,7 @@ def add_rows(
 
 @intrinsic
 def highest(typing: Any, scores: Any, count: Any) -> Any:
-    """Return the highest of the first `count` scores, none of which may be NaN.
-
-    Parameters
-    ----------
-    scores : float64 (C,)
-    count : int
-        Number of scores; it is rounded up to a multiple of eight.
-    """
+    """Return the highest of the first `count` scores (C,), rounded up to a multiple of eight; none may be NaN."""
     signature = types.float64(scores, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -113,16 +105,7 @@ def _larger(builder: Any, one: Any, other: Any) -> Any:
 
 @intrinsic
 def sum_rows(typing: Any, table: Any, codes: Any, start: Any, count: Any) -> Any:
-    """Return the sum of table[codes[start + j]] over j < count.
-
-    Parameters
-    ----------
-    table : float64 (R,)
-    codes : int32, any shape
-        Indices of elements of the table.
-    start, count : int
-        Flat index of the first code, in memory order, and the number of codes.
-    """
+    """Return the sum of table[codes[start + j]] over j < count, of a table float64 (R,) and codes int32."""
     signature = types.float64(table, codes, types.intp, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -141,19 +124,9 @@ def sum_rows(typing: Any, table: Any, codes: Any, start: Any, count: Any) -> Any
 
 @intrinsic
 def add_log_terms(typing: Any, scores: Any, first: Any, coefficients: Any, column: Any, stride: Any, z: Any) -> Any:
-    """Add the log predictives of one value: scores[k] += c0 - c1 ln(1 + c2 (z - c3)^2) for eight clusters k.
+    """Add the log predictives of one value z: scores[k] += c0 - c1 ln(1 + c2 (z - c3)^2) for eight clusters k.
 
-    Parameters
-    ----------
-    scores : float64 (C,), modified in place
-    first : int
-        Index of the first of the eight clusters.
-    coefficients : float64 (D, 4, C)
-        c0 .. c3 of each feature and cluster.
-    column, stride : int
-        Index of the feature, 0 .. D - 1; C.
-    z : float
-        The value.
+    The coefficients c0 .. c3 of each feature and cluster are float64 (D, 4, C); `column` is the feature, `stride` is C.
     """
     signature = types.void(scores, types.intp, coefficients, types.intp, types.intp, types.float64)
 
@@ -182,17 +155,7 @@ def add_log_products(
     """Add the log predictives of several values whose features have the same c1, with one logarithm of a product.
 
     scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2] for eight clusters k. NaN values are
-    skipped.
-
-    Parameters
-    ----------
-    scores, first, coefficients, stride
-        As in `add_log_terms`.
-    columns : int64
-        Indices of the features, 0 .. D - 1. The c1 of the first one is used.
-    count : int
-        Number of these features.
-    values : float64 (D,)
+    skipped. The first `count` of the columns, int64, are these features; the c1 of the first one is used.
     """
     signature = types.void(scores, types.intp, coefficients, columns, types.intp, types.intp, values)
 
@@ -246,16 +209,8 @@ def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width
     """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2). Features whose z is NaN are skipped.
 
     The result is NaN if 1 - c2 (z - c3)^2 is below `least` for any feature, because it has then lost too many digits.
-
-    Parameters
-    ----------
-    values : float64 (W,)
-        z of each feature; W is a multiple of eight.
-    coefficients : float64, any shape
-        Contains c0 .. c3, each of length W, one after the other from flat index `start` on.
-    start, width : int
-        The index of the first coefficient; W.
-    least : float
+    The values z are float64 (W,), and W is `width`, a multiple of eight. The coefficients contain c0 .. c3, each of
+    length W, one after the other from flat index `start` on.
     """
     signature = types.float64(values, coefficients, types.intp, types.intp, types.float64)
 
@@ -306,6 +261,90 @@ def log_in_place(typing: Any, numbers: Any, count: Any) -> Any:
         loop = Loop(builder, arguments[1], LANES, [])
         store(builder, log(builder, load(builder, numbers, loop.index)), numbers, loop.index)
         loop.close([])
+        return context.get_dummy_value()
+
+    return signature, build
+
+
+@intrinsic
+def eight_binomials(
+    typing: Any, prior: Any, sums: Any, n_trials: Any, numbers: Any, left_numbers: Any, work: Any
+) -> Any:
+    """Fill the predictives of every level of eight binomials, with the same number of trials n, under one cluster.
+
+    The predictive of level x is beta-binomial, C(n, x) a^(x) b^(n - x) / (a + b)^(n), with the posterior (a, b) and
+    the rising factorial y^(x) = y (y + 1) ... (y + x - 1). For the cluster without one subject at level x, each factor
+    y + j becomes y - 1 - j.
+
+    Parameters
+    ----------
+    prior, sums : float64 (16,)
+        The prior (a, b) of each feature, and the sufficient statistics of the cluster, which are added to it.
+    n_trials : int
+        n, at most 16, so that the binomial coefficient is exact and no product overflows.
+    numbers, left_numbers : float64 (8 (n + 1),), overwritten
+        p(level | cluster), feature by feature, and the same for the cluster without one subject at that level. The
+        latter is 1 where the statistics exclude such a subject.
+    work : float64 (16 (n + 1),), overwritten
+    """
+    signature = types.void(prior, sums, types.intp, numbers, left_numbers, work)
+
+    def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds, n = signature.args, arguments[2]
+        prior, sums, numbers, left_numbers, work = (
+            memory_of(context, builder, kinds[place], arguments[place]) for place in (0, 1, 3, 4, 5)
+        )
+        one, many = vector(1.0), builder.add(n, ir.Constant(I64, 1))
+        trials = spread(builder, builder.uitofp(n, DOUBLE))
+        falling_at = builder.mul(many, ir.Constant(I64, LANES))
+
+        def pairs(address: Any) -> tuple[Any, Any]:
+            halves = [load(builder, address, ir.Constant(I64, start)) for start in (0, LANES)]
+            places = [ir.Constant(ir.VectorType(I32, LANES), list(range(odd, 2 * LANES, 2))) for odd in (0, 1)]
+            return builder.shuffle_vector(*halves, places[0]), builder.shuffle_vector(*halves, places[1])
+
+        def multiplied(products: list[Any], rising: list[Any], turn: Any) -> list[Any]:
+            """Multiply each product by y + j or by y - 1 - j, alternately, and increase j by 1."""
+            factors = [
+                builder.fadd(y, turn) if up else builder.fsub(builder.fsub(y, one), turn)
+                for y, up in zip(rising, (True, False) * 2, strict=False)
+            ]
+            grown = [builder.fmul(product, factor) for product, factor in zip(products, factors, strict=True)]
+            return [*grown, builder.fadd(turn, one)]
+
+        (a, b), (s, t) = pairs(prior), pairs(sums)
+        a, b = builder.fadd(a, s), builder.fadd(b, t)
+        total, nothing = builder.fadd(a, b), vector(0.0)
+        loop = Loop(builder, n, 1, [one] * 4 + [nothing])
+        place = builder.mul(loop.index, ir.Constant(I64, LANES))
+        store(builder, loop.carried[0], work, place)
+        store(builder, loop.carried[1], work, builder.add(falling_at, place))
+        b_up, b_down, all_up, all_down, _ = loop.close(
+            multiplied(loop.carried[:4], [b, b, total, total], loop.carried[4])
+        )
+        place = builder.mul(n, ir.Constant(I64, LANES))
+        store(builder, b_up, work, place)
+        store(builder, b_down, work, builder.add(falling_at, place))
+        all_up, all_down = builder.fdiv(one, all_up), builder.fdiv(one, all_down)
+
+        loop = Loop(builder, many, 1, [one, one, nothing, one])
+        a_up, a_down, level, coefficient = loop.carried
+        others = builder.fsub(trials, level)
+        place = builder.mul(builder.sub(n, loop.index), ir.Constant(I64, LANES))
+        with_all = builder.fmul(builder.fmul(a_up, load(builder, work, place)), all_up)
+        falling = load(builder, work, builder.add(falling_at, place))
+        without = builder.fmul(builder.fmul(a_down, falling), all_down)
+        possible = builder.and_(builder.fcmp_ordered(">=", s, level), builder.fcmp_ordered(">=", t, others))
+        with_all = builder.fmul(with_all, coefficient)
+        without = builder.select(possible, builder.fmul(without, coefficient), one)
+        for lane in range(LANES):
+            row = builder.add(builder.mul(many, ir.Constant(I64, lane)), loop.index)
+            for values, address in ((with_all, numbers), (without, left_numbers)):
+                value = builder.extract_element(values, ir.Constant(I32, lane))
+                builder.store(value, builder.gep(address, [row], source_etype=DOUBLE))
+        up, down, following = multiplied([a_up, a_down], [a, a], level)
+        # The quotient is exact, because it is a whole number.
+        loop.close([up, down, following, builder.fdiv(builder.fmul(coefficient, others), following)])
         return context.get_dummy_value()
 
     return signature, build

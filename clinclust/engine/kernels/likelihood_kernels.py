@@ -6,19 +6,37 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.predictives import (
-    beta,
-    dirichlet,
-    dirichlet_tree,
-    gamma,
-    negative_binomial,
-    normal_gamma,
-    normal_wishart,
+from clinclust.compiled import flat, kernel, subkernel
+from clinclust.engine.kernels.predictives_beta import (
+    beta_log_marginal,
+    binomial_predictives,
+    geometric_predictives,
+    negative_binomial_log_marginal,
+    negative_binomial_predictives,
+)
+from clinclust.engine.kernels.predictives_dirichlet import (
+    categorical_predictives,
+    dirichlet_log_marginal,
+    ordinal_predictives,
+    tree_log_marginal,
+)
+from clinclust.engine.kernels.predictives_gamma import (
+    exponential_coefficients,
+    exponential_left_out,
+    gamma_log_marginal,
+    poisson_predictives,
+)
+from clinclust.engine.kernels.predictives_gaussian import (
+    add_values,
+    chained_log_marginal,
+    gaussian_coefficients,
+    gaussian_left_out,
+    gaussian_log_marginal,
 )
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.categorical import Categorical
@@ -29,6 +47,9 @@ from clinclust.likelihoods.multivariate_gaussian import MultivariateGaussian
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
+
+if TYPE_CHECKING:
+    from clinclust.engine.kernels.partition import CohortArrays
 
 __all__ = [
     "BINOMIAL",
@@ -41,55 +62,57 @@ __all__ = [
     "fill_levels",
     "left_out_value",
     "log_marginal",
+    "log_marginals",
     "place_in_block",
 ]
 
 Array = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
 EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
 
-_beta_levels, _geometric_levels, _beta_marginal = (
-    beta.level_predictives,
-    beta.geometric_predictives,
-    beta.log_marginal,
-)
-_gamma_levels, _gamma_marginal = gamma.level_predictives, gamma.log_marginal
-_dispersed_levels, _dispersed_marginal = negative_binomial.level_predictives, negative_binomial.log_marginal
-_dirichlet_levels, _dirichlet_marginal = dirichlet.level_predictives, dirichlet.log_marginal
-_tree_levels, _tree_marginal = dirichlet_tree.level_predictives, dirichlet_tree.log_marginal
-_lomax, _lomax_left_out = gamma.coefficients, gamma.left_out_value
-_student, _student_left_out, _student_marginal = (
-    normal_gamma.coefficients,
-    normal_gamma.left_out_value,
-    normal_gamma.log_marginal,
-)
+
+def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Array:
+    """Return A(posterior) - A(prior) of every cluster and feature, in nats, float64 (K, D).
+
+    The log base measures are not included, because they are the same for every partition (`EncodedCohort.log_base`).
+
+    Parameters
+    ----------
+    cohort : CohortArrays
+    prior : float64 (H,)
+        Hyperparameters of all features.
+    statistics : float64 (K, S)
+        Sufficient statistics of every cluster.
+    """
+    marginals = np.zeros((statistics.shape[0], cohort.kinds.size))
+    _fill_log_marginals(
+        cohort.kinds,
+        cohort.prior_start,
+        cohort.statistic_start,
+        prior,
+        np.ascontiguousarray(statistics),
+        marginals,
+    )
+    return marginals
 
 
-_add_chained, _chained_marginal = normal_wishart.add_values, normal_wishart.log_marginal
-
-
-@subkernel
-def place_in_block(n_statistics: int) -> int:
-    """Return the place of a feature of a multivariate Gaussian block, from its number of sufficient statistics."""
-    place = 0
-    while (place + 2) * (place + 3) // 2 < n_statistics:
-        place += 1
-    return place
-
-
-@subkernel
-def counts_levels(kind: int) -> bool:
-    """Return whether the sufficient statistics of a discrete feature are the numbers of subjects at each level."""
-    return kind in (CATEGORICAL, ORDINAL)
-
-
-@subkernel
-def adds_up(kind: int) -> bool:
-    """Return whether `fill_levels` fills differences: the log predictive of a level minus that of the level before."""
-    return kind in (GEOMETRIC, POISSON, NEGATIVE_BINOMIAL)
+@kernel
+def _fill_log_marginals(
+    all_kinds: Whole, prior_start: Whole, statistic_start: Whole, prior: Array, statistics: Array, marginals: Array
+) -> None:
+    kinds, starts, places = flat(all_kinds, 0), flat(prior_start, 0), flat(statistic_start, 0)
+    work = np.empty(3 * statistics.shape[1])
+    for k in range(statistics.shape[0]):
+        here, out = flat(statistics, k * statistics.shape[1]), flat(marginals, k * marginals.shape[1])
+        for feature in range(all_kinds.shape[0]):
+            theta, sums = flat(prior, starts[feature]), flat(here, places[feature])
+            out[feature] = log_marginal(
+                kinds[feature], theta, sums, places[feature + 1] - places[feature], flat(work, 0)
+            )
 
 
 @subkernel
@@ -130,17 +153,17 @@ def fill_levels(
     work : float64, overwritten
     """
     if kind == BINOMIAL:
-        _beta_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests, work)
+        binomial_predictives(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests, work)
     elif kind == GEOMETRIC:
-        _geometric_levels(prior, sums, counts, n_levels, numbers, rests, left_numbers, left_rests)
+        geometric_predictives(prior, sums, counts, n_levels, numbers, rests, left_numbers, left_rests)
     elif kind == POISSON:
-        _gamma_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
+        poisson_predictives(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
     elif kind == NEGATIVE_BINOMIAL:
-        _dispersed_levels(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
+        negative_binomial_predictives(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests)
     elif kind == CATEGORICAL:
-        _dirichlet_levels(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
+        categorical_predictives(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
     elif kind == ORDINAL:
-        _tree_levels(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
+        ordinal_predictives(prior, sums, n_levels, numbers, rests, left_numbers, left_rests)
     else:
         for level in range(n_levels):
             numbers[level] = left_numbers[level] = 1.0
@@ -170,9 +193,9 @@ def fill_coefficients(
     left_stride : int
     """
     if kind == EXPONENTIAL:
-        _lomax(prior, sums, out, stride, left, left_stride)
+        exponential_coefficients(prior, sums, out, stride, left, left_stride)
     elif kind == GAUSSIAN:
-        _student(prior, sums, out, stride, left, left_stride)
+        gaussian_coefficients(prior, sums, out, stride, left, left_stride)
     else:
         for part in range(4):
             out[part * stride] = left[part * left_stride] = math.nan
@@ -182,9 +205,9 @@ def fill_coefficients(
 def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
     """Return the log predictive of the continuous value z under its own cluster without z."""
     if kind == EXPONENTIAL:
-        return _lomax_left_out(prior, sums, z)
+        return exponential_left_out(prior, sums, z)
     if kind == GAUSSIAN:
-        return _student_left_out(prior, sums, z)
+        return gaussian_left_out(prior, sums, z)
     return math.nan
 
 
@@ -207,7 +230,7 @@ def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: 
     """
     if kind == CHAINED:
         place = place_in_block(n_statistics)
-        _add_chained(sums, flat(values, column - place), place, sign)
+        add_values(sums, flat(values, column - place), place, sign)
         return
     z = values[column]
     sums[0] += sign
@@ -233,17 +256,38 @@ def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: 
     work : float64 (3 S,), overwritten
     """
     if kind in (BINOMIAL, GEOMETRIC):
-        return _beta_marginal(prior, sums)
+        return beta_log_marginal(prior, sums)
     if kind in (POISSON, EXPONENTIAL):
-        return _gamma_marginal(prior, sums)
+        return gamma_log_marginal(prior, sums)
     if kind == NEGATIVE_BINOMIAL:
-        return _dispersed_marginal(prior, sums)
+        return negative_binomial_log_marginal(prior, sums)
     if kind == CATEGORICAL:
-        return _dirichlet_marginal(prior, sums, n_statistics)
+        return dirichlet_log_marginal(prior, sums, n_statistics)
     if kind == ORDINAL:
-        return _tree_marginal(prior, sums, n_statistics)
+        return tree_log_marginal(prior, sums, n_statistics)
     if kind == GAUSSIAN:
-        return _student_marginal(prior, sums)
+        return gaussian_log_marginal(prior, sums)
     if kind == CHAINED:
-        return _chained_marginal(prior, sums, place_in_block(n_statistics), work)
+        return chained_log_marginal(prior, sums, place_in_block(n_statistics), work)
     return math.nan
+
+
+@subkernel
+def place_in_block(n_statistics: int) -> int:
+    """Return the place of a feature of a multivariate Gaussian block, from its number of sufficient statistics."""
+    place = 0
+    while (place + 2) * (place + 3) // 2 < n_statistics:
+        place += 1
+    return place
+
+
+@subkernel
+def counts_levels(kind: int) -> bool:
+    """Return whether the sufficient statistics of a discrete feature are the numbers of subjects at each level."""
+    return kind in (CATEGORICAL, ORDINAL)
+
+
+@subkernel
+def adds_up(kind: int) -> bool:
+    """Return whether `fill_levels` fills differences: the log predictive of a level minus that of the level before."""
+    return kind in (GEOMETRIC, POISSON, NEGATIVE_BINOMIAL)

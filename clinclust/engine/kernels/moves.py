@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.eights import LANES
-from clinclust.engine.kernels.inner_loops import eight_binomials, log_in_place
+from clinclust.engine.kernels.inner_loops import LANES, eight_binomials, log_in_place
 from clinclust.engine.kernels.likelihood_kernels import (
     BINOMIAL,
     CHAINED,
@@ -23,10 +21,9 @@ from clinclust.engine.kernels.likelihood_kernels import (
     left_out_value,
     place_in_block,
 )
-from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.partition import Partition
-from clinclust.engine.kernels.predictives.normal_wishart import chained_coefficients, factorise
-from clinclust.engine.kernels.predictives.rising_factorial import FEW
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
+from clinclust.engine.kernels.predictives_gamma import FEW
+from clinclust.engine.kernels.predictives_gaussian import chained_coefficients, factorise
 
 __all__ = ["LEAST_LEFT", "State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
 
@@ -157,7 +154,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
 def log_weight(state: State, size: float, n_clusters: int) -> float:
     """Return the log prior weight of a cluster of this size: ln(size - discount).
 
-    If the size is 0, return that of a new cluster beside n_clusters others: ln(N0 + n_clusters discount).
+    If the size is 0, return that of a new cluster where there are n_clusters others: ln(N0 + n_clusters discount).
     """
     if size > 0.0:
         return math.log(size - state.discount)

@@ -11,12 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel, subkernel
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.chained_scores import chained_score
 from clinclust.engine.kernels.likelihood_kernels import CHAINED
-from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.moves import refresh, state_of, value_left_out
-from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.moves import State, refresh, state_of, value_left_out
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
+from clinclust.engine.kernels.scoring import chained_score
 
 __all__ = ["bounded_scores", "gains_of_indicators", "mixed_scores", "prior_predictives"]
 
@@ -29,15 +27,22 @@ def _log_tail(c0: float, c1: float, c2: float, c3: float, z: float) -> float:
     return c0 - c1 * math.log1p(c2 * (z - c3) ** 2)
 
 
+@subkernel
+def _up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> State:
+    """Return the state of a partition after computing the log predictives of all clusters, and of the empty one."""
+    state = state_of(cohort, model, partition)
+    for k in range(partition.n_clusters[0] + 1):
+        refresh(state, k)
+    return state
+
+
 @kernel
 def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
     """Write the log predictive of each value under the empty cluster to `out`, float64 (N, D).
 
     Elements of missing continuous values are not written.
     """
-    state = state_of(cohort, model, partition)
-    for k in range(partition.n_clusters[0] + 1):
-        refresh(state, k)
+    state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
     empty = partition.n_clusters[0]
     for i in range(out.shape[0]):
@@ -80,9 +85,7 @@ def gains_of_indicators(
         Change of the log joint if this value alone becomes outlying, or is kept if it is outlying now. Elements of
         missing values are not written.
     """
-    state = state_of(cohort, model, partition)
-    for k in range(partition.n_clusters[0] + 1):
-        refresh(state, k)
+    state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
     empty = partition.n_clusters[0]
     for i in range(gains.shape[0]):
@@ -138,9 +141,7 @@ def bounded_scores(
         under the cluster, and the log prior predictive plus `log_odds`. Log predictives are multiplied by the
         coarsening and by the power of their feature. The score of a subject's own cluster is minus infinity.
     """
-    state = state_of(cohort, model, partition)
-    for k in range(partition.n_clusters[0] + 1):
-        refresh(state, k)
+    state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
     n_clusters = partition.n_clusters[0]
     for row in range(subjects.size):
@@ -187,9 +188,7 @@ def mixed_scores(
     `Model.exponents`, float64 (D,). The last column is that of the empty cluster. The model itself must be the one in
     which every likelihood counts in full (`Model.in_full`).
     """
-    state = state_of(cohort, model, partition)
-    for k in range(partition.n_clusters[0] + 1):
-        refresh(state, k)
+    state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
     empty = partition.n_clusters[0]
     rest = 1.0 - share

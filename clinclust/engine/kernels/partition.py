@@ -1,14 +1,13 @@
-"""A partition of the subjects, with the statistics and log predictives of its clusters.
+"""Cohort, model and partition as the compiled kernels read them.
 
-The table holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster (columns,
-contiguous). The score of a subject is therefore a sum of table rows. The array `left_out`, with clusters as rows, holds
-the same log predictives for the cluster without one subject at that level; a subject is scored with them under its own
-cluster. The column after the last cluster belongs to an empty cluster. Its log predictives are those of the prior, and
-its log weight is that of a new cluster. A subject whose best cluster is the empty one opens a new cluster.
+The table of a partition holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster
+(columns, contiguous), so that the score of a subject is a sum of table rows. The array `left_out`, with clusters as
+rows, holds the same log predictives for the cluster without one subject at that level; a subject is scored with them
+under its own cluster. The column after the last cluster belongs to an empty cluster: its log predictives are those of
+the prior, and its log weight is that of a new cluster, which a subject opens whose best cluster it is.
 
 Log predictives are multiplied by the coarsening and by the power of their feature when they are stored, so that scoring
-uses neither. The number of columns is a multiple of eight, and the last columns may be idle
-(`clinclust.engine.kernels.lanes`).
+uses neither. The number of columns is a multiple of eight (`lanes`), and the last columns may be idle.
 """
 
 from __future__ import annotations
@@ -20,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.compiled import flat, kernel
-from clinclust.engine.kernels.arrays import CohortArrays
-from clinclust.engine.kernels.eights import LANES, padded
+from clinclust.engine.kernels.inner_loops import LANES, padded
 from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
-from clinclust.engine.kernels.predictives.rising_factorial import FEW
+from clinclust.engine.kernels.predictives_gamma import FEW
 
 __all__ = [
+    "CohortArrays",
+    "Model",
     "Partition",
     "accumulate",
     "add_up",
@@ -35,6 +35,58 @@ __all__ = [
 ]
 
 Array = NDArray[np.float64]
+
+
+class CohortArrays(NamedTuple):
+    """A cohort as the compiled kernels read it. No array changes during a fit.
+
+    N is the number of subjects and R the number of rows of the table of log predictives. Each level of each discrete
+    feature has one row. The D_table discrete features come first, then the D_value continuous ones.
+    """
+
+    codes: NDArray[np.int32]
+    """(N, D_table) table row of each discrete value; 0 = missing."""
+    values: Array
+    """(N, D_value) continuous values: square roots of exponential, standardised Gaussian values; NaN = missing."""
+    kinds: NDArray[np.int64]
+    """(D,) code of the likelihood of each feature (`Likelihood.kernel`)."""
+    level_start: NDArray[np.int64]
+    """(D_table + 1,) first table row of each discrete feature."""
+    level_values: Array
+    """(R,) value of the level of each row."""
+    level_statistics: Array
+    """(R, 2) sufficient statistics of one subject at the level (zeros where the statistics count the levels)."""
+    level_log_base: Array
+    """(R,) log base measure of the level of each row."""
+    statistic_start: NDArray[np.int64]
+    """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
+    prior_start: NDArray[np.int64]
+    """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
+
+
+class Model(NamedTuple):
+    """The model as the compiled kernels read it. It does not change during a search."""
+
+    prior: NDArray[np.float64]
+    """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
+    powers: NDArray[np.float64]
+    """(D,) the power, in (0, 1], to which the likelihood of each feature is raised because of its block; 1 without."""
+    concentration: float
+    """N0, the weight of a new cluster, in subjects."""
+    discount: float = 0.0
+    """Discount of the Pitman-Yor process, in [0, 1): the weight that each cluster passes on to a new cluster, in
+    subjects. With 0 it is the Dirichlet process."""
+    coarsening: float = 1.0
+    """The power, in (0, 1], to which the whole likelihood is raised in addition (Miller and Dunson 2019)."""
+
+    @property
+    def exponents(self) -> NDArray[np.float64]:
+        """The power of each feature's likelihood in all, coarsening times the power of its block, float64 (D,)."""
+        return np.asarray(self.coarsening * self.powers)
+
+    def in_full(self) -> Model:
+        """Return the model in which every likelihood counts in full: only its densities integrate to 1."""
+        return self._replace(coarsening=1.0, powers=np.ones_like(self.powers))
 
 
 class Partition(NamedTuple):

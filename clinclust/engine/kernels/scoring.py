@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import math
 
-from clinclust.compiled import flat, subkernel
-from clinclust.engine.kernels.chained_scores import add_chained, chained_left_out
-from clinclust.engine.kernels.eights import LANES
-from clinclust.engine.kernels.inner_loops import add_log_products, add_log_terms, add_rows, sum_log_terms
-from clinclust.engine.kernels.moves import LEAST_LEFT, State, log_weight, refresh, value_left_out
+import numpy as np
+from numpy.typing import NDArray
 
-__all__ = ["begin_scoring", "score_all", "score_without_rows"]
+from clinclust.compiled import flat, subkernel
+from clinclust.engine.kernels.inner_loops import LANES, add_log_products, add_log_terms, add_rows, sum_log_terms
+from clinclust.engine.kernels.likelihood_kernels import place_in_block
+from clinclust.engine.kernels.moves import LEAST_LEFT, State, log_weight, refresh, value_left_out
+from clinclust.engine.kernels.predictives_gaussian import add_values, chained_coefficients, factorise, squares_of
+
+__all__ = ["begin_scoring", "chained_score", "score_all", "score_without_rows"]
+
+Array = NDArray[np.float64]
 
 
 @subkernel
@@ -26,6 +31,32 @@ def begin_scoring(state: State, up_to_date: bool) -> int:
         for k in range(state.n_clusters[0] + 1, state.capacity):
             state.log_weights[k] = -math.inf
     return _n_sharing_exponent(state)
+
+
+@subkernel
+def _n_sharing_exponent(state: State) -> int:
+    """Return how many of the Gaussian features without missing values, the first of them, have the same c1.
+
+    These are the features before the first one with another power, or none if their c1 differ in any cluster. c1
+    depends only on the power, on the prior shape of the feature and on the number of its values in the cluster. If the
+    c1 are the same now, they therefore stay the same when subjects move.
+    """
+    n_alike = 0
+    while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
+        n_alike += 1
+    for place in range(1, n_alike):
+        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
+        for k in range(state.n_clusters[0] + 1):
+            if state.coefficients[here + k] != state.coefficients[first + k]:
+                return 0
+    return n_alike
+
+
+@subkernel
+def _power(state: State, place: int) -> float:
+    """Return the power of the continuous feature at this place of `columns`."""
+    power: float = state.powers[state.n_table + state.columns[place]]
+    return power
 
 
 @subkernel
@@ -76,26 +107,48 @@ def score_without_rows(state: State, i: int, own: int) -> float:
 
 
 @subkernel
-def _n_sharing_exponent(state: State) -> int:
-    """Return how many of the Gaussian features without missing values, the first of them, have the same c1.
-
-    These are the features before the first one with another power, or none if their c1 differ in any cluster. c1
-    depends only on the power, on the prior shape of the feature and on the number of its values in the cluster. If the
-    c1 are the same now, they therefore stay the same when subjects move.
-    """
-    n_alike = 0
-    while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
-        n_alike += 1
-    for place in range(1, n_alike):
-        here, first = (4 * state.columns[place] + 1) * state.capacity, (4 * state.columns[0] + 1) * state.capacity
-        for k in range(state.n_clusters[0] + 1):
-            if state.coefficients[here + k] != state.coefficients[first + k]:
-                return 0
-    return n_alike
+def add_chained(state: State, values: Array, n_columns: int) -> None:
+    """Add the log predictives of a subject's values in multivariate Gaussian blocks to the first `n_columns` scores."""
+    for column in range(state.n_apart, state.n_values):
+        if not math.isnan(values[column]):
+            for k in range(n_columns):
+                state.scores[k] += chained_score(state, k, column, values)
 
 
 @subkernel
-def _power(state: State, place: int) -> float:
-    """Return the power of the continuous feature at this place of `columns`."""
-    power: float = state.powers[state.n_table + state.columns[place]]
-    return power
+def chained_score(state: State, k: int, column: int, values: Array) -> float:
+    """Return the log predictive of the continuous value at `column` under cluster k, to its power."""
+    start = state.statistic_start[state.n_table + column]
+    place = place_in_block(state.statistic_start[state.n_table + column + 1] - start)
+    factor = flat(state.factors, k * state.n_factors + start - state.first_chained)
+    before, with_own = squares_of(factor, flat(values, column - place), place, state.chained)
+    c = flat(state.coefficients, 4 * state.capacity * column + k)
+    score: float = c[0] - c[state.capacity] * math.log1p(with_own) + c[2 * state.capacity] * math.log1p(before)
+    return score
+
+
+@subkernel
+def chained_left_out(state: State, k: int, column: int, values: Array) -> float:
+    """Return the same for the subject's own cluster k, under the cluster without the subject."""
+    start = state.statistic_start[state.n_table + column]
+    n_sums = state.statistic_start[state.n_table + column + 1] - start
+    place = place_in_block(n_sums)
+    own, factor = flat(values, column - place), flat(state.factors, k * state.n_factors + start - state.first_chained)
+    before, with_own = squares_of(factor, own, place, state.chained)
+    c = flat(state.left_out_coefficients, 4 * state.width * k + column)
+    if 1.0 - with_own >= LEAST_LEFT:
+        score: float = c[0] + c[state.width] * math.log1p(-with_own) - c[2 * state.width] * math.log1p(-before)
+        return score
+    # Too many digits are lost: the factor is computed from the statistics without the subject.
+    sums, rest = flat(state.chained, 0), flat(state.chained, n_sums)
+    all_sums = flat(state.statistics, k * state.n_statistics + start)
+    for s in range(n_sums):
+        sums[s] = all_sums[s]
+    add_values(sums, own, place, -1.0)
+    degrees = factorise(flat(state.prior, state.prior_start[state.n_table + column]), sums, place, rest)
+    coefficients = flat(state.chained, 2 * n_sums)
+    chained_coefficients(rest, degrees, place, coefficients, 1, flat(coefficients, 3), 1)
+    before, with_own = squares_of(rest, own, place, sums)
+    log_density = coefficients[0] - coefficients[1] * math.log1p(with_own) + coefficients[2] * math.log1p(before)
+    value: float = state.coarsening * state.powers[state.n_table + column] * log_density
+    return value

@@ -8,14 +8,14 @@ from typing import Any
 from llvmlite import ir
 from numba import extending, types
 
-from clinclust.engine.kernels.eights import LANES
-from clinclust.engine.kernels.plain.logarithm import BITS_OF_ROOT_HALF, LN2_HIGH, LN2_LOW, MANTISSA_BITS, R
+from clinclust.engine.kernels.plain import BITS_OF_ROOT_HALF, LANES, LN2_HIGH, LN2_LOW, MANTISSA_BITS, R
 
 __all__ = [
     "BITS",
     "DOUBLE",
     "I32",
     "I64",
+    "LANES",
     "VECTOR",
     "Loop",
     "intrinsic",

@@ -122,4 +122,4 @@ def refuse_unknown_blocks(named: Iterable[str], features: Iterable[Feature]) -> 
     unknown = [str(block) for block in named if block not in known]
     if unknown:
         has = f"it has {listed(list(known))}" if known else "no clustered feature of it has a block"
-        raise InputError(f"block_powers: the schema has no block {listed(unknown)}; {has}")
+        raise InputError(f"block_weights: the schema has no block {listed(unknown)}; {has}")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.arrays import CohortArrays
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.blocks import likelihoods_of, most_complete_first
 from clinclust.likelihoods import Likelihood
 
@@ -39,20 +39,14 @@ _ROWS_AT_ONCE = 4_096
 
 @dataclass(frozen=True)
 class Encoding:
-    """The encoding of columns as arrays. It is made from one cohort and also used for new subjects.
-
-    Attributes
-    ----------
-    features : tuple of Feature
-        The parts of the clustered features (`Feature.parts`): first discrete ones with ordered levels, then nominal,
-        then continuous ones. Each group is sorted by likelihood, each multivariate Gaussian block by missing values.
-    centres, scales : float64 (D,)
-        Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere.
-    """
+    """The encoding of columns as arrays. It is made from one cohort and also used for new subjects."""
 
     features: tuple[Feature, ...]
+    """The parts of the clustered features (`Feature.parts`): first discrete ones with ordered levels, then nominal,
+    then continuous ones. Each group is sorted by likelihood, each multivariate Gaussian block by missing values."""
     centres: Array
     scales: Array
+    """(D,) Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere."""
 
     @property
     def likelihoods(self) -> tuple[Likelihood, ...]:
@@ -63,6 +57,16 @@ class Encoding:
     def alone(self) -> tuple[Likelihood, ...]:
         """The likelihood of each feature when nothing is known of the others."""
         return tuple(likelihood.alone for likelihood in self.likelihoods)
+
+    @property
+    def prior_start(self) -> NDArray[np.int64]:
+        """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
+        return starts([likelihood.n_hyperparameters for likelihood in self.likelihoods])
+
+    @property
+    def statistic_start(self) -> NDArray[np.int64]:
+        """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
+        return starts([likelihood.n_statistics for likelihood in self.likelihoods])
 
     def standards_of(self, index: int, n_before: int) -> tuple[Any, Any]:
         """Return the centre and scale of a feature; with features before it in its block, those of all, (n + 1,)."""
@@ -109,7 +113,7 @@ class Encoding:
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
         n_table = sum(not likelihood.is_continuous for likelihood in likelihoods)
-        prior_start = starts([likelihood.n_hyperparameters for likelihood in likelihoods])
+        prior_start = self.prior_start
         codes: list[NDArray[np.int32]] = []
         encoded_values = np.empty((n_subjects, len(self.features) - n_table))
         level_start = [1]
@@ -146,7 +150,7 @@ class Encoding:
             level_values=np.concatenate(level_values),
             level_statistics=np.ascontiguousarray(np.concatenate(level_statistics)),
             level_log_base=np.concatenate(level_log_base),
-            statistic_start=starts([likelihood.n_statistics for likelihood in likelihoods]),
+            statistic_start=self.statistic_start,
             prior_start=prior_start,
         ), log_base
 
@@ -164,29 +168,27 @@ class Encoding:
 
 @dataclass(frozen=True)
 class EncodedCohort:
-    """A cohort as arrays.
-
-    Attributes
-    ----------
-    encoding : Encoding
-    arrays : CohortArrays
-        Row p holds the subject in row order[p] of the table.
-    log_base : float
-        Sum of the log base measures of all observed values, plus the log Jacobian that takes densities of standardised
-        values to the scale of the columns, each times the power of its feature. It is the same for every partition.
-    order : int64 (N,)
-        Row of the table of each encoded subject.
-    """
+    """A cohort as arrays."""
 
     encoding: Encoding
     arrays: CohortArrays
+    """Row p holds the subject in row order[p] of the table."""
     log_base: float
+    """Sum of the log base measures of all observed values, plus the log Jacobian that takes densities of
+    standardised values to the scale of the columns, each times the power of its feature. It is the same for every
+    partition."""
     order: NDArray[np.int64]
+    """(N,) row of the table of each encoded subject."""
 
     @property
     def n_subjects(self) -> int:
         """Number of subjects, N."""
         return int(self.order.size)
+
+    @property
+    def together(self) -> NDArray[np.int64]:
+        """Labels of one cluster of all subjects, int64 (N,)."""
+        return np.zeros(self.n_subjects, dtype=np.int64)
 
     def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
         """Return the same subjects with the included features, bool (D,), only, and with this log base measure.
@@ -202,11 +204,10 @@ class EncodedCohort:
         shift = (arrays.level_start[tabled] - level_start[:-1]).astype(np.int32)
         codes = arrays.codes[:, tabled]
         rows = np.concatenate([[0], np.arange(level_start[-1] - 1) + 1 + np.repeat(shift, n_levels)])
-        encoding = self.encoding
-        features = tuple(encoding.features[d] for d in kept)
-        likelihoods = likelihoods_of(features)
+        features = tuple(self.encoding.features[d] for d in kept)
+        encoding = Encoding(features, self.encoding.centres[kept], self.encoding.scales[kept])
         return EncodedCohort(
-            Encoding(features, encoding.centres[kept], encoding.scales[kept]),
+            encoding,
             CohortArrays(
                 codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
                 values=np.ascontiguousarray(arrays.values[:, valued]),  # noqa: PD011
@@ -215,8 +216,8 @@ class EncodedCohort:
                 level_values=arrays.level_values[rows],
                 level_statistics=np.ascontiguousarray(arrays.level_statistics[rows]),
                 level_log_base=arrays.level_log_base[rows],
-                statistic_start=starts([likelihood.n_statistics for likelihood in likelihoods]),
-                prior_start=starts([likelihood.n_hyperparameters for likelihood in likelihoods]),
+                statistic_start=encoding.statistic_start,
+                prior_start=encoding.prior_start,
             ),
             log_base,
             self.order,

@@ -1,4 +1,4 @@
-"""The features of an encoded cohort as numeric columns: scores, and indicators of nominal levels."""
+"""The features of an encoded cohort as numeric columns, and the first principal axis of its subjects."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from clinclust.likelihoods import REGISTRY
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
 
-__all__ = ["encoded_columns", "numeric_columns"]
+
+__all__ = ["encoded_columns", "first_axis", "numeric_columns", "principal_axis"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
+
+_POWER_ITERATIONS = 8
 
 
 def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
@@ -52,3 +55,27 @@ def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
         yield np.where(code > 0, code, np.nan), feature in unordered
     for column in arrays.values.T:
         yield column, False
+
+
+def first_axis(table: Array, rng: np.random.Generator) -> Array:
+    """Return the positions of the rows along the first principal axis of the columns, float64 (N,), by power iteration.
+
+    A missing value counts as the mean of its column; columns have one variance. The axis is of length 1, and its sign
+    is that of the random start.
+    """
+    observed = ~np.isnan(table)
+    counts = np.maximum(observed.sum(axis=0), 1)
+    table = np.where(observed, table, 0.0)
+    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
+    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
+    along: Array = np.asarray(rng.normal(size=table.shape[0]))
+    for _ in range(_POWER_ITERATIONS):
+        # einsum instead of table @ along, because the last digits of a BLAS product depend on its number of threads.
+        along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
+        along /= max(float(np.sqrt((along**2).sum())), 1e-300)
+    return along
+
+
+def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
+    """Return the subjects' positions along their first principal axis, float64 (M,)."""
+    return first_axis(numeric_columns(arrays)[0], rng)

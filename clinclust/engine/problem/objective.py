@@ -4,11 +4,8 @@
     ln p(z)        = sum_{j<K} ln(N0 + j discount) + sum_k [ln Gamma(n_k - discount) - ln Gamma(1 - discount)]
                      + ln Gamma(N0) - ln Gamma(N0 + N)
 
-With discount 0 the prior is the Chinese restaurant process of the papers. With coarsening 1 the likelihood is not
-coarsened. The power of a feature is below 1 where it shares its information with other features of its block.
-
-The papers use a different stopping criterion, a sum of leave-one-out predictives (Raykov et al. 2016, eq. 12). A move
-that raises the log joint can worsen this criterion. `leave_one_out_nll` computes it for reproduction only.
+With discount 0 the prior is the Chinese restaurant process of the papers. The power of a feature is below 1 where it
+shares its information with other features of its block.
 """
 
 from __future__ import annotations
@@ -19,17 +16,40 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.log_marginals import log_marginals
-from clinclust.priors.gamma_functions import log_gamma_ratio
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
+from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
-    from clinclust.engine.kernels.partition import Partition
+    from clinclust.engine.kernels.partition import CohortArrays, Partition
+    from clinclust.engine.problem.encoding import EncodedCohort
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["feature_relevance", "leave_one_out_nll", "log_crp", "log_joint", "relevance_of"]
+
+__all__ = [
+    "feature_relevance",
+    "joint_of",
+    "leave_one_out_nll",
+    "log_base_measures",
+    "log_bases",
+    "log_crp",
+    "log_joint",
+    "relevance_of",
+]
 
 Array = NDArray[np.float64]
+
+
+def log_joint(problem: Problem, partition: Partition) -> float:
+    """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
+    k, model = int(partition.n_clusters[0]), problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
+    log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
+    return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
+
+
+def joint_of(problem: Problem, labels: NDArray[np.int64]) -> float:
+    """Return the log joint of the partition with these labels, 0 .. K - 1, int64 (N,), in nats."""
+    return log_joint(problem, problem.partition(labels))
 
 
 def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
@@ -43,14 +63,6 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
         + (gammaln(sizes - discount) - gammaln(1.0 - discount)).sum()
         - log_gamma_ratio(concentration, n_subjects)
     )
-
-
-def log_joint(problem: Problem, partition: Partition) -> float:
-    """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
-    k, model = int(partition.n_clusters[0]), problem.model
-    marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
-    log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
-    return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
 
 
 def feature_relevance(problem: Problem, partition: Partition) -> Array:
@@ -73,6 +85,8 @@ def relevance_of(arrays: CohortArrays, prior: Array, statistics: Array) -> Array
 def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
     """Return the papers' objective E (Raykov et al. 2016, eq. 12), including C(N0, N); for reproduction only.
 
+    It is a sum of leave-one-out predictives; a move that raises the log joint can worsen it.
+
     Parameters
     ----------
     problem : Problem
@@ -88,3 +102,24 @@ def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> 
     densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
     densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
     return -float(densities.sum()) - log_crp(sizes, model.concentration, model.discount)
+
+
+def log_base_measures(cohort: EncodedCohort, prior: Array, feature: int) -> Array:
+    """Return the log base measure of each value of an encoded feature under a prior (H,), float64 (N,); 0 = missing."""
+    arrays = cohort.arrays
+    n_table = arrays.codes.shape[1]
+    if feature < n_table:
+        return arrays.level_log_base[arrays.codes[:, feature]]
+    theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
+    column = arrays.values[:, feature - n_table]
+    return cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
+
+
+def log_bases(cohort: EncodedCohort, prior: Array) -> Array:
+    """Return what each feature adds to `EncodedCohort.log_base` at power 1, float64 (D,), under a prior (H,)."""
+    arrays, scales = cohort.arrays, cohort.encoding.scales
+    bases = [log_base_measures(cohort, prior, feature).sum() for feature in range(scales.size)]
+    n_table = arrays.codes.shape[1]
+    n_values = (~np.isnan(arrays.values)).sum(axis=0)
+    jacobian = np.concatenate([np.zeros(n_table), np.log(scales[n_table:]) * n_values])
+    return np.asarray(np.array(bases) - jacobian)

@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.log_marginals import log_marginals
-from clinclust.engine.kernels.model import Model
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.outlying_scores import mixed_scores
-from clinclust.engine.kernels.partition import Partition, clusters_without_subjects, new_partition
+from clinclust.engine.kernels.partition import Model, Partition, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.encoding import Encoding, starts
+from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.objective import log_crp, relevance_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from clinclust.engine.kernels.arrays import CohortArrays
+    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]
@@ -30,28 +29,19 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Clusters:
-    """The clusters of a fitted model, without the subjects.
-
-    Attributes
-    ----------
-    encoding : Encoding
-    model : Model
-    sizes : float64 (K,)
-        Number of subjects in each cluster.
-    statistics : float64 (K, S)
-        Sufficient statistics of each cluster, of all features.
-    included : bool (D,)
-        The features that differ between the clusters; each of the others has one distribution for all subjects.
-    outlying_share : float
-        Probability that a value is outlying, that is, drawn from the prior predictive of its feature.
-    """
+    """The clusters of a fitted model, without the subjects."""
 
     encoding: Encoding
     model: Model
     sizes: Array
+    """(K,) number of subjects in each cluster."""
     statistics: Array
+    """(K, S) sufficient statistics of each cluster, of all features."""
     included: NDArray[np.bool_]
+    """(D,) the features that differ between the clusters; each of the others has one distribution for all
+    subjects."""
     outlying_share: float = 0.0
+    """Probability that a value is outlying, that is, drawn from the prior predictive of its feature."""
 
     def pooled(self, into: NDArray[np.int64]) -> Clusters:
         """Return the clusters that these become when they are merged: sizes and statistics add up.
@@ -153,7 +143,7 @@ class Clusters:
     def of_feature(self, feature: int) -> tuple[Array, Array]:
         """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted by itself.
 
-        They are those of `Encoding.alone`: what other features of a multivariate Gaussian block tell is not used.
+        They are those of `Encoding.alone`: other features of a multivariate Gaussian block are not used.
         """
         likelihood = self.encoding.likelihoods[feature]
         theta, sums = self.factor_of(feature)
@@ -161,12 +151,12 @@ class Clusters:
 
     def factor_of(self, feature: int) -> tuple[Array, Array]:
         """Return the hyperparameters (P,) and the statistics (K, S) of a feature given those before it in its block."""
-        likelihood = self.encoding.likelihoods[feature]
-        prior, statistics = self._shared()
-        stops = np.cumsum([other.n_hyperparameters for other in self.encoding.likelihoods])
-        theta = prior[stops[feature] - likelihood.n_hyperparameters : stops[feature]]
-        stops = np.cumsum([other.n_statistics for other in self.encoding.likelihoods])
-        return theta, statistics[:, stops[feature] - likelihood.n_statistics : stops[feature]]
+        return self._part_of(feature, *self._shared())
+
+    def _part_of(self, feature: int, prior: Array, statistics: Array) -> tuple[Array, Array]:
+        """Return the part of a feature of a prior (H,) and of statistics (K, S), as views."""
+        start, first = self.encoding.prior_start[feature:], self.encoding.statistic_start[feature:]
+        return prior[start[0] : start[1]], statistics[:, first[0] : first[1]]
 
     def _shared(self) -> tuple[Array, Array]:
         """Return the prior (H,) and the statistics (K, S) with which values are predicted.
@@ -177,20 +167,16 @@ class Clusters:
         if self.included.all():
             return self.model.prior, self.statistics
         prior, statistics = self.model.prior.copy(), self.statistics.copy()
-        likelihoods = self.encoding.likelihoods
-        prior_start = starts([likelihood.n_hyperparameters for likelihood in likelihoods])
-        statistic_start = starts([likelihood.n_statistics for likelihood in likelihoods])
-        for feature in np.flatnonzero(~self.included):
-            sums = statistics[:, statistic_start[feature] : statistic_start[feature + 1]]
-            theta = prior[prior_start[feature] : prior_start[feature + 1]]
-            theta[:] = likelihoods[feature].prior.posterior(theta, sums.sum(axis=0))
+        for feature in np.flatnonzero(~self.included).tolist():
+            theta, sums = self._part_of(feature, prior, statistics)
+            theta[:] = self.encoding.likelihoods[feature].prior.posterior(theta, sums.sum(axis=0))
             sums[:] = 0.0
         return prior, statistics
 
 
 def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
     """Return the partition with these labels, 0 .. K - 1."""
-    return new_partition(problem.cohort.arrays, labels)
+    return problem.partition(labels)
 
 
 def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.bool_] | None = None) -> Clusters:

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.log_marginals import log_marginals
-from clinclust.engine.kernels.model import Model
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.base_measures import log_bases
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
+from clinclust.engine.kernels.partition import Model, Partition, new_partition
 from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, model_values
 from clinclust.engine.problem.hyperparameters import (
@@ -23,6 +21,7 @@ from clinclust.engine.problem.hyperparameters import (
     prior_of_features,
     stated_hyperparameters,
 )
+from clinclust.engine.problem.objective import log_bases
 from clinclust.errors import InputError
 from clinclust.schema.parts import few_of_the_rest
 from clinclust.schema.validation import uninformative
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature, FeatureSchema
 
+
 __all__ = ["Problem", "pose"]
 
 _NARROWEST = 1e-100
@@ -40,22 +40,18 @@ _NARROWEST = 1e-100
 
 @dataclass(frozen=True)
 class Problem:
-    """A cohort and its model.
-
-    Attributes
-    ----------
-    cohort : EncodedCohort
-    hyperparameters : dict
-        Hyperparameters by feature and name, on the scale of the columns.
-    model : Model
-    kept_out : dict
-        Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason.
-    """
+    """A cohort and its model."""
 
     cohort: EncodedCohort
     hyperparameters: Hyperparameters
+    """Hyperparameters by feature and name, on the scale of the columns."""
     model: Model
     kept_out: dict[str, str]
+    """Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason."""
+
+    def partition(self, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
+        """Return the partition with these labels, 0 .. K - 1, int64 (N,), and at least this number of columns."""
+        return new_partition(self.cohort.arrays, labels, capacity)
 
     def with_features(self, included: NDArray[np.bool_]) -> Problem:
         """Return the problem in which only the included features, bool (D,), differ between clusters.
@@ -65,7 +61,7 @@ class Problem:
         measure.
         """
         arrays, prior = self.cohort.arrays, self.model.prior
-        together = new_partition(arrays, np.zeros(self.cohort.n_subjects, dtype=np.int64)).statistics[:1]
+        together = self.partition(self.cohort.together).statistics[:1]
         shared = (self.model.powers * log_marginals(arrays, prior, together)[0])[~included].sum()
         cohort = self.cohort.with_features(included, self.cohort.log_base + float(shared))
         kept_prior = prior_of_features(self.cohort.encoding, prior, included)
@@ -108,22 +104,22 @@ def pose(
     concentration: float,
     discount: float = 0.0,
     coarsening: float = 1.0,
-    block_powers: Mapping[str, float] | None = None,
+    block_weights: Mapping[str, float] | None = None,
 ) -> Problem:
     """Return the problem of a validated cohort: encode it and complete the hyperparameters.
 
     Raises
     ------
     ValueError
-        If no feature is left to cluster on, the hyperparameters cannot be used, or `block_powers` names a block that no
-        clustered feature has.
+        If no feature is left to cluster on, the hyperparameters cannot be used, or `block_weights` names a block that
+        no clustered feature has.
     """
     values = model_values(frame, schema.clustered_parts)
     features, excluded = _informative(frame, schema, values)
     if not features:
         found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
         raise InputError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
-    refuse_unknown_blocks(block_powers or {}, schema.clustered)
+    refuse_unknown_blocks(block_weights or {}, schema.clustered)
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered_parts)
     order = canonical_order([values[feature.name] for feature in features])
     # Sums of whole numbers do not depend on the order of the table, but sums of other numbers do, in the last digits.
@@ -140,7 +136,7 @@ def pose(
     cohort = EncodedCohort(encoding, arrays, log_base, order)
     model = Model(prior, np.ones(len(features)), float(concentration), float(discount), float(coarsening))
     problem = Problem(cohort, complete, model, excluded)
-    return problem.with_powers(powers_of_features(encoding.features, block_powers or {}))
+    return problem.with_powers(powers_of_features(encoding.features, block_weights or {}))
 
 
 def _informative(

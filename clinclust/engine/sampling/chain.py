@@ -1,7 +1,11 @@
-"""One Markov chain of partitions: sweeps of Gibbs sampling, with divisions and mergers of clusters between them."""
+"""One Markov chain of partitions: sweeps of Gibbs sampling, with divisions and mergers of clusters between them.
+
+The concentration and the hyperparameters may be drawn too, under their hyperpriors in `joint_estimates`.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -9,23 +13,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
-from clinclust.engine.joint_estimates.hyperprior import Hyperprior
-from clinclust.engine.kernels.draws import draw_moves
-from clinclust.engine.kernels.partition import Partition, accumulate, grow, new_partition
-from clinclust.engine.kernels.sweep import UNLIMITED
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives, with_prior
+from clinclust.engine.kernels.partition import Partition, accumulate, grow
+from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.sampling.concentration_draws import draw_concentration
 from clinclust.engine.sampling.division import divide_or_merge, far_first
-from clinclust.engine.sampling.hyperparameter_draws import draw_hyperparameters
+from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["FIXED", "Chain", "Draw", "Unknown"]
+
+__all__ = ["FIXED", "Chain", "Draw", "Unknown", "draw_concentration"]
 
 Labels = NDArray[np.int64]
 
+_WIDTH = 1.0
+_LEAST, _MOST = math.log(1e-12), math.log(1e12)
+"""Bounds of u. Beyond them the log joint has fewer digits, and the hyperprior practically no mass."""
+_STEPS = np.array([0.1, 0.3, 1.0])
+"""Standard deviations of the steps in all hyperparameters of a feature together, of which each step draws one."""
+_N_STEPS = 3
 _NOBODY = np.empty(0, dtype=np.int64)
 _OFTEN = 100
 """Sweeps after each of which something is proposed, because a chain begins far from where it belongs.
@@ -36,37 +45,22 @@ draws in a second were 2.5 to 4 times as many (527 subjects with 12 features, 30
 
 @dataclass(frozen=True)
 class Draw:
-    """One state of a chain.
-
-    Attributes
-    ----------
-    labels : int64 (N,)
-        Clusters 0 .. K - 1.
-    log_joint : float
-        In nats; what is drawn beside the partition adds its log hyperprior.
-    model : Model
-        The concentration and the hyperparameters, on the encoded scale.
-    """
+    """One state of a chain."""
 
     labels: Labels
+    """(N,) clusters 0 .. K - 1."""
     log_joint: float
+    """In nats, with the log hyperpriors of what is drawn in addition to the partition."""
     model: Model
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """What a chain draws beside the partition; all else stays as the problem has it.
-
-    Attributes
-    ----------
-    concentration : bool
-        Whether the concentration is drawn, under the hyperprior of `clinclust.engine.joint_estimates.concentration`.
-    hyperprior : Hyperprior or None
-        The hyperprior under which the hyperparameters are drawn.
-    """
+    """What a chain draws in addition to the partition."""
 
     concentration: bool = False
     hyperprior: Hyperprior | None = None
+    """The hyperprior under which the hyperparameters are drawn; None if they are not."""
 
 
 FIXED = Unknown()
@@ -99,7 +93,7 @@ class Chain:
         sweeps_a_proposal: int = 8,
     ) -> None:
         self.problem, self._rng, self._sweeps_a_proposal = problem, rng, sweeps_a_proposal
-        self._partition: Partition = new_partition(problem.cohort.arrays, labels)
+        self._partition: Partition = problem.partition(labels)
         self._drawn_first = far_first(problem)
         self._unknown = unknown
         self._n_sweeps = self.n_proposed = self.n_accepted = 0
@@ -112,7 +106,7 @@ class Chain:
             proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
             if proposed is not None:
                 self.n_accepted += 1
-                self._partition = new_partition(self.problem.cohort.arrays, proposed, self._partition.sizes.size)
+                self._partition = self.problem.partition(proposed, self._partition.sizes.size)
         self._n_sweeps += 1
         self._draw_unknown()
         return Draw(self._partition.labels.copy(), self._log_joint(), self.problem.model)
@@ -144,3 +138,59 @@ class Chain:
         if self._unknown.hyperprior is not None:
             found += self._unknown.hyperprior.log_density(self.problem.model.prior)
         return found
+
+
+def draw_concentration(
+    concentration: float, n_subjects: int, n_clusters: int, discount: float, rng: np.random.Generator
+) -> float:
+    """Return the next concentration of a chain that is at `concentration`, with this number of clusters.
+
+    The density of u = ln N0 (`concentration_mode`) is log-concave; it is drawn from by slice sampling with stepping out
+    (Neal 2003, Annals of Statistics 31, 705-767), also with a discount.
+    """
+    at = math.log(concentration)
+    level = _log_density(at, n_subjects, n_clusters, discount) + math.log1p(-rng.random())
+    low = at - _WIDTH * rng.random()
+    high = low + _WIDTH
+    while low > _LEAST and _log_density(low, n_subjects, n_clusters, discount) > level:
+        low -= _WIDTH
+    while high < _MOST and _log_density(high, n_subjects, n_clusters, discount) > level:
+        high += _WIDTH
+    low, high = max(low, _LEAST), min(high, _MOST)
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if _log_density(drawn, n_subjects, n_clusters, discount) >= level:
+            return math.exp(drawn)
+        low, high = (drawn, high) if drawn < at else (low, drawn)
+
+
+def _log_density(u: float, n_subjects: int, n_clusters: int, discount: float) -> float:
+    """Return ln p(u | N, K) up to a constant: the terms of the log joint that depend on N0, and the log hyperprior."""
+    concentration = math.exp(u)
+    opened = float(np.log(concentration + discount * np.arange(n_clusters)).sum())
+    seated = float(log_gamma_ratio(concentration, n_subjects))
+    return opened - seated + log_concentration_hyperprior(concentration)
+
+
+def draw_hyperparameters(
+    problem: Problem, partition: Partition, hyperprior: Hyperprior, rng: np.random.Generator
+) -> Problem:
+    """Return the problem with the next hyperparameters of a chain that is at this problem and partition.
+
+    Every feature makes a random walk of its own (Metropolis et al. 1953) in the offsets from the default, in which the
+    hyperprior is standard normal. Hyperparameters that are not free keep their values.
+    """
+    prior = problem.model.prior.copy()
+    for places, objective in objectives(problem, partition, hyperprior):
+        free = hyperprior.free[places]
+        at = hyperprior.offsets(prior[places], places)
+        values, _ = objective(at)
+        for _ in range(_N_STEPS):
+            size = rng.choice(_STEPS, (len(at), 1)) / np.sqrt(np.maximum(free.sum(axis=1, keepdims=True), 1))
+            proposed = np.where(free, at + size * rng.normal(size=at.shape), at)
+            proposed_values, _ = objective(proposed)
+            is_accepted = np.log1p(-rng.random(len(at))) < proposed_values - values
+            at = np.where(is_accepted[:, None], proposed, at)
+            values = np.where(is_accepted, proposed_values, values)
+        prior[places] = np.where(free, hyperprior.prior_at(at, places), prior[places])
+    return with_prior(problem, prior)

@@ -10,45 +10,47 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.sampling.chain import FIXED, Chain, Unknown
-from clinclust.engine.sampling.diagnostics import Diagnosis, diagnosed
-from clinclust.engine.search.stopping import Budget
+from clinclust.engine.search.labels import compact
+from clinclust.engine.search.plan import Budget
+from clinclust.engine.search.restarts import run_restarts
+from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.model import Model
+    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["Chains", "SamplingPlan", "run_chains"]
 
+__all__ = ["Chains", "SamplingPlan", "diagnosed", "overdispersed_starts", "run_chains"]
+
+Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
+HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
+"""What the authors ask for: R-hat at most 1.01, and an effective sample size of at least 400 in all."""
 TRACED = ("log_joint", "concentration", "n_clusters", "largest", "second", "entropy")
 """What is traced: the log joint, the concentration, K, the two largest sizes, and the entropy of all sizes."""
 _FIRST_ROUND = 100
+_BRANCH = 2004
 
 
 @dataclass(frozen=True)
 class SamplingPlan:
-    """How long the chains run, on how many threads, and what tells them to stop.
-
-    Attributes
-    ----------
-    max_sweeps : int
-        The most sweeps of each chain.
-    max_draws : int
-        The most labels that are kept of each chain; of more, every second is dropped.
-    """
+    """How long the chains run, on how many threads, and what stops them."""
 
     seed: int
     max_sweeps: int
+    """The most sweeps of each chain."""
     max_draws: int
+    """The most labels that are kept of each chain; of more, every second is dropped."""
     n_threads: int
     unknown: Unknown = FIXED
     cancelled: Event = field(default_factory=Event)
@@ -56,38 +58,72 @@ class SamplingPlan:
     progress: Progress = field(default_factory=lambda: Progress(False))
 
 
-@dataclass(frozen=True)
-class Chains:
-    """The draws of all chains without the first half.
+class Diagnosis(NamedTuple):
+    """R-hat and effective sample size of one number that the chains traced.
 
-    Attributes
-    ----------
-    labels : int32 (C S, N)
-        The clusters of each kept draw, numbered as they come, chain after chain; every `thinning`-th sweep was kept.
-    models : list of Model
-        The concentration and hyperparameters of each kept draw.
-    traces : dict of float64 (C, sweeps)
-        Each number of `TRACED`, after every sweep of the second half.
-    diagnoses : dict of Diagnosis
-    has_converged : bool
-    n_sweeps : int
-        Sweeps of each chain, the first half included.
-    accepted : float
-        The share of the proposed divisions and mergers that were accepted.
+    They are the rank-normalised split R-hat and the bulk effective sample size of Vehtari, Gelman, Simpson, Carpenter
+    and Burkner (2021, Bayesian Analysis 16, 667-718), as the package arviz-stats computes them.
     """
 
+    r_hat: float
+    effective_size: float
+
+    @property
+    def has_converged(self) -> bool:
+        """Whether both are as good as they should be."""
+        return self.r_hat <= HIGHEST_R_HAT and self.effective_size >= LEAST_DRAWS
+
+
+@dataclass(frozen=True)
+class Chains:
+    """The draws of all chains without the first half."""
+
     labels: NDArray[np.int32]
+    """(C S, N) the clusters of each kept draw, numbered as they come, chain after chain; every `thinning`-th sweep
+    was kept."""
     models: list[Model]
+    """The concentration and hyperparameters of each kept draw."""
     traces: dict[str, NDArray[np.float64]]
+    """(C, sweeps) each number of `TRACED`, after every sweep of the second half."""
     diagnoses: dict[str, Diagnosis]
     n_sweeps: int
+    """Sweeps of each chain, the first half included."""
     thinning: int
     accepted: float
+    """The share of the proposed divisions and mergers that were accepted."""
 
     @property
     def has_converged(self) -> bool:
         """Whether every traced number has converged."""
         return all(diagnosis.has_converged for diagnosis in self.diagnoses.values())
+
+
+def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -> Chains:
+    """Run one chain from each start until all have converged, or the sweeps or the time allowed are used up.
+
+    Raises
+    ------
+    SearchCancelled
+        If `plan.cancelled` is set.
+    """
+    seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
+    recorders = [
+        _Recorder(Chain(problem, start, np.random.default_rng(seed), plan.unknown), plan.max_draws)
+        for start, seed in zip(starts, seeds, strict=True)
+    ]
+    done, more = 0, min(_FIRST_ROUND, plan.max_sweeps)
+    with Threads(plan.n_threads, plan.cancelled) as pool, plan.progress.stage("Gibbs sampling, in rounds") as advance:
+        while True:
+            for future in [pool.submit(recorder.run, more, plan.cancelled) for recorder in recorders]:
+                future.result()
+            if plan.cancelled.is_set():
+                raise SearchCancelled
+            done += more
+            found = _second_halves(recorders, done)
+            advance()
+            more = min(done, plan.max_sweeps - done)
+            if found.has_converged or more == 0 or plan.budget.used_up():
+                return found
 
 
 class _Recorder:
@@ -119,39 +155,6 @@ def _of_sizes(sizes: Labels) -> tuple[float, ...]:
     return float(ordered.size), float(ordered[0]), second, float(-(shares * np.log(shares)).sum())
 
 
-def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -> Chains:
-    """Run one chain from each start until all have converged, or the sweeps or the time allowed are used up.
-
-    Raises
-    ------
-    SearchCancelled
-        If `plan.cancelled` is set.
-    """
-    seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
-    recorders = [
-        _Recorder(Chain(problem, start, np.random.default_rng(seed), plan.unknown), plan.max_draws)
-        for start, seed in zip(starts, seeds, strict=True)
-    ]
-    done, more = 0, min(_FIRST_ROUND, plan.max_sweeps)
-    with Threads(plan.n_threads) as pool, plan.progress.stage("Gibbs sampling, in rounds") as advance:
-        try:
-            while True:
-                for future in [pool.submit(recorder.run, more, plan.cancelled) for recorder in recorders]:
-                    future.result()
-                if plan.cancelled.is_set():
-                    raise SearchCancelled
-                done += more
-                found = _second_halves(recorders, done)
-                advance()
-                more = min(done, plan.max_sweeps - done)
-                if found.has_converged or more == 0 or plan.budget.used_up():
-                    return found
-        except BaseException:
-            plan.cancelled.set()
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-
-
 def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
     first = n_sweeps // 2
     traced = np.array([recorder.traced[first:] for recorder in recorders])
@@ -169,3 +172,47 @@ def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
         thinning=thinning,
         accepted=sum(chain.n_accepted for chain in chains) / max(sum(chain.n_proposed for chain in chains), 1),
     )
+
+
+def diagnosed(trace: Array) -> Diagnosis:
+    """Return the diagnosis of a number in all draws, float64 (chains, draws).
+
+    A number that is the same in all draws of all chains has R-hat 1, and each draw counts. One that stays the same
+    within chains, but differs between them, has an infinite R-hat.
+    """
+    from arviz_stats.base.array import array_stats
+
+    n_chains, n_draws = trace.shape
+    if (trace == trace[0, 0]).all():
+        return Diagnosis(1.0, float(trace.size))
+    if (trace == trace[:, :1]).all():
+        return Diagnosis(np.inf, float(n_chains))
+    if n_draws < 4:
+        return Diagnosis(np.nan, np.nan)
+    statistics: Any = array_stats
+    axes = {"chain_axis": 0, "draw_axis": 1}
+    return Diagnosis(float(statistics.rhat(trace, **axes)), float(statistics.ess(trace, **axes)))
+
+
+def overdispersed_starts(problem: Problem, n_chains: int, plan: SearchPlan) -> list[Labels]:
+    """Return one partition for each chain, int64 (N,).
+
+    The first is that at which a short search of the joint ended, the second is a single cluster, the others are random
+    with up to N^(1/2) clusters: a chain from them comes to the posterior from below, and that of the search from above.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_chains : int
+    plan : SearchPlan
+        How the search is made; its seed is that of the random partitions too.
+    """
+    n_subjects = problem.cohort.n_subjects
+    (found,) = run_restarts(problem, search_starts(n_subjects, plan.seeds[:1]), plan)
+    starts = [compact(found.labels), np.zeros(n_subjects, dtype=np.int64)]
+    rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
+    most = max(int(np.sqrt(n_subjects)), 2)
+    while len(starts) < n_chains:
+        n_clusters = int(rng.integers(2, most + 1))
+        starts.append(compact(rng.integers(n_clusters, size=n_subjects)))
+    return starts[:n_chains]

@@ -29,10 +29,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.draws import draw_moves
-from clinclust.engine.kernels.log_marginals import log_marginals
-from clinclust.engine.kernels.partition import Partition, new_partition
-from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
+from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.sweep import draw_moves, write_scores
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
@@ -53,7 +52,7 @@ def far_first(problem: Problem) -> Array:
     Half of it is the same for all, half is as one over the rank of the density of the subject given all others.
     """
     arrays, n_subjects = problem.cohort.arrays, problem.cohort.n_subjects
-    together = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
+    together = problem.partition(problem.cohort.together)
     scores = np.empty((n_subjects, 2))
     write_scores(arrays, problem.model, together, scores)
     ranks = np.empty(n_subjects)
@@ -153,7 +152,7 @@ def _allocated(
         labels[order] = 1
     labels[pair] = 0, 1
     arrays = problem.cohort.arrays
-    halves = new_partition(arrays, labels)
+    halves = problem.partition(labels)
     log_probability = 0.0
     for visit in range(_VISITS + 1):
         targets_now = targets if visit == _VISITS else _NOBODY

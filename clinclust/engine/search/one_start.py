@@ -5,32 +5,74 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from dataclasses import dataclass, replace
-from threading import Event
+from functools import partial
+from threading import Event, Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.search.attempts import Attempts
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.seeding import bisected, seated
+from clinclust.engine.search.plan import Either
 from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
-from clinclust.engine.search.starts import Start
-from clinclust.engine.search.stopping import Either
+from clinclust.engine.search.starts import Start, bisected, seated
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["RestartResult", "continued", "search_from"]
 
-Array = NDArray[np.float64]
+__all__ = ["Attempts", "RestartResult", "continued", "search_from"]
+
 Labels = NDArray[np.int64]
+Array = NDArray[np.float64]
 
 _PAIRS_PER_CLUSTER = 2
+
+
+class Attempts:
+    """Outcomes of attempts to divide clusters, which searches on several threads share, so that none is made twice.
+
+    The key of an attempt contains everything that its outcome depends on.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._outcomes: dict[bytes, Future[Labels | None]] = {}
+
+    def outcome(self, key: bytes, make: Callable[[], Labels | None], *, wait: bool) -> Labels | None:
+        """Return what `make` returns for a key; call it if no thread has begun to.
+
+        It makes the attempt, and returns the new labels, an empty array (0,) if the attempt failed, or None if it was
+        cancelled. Without `wait`, the outcome is None as long as another thread is making the attempt.
+        """
+        while True:
+            with self._lock:
+                begun = self._outcomes.get(key)
+                if begun is None:
+                    mine = self._outcomes[key] = Future()
+            if begun is None:
+                return self._make(key, make, mine)
+            if not wait and not begun.done():
+                return None
+            outcome = begun.result()
+            if outcome is not None:
+                return outcome
+
+    def _make(self, key: bytes, make: Callable[[], Labels | None], mine: Future[Labels | None]) -> Labels | None:
+        outcome = None
+        try:
+            outcome = make()
+        finally:
+            if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
+                with self._lock:
+                    del self._outcomes[key]
+            mine.set_result(outcome)
+        return outcome
 
 
 @dataclass(frozen=True)
@@ -50,49 +92,79 @@ class RestartResult:
     included: NDArray[np.bool_] | None = None
     """(D,) features that differ between the clusters; None if no feature selection took place."""
 
+    @classmethod
+    def of(cls, start: str, labels: Labels, trace: list[float], *, converged: bool, began: float) -> RestartResult:
+        """Return the result of sweeps with this trace, which began at this time of `time.perf_counter`."""
+        return cls(start, labels, trace[-1], np.array(trace), len(trace), converged, time.perf_counter() - began)
+
+    @property
+    def searched_features(self) -> NDArray[np.bool_] | None:
+        """The features to search on with, bool (D,): the selected ones; None = all, also where none was selected."""
+        return None if self.included is None or not self.included.any() else self.included
+
+    def raised_to(self, joint: float, labels: Labels | None = None) -> RestartResult:
+        """Return the result with a higher log joint, and with other labels if given."""
+        labels = self.labels if labels is None else labels
+        return replace(self, labels=labels, log_joint=joint, trace=np.append(self.trace, joint))
+
+    def followed_by(self, after: RestartResult) -> RestartResult:
+        """Return one result of this search and of one that continued it."""
+        return replace(
+            after,
+            start=self.start,
+            trace=np.append(self.trace, after.trace),
+            n_sweeps=self.n_sweeps + after.n_sweeps,
+            seconds=self.seconds + after.seconds,
+        )
+
 
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the log joint.
 
     For a start with `ignore_size` (the start of the paper), only sweeps are made, without merges and divisions.
-
-    Parameters
-    ----------
-    problem : Problem
-    start : Start
-    plan : SearchPlan
-    attempts : Attempts
-        Outcomes of the divisions tried so far. Restarts share them, because most restarts end at the same partition.
-        The outcome depends only on the clusters that are divided, not on the restart that makes the attempt first.
+    Restarts share `attempts`, because most end at the same partition. An outcome depends only on the clusters that are
+    divided, not on the restart that makes the attempt first.
     """
-    began = time.perf_counter()
-    cancelled, enough = plan.cancelled, Either(plan.cancelled, plan.budget)
-    labels = _first_labels(problem, start)
-    found = settle(problem, labels, start.order, plan.max_sweeps, cancelled, ignore_size=start.ignore_size)
+    began, enough = time.perf_counter(), Either(plan.cancelled, plan.budget)
+    settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
+    found = settled(_first_labels(problem, start), ignore_size=start.ignore_size)
     trace = list(found.trace) or [log_joint(problem, found.partition)]  # empty if cancelled before the first sweep
-    while not start.ignore_size and found.converged and not enough.is_set():
+
+    def divided(found: SweepResult, gains: Array) -> Labels | None:
+        return _divided(problem, found, gains, start.seed, attempts, enough) if plan.divide else None
+
+    if not start.ignore_size:
+        found = merge_and_divide(problem, found, trace, settled, divided, enough)
+    return RestartResult.of(start.name, found.partition.labels, trace, converged=found.converged, began=began)
+
+
+def merge_and_divide(
+    problem: Problem,
+    found: SweepResult,
+    trace: list[float],
+    settled: Callable[[Labels], SweepResult],
+    divided: Callable[[SweepResult, Array], Labels | None],
+    enough: Event,
+) -> SweepResult:
+    """Merge and divide clusters of sweeps that converged, and settle after each, while this raises the log joint.
+
+    The log joints are appended to the trace. `divided` takes sweeps and their `merge_gains`, and returns new labels, or
+    None if no division raises the joint.
+    """
+    least = minimum_gain(problem)
+    while found.converged and not enough.is_set():
         gains = merge_gains(problem, found.partition)
-        if gains.max() > minimum_gain(problem):
-            changed: Labels | None = merge_all(problem, found.partition.labels, minimum_gain(problem))
-        else:
-            changed = _divided(problem, found, gains, start.seed, attempts, enough) if plan.divide else None
+        merging = gains.max() > least
+        changed = merge_all(problem, found.partition.labels, least) if merging else divided(found, gains)
         if changed is None:
             break
-        after = settle(problem, changed, start.order, plan.max_sweeps, cancelled)
+        after = settled(changed)
         # What was gained must show in the joint: rounding errors of large terms could otherwise be gained for ever.
-        if after.trace and after.trace[-1] <= trace[-1] + 0.5 * minimum_gain(problem):
+        if after.trace and after.trace[-1] <= trace[-1] + 0.5 * least:
             break
         found = after
         trace += found.trace
-    return RestartResult(
-        start=start.name,
-        labels=found.partition.labels,
-        log_joint=trace[-1],
-        trace=np.array(trace),
-        n_sweeps=len(trace),
-        converged=found.converged,
-        seconds=time.perf_counter() - began,
-    )
+    return found
 
 
 def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
@@ -100,15 +172,8 @@ def continued(begin: Callable[..., RestartResult], start: Start, found: RestartR
 
     `begin` takes the start, as `search_from` does.
     """
-    included = None if found.included is None or not found.included.any() else found.included
-    onward = Start(start.name, found.labels, start.seed, start.order, included=included)
-    after = begin(start=onward)
-    return replace(
-        after,
-        trace=np.concatenate([found.trace, after.trace]),
-        n_sweeps=found.n_sweeps + after.n_sweeps,
-        seconds=found.seconds + after.seconds,
-    )
+    onward = Start(start.name, found.labels, start.seed, start.order, included=found.searched_features)
+    return found.followed_by(begin(start=onward))
 
 
 def _first_labels(problem: Problem, start: Start) -> Labels:
@@ -136,10 +201,7 @@ def _divided(
     attempts: Attempts,
     cancelled: Event,
 ) -> Labels | None:
-    """Divide anew the first group of clusters whose division raises the log joint.
-
-    Return the labels after the division, int64 (N,), or None if no division raises it.
-    """
+    """Return labels with the first group of clusters divided whose division raises the log joint; None if none."""
     labels = found.partition.labels
     candidates = []
     for group in _groups(gains):

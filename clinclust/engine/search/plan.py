@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
@@ -11,14 +12,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.search.stopping import Budget
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
 
-__all__ = ["COARSENINGS", "ResolutionPlan", "SearchPlan", "n_threads"]
+
+__all__ = ["COARSENINGS", "Budget", "Either", "ResolutionPlan", "SearchPlan", "n_threads"]
 
 Labels = NDArray[np.int64]
 
@@ -26,106 +27,125 @@ COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0
 """The default path of coarsenings. Each is 14 to 33 percent below the one before."""
 
 
-@dataclass(frozen=True)
-class ResolutionPlan:
-    """The coarsenings at which to search, from fine to coarse.
+class Budget:
+    """The time that a search may take.
 
-    Attributes
+    A search asks at every place at which it can end with a complete result whether the time is used up. `cut_short`
+    remembers that the answer was yes once, so that the result depends on the clock.
+
+    Parameters
     ----------
-    coarsenings : tuple of float
-        Decreasing coarsenings, each above 0 and at most 1.
-    n_fresh : int
-        Number of fresh starts at every step after the first.
-    choose : bool
-        Whether to add coarsenings between those given, in order to find one that fits the dependence left by its own
-        partition (`chosen_step`).
+    seconds : float, optional
+        Seconds from now; None = no limit.
     """
 
+    def __init__(self, seconds: float | None = None) -> None:
+        self._ends = None if seconds is None else time.monotonic() + seconds
+        self._whole: Budget | None = None
+        self.cut_short = False
+
+    def used_up(self) -> bool:
+        """Return whether the time is used up. The search is then expected to leave something out."""
+        if self._ends is None or time.monotonic() < self._ends:
+            return False
+        self._note()
+        return True
+
+    def part(self, share: float) -> Budget:
+        """Return a budget of this share of the time that is left. What cuts it short has cut the whole short."""
+        part = Budget()
+        part._whole = self
+        if self._ends is not None:
+            now = time.monotonic()
+            part._ends = now + share * max(0.0, self._ends - now)
+        return part
+
+    def _note(self) -> None:
+        self.cut_short = True
+        if self._whole is not None:
+            self._whole._note()
+
+
+class Either(Event):
+    """An event that also counts as set when another event is set, or when the time of a budget is used up."""
+
+    def __init__(self, other: Event, budget: Budget | None = None) -> None:
+        super().__init__()
+        self._other, self._budget = other, budget
+
+    def is_set(self) -> bool:
+        """Return whether one of them is set."""
+        return super().is_set() or self._other.is_set() or (self._budget is not None and self._budget.used_up())
+
+
+@dataclass(frozen=True)
+class ResolutionPlan:
+    """The coarsenings at which to search, from fine to coarse."""
+
     coarsenings: tuple[float, ...] = COARSENINGS
+    """Decreasing coarsenings, each above 0 and at most 1."""
     n_fresh: int = 2
+    """Number of fresh starts at every step after the first."""
     choose: bool = False
+    """Whether to add coarsenings between those given, in order to find one that fits the dependence left by its own
+    partition (`chosen_step`)."""
 
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
-    """How to search for the partition, and what to estimate in addition to it.
-
-    Attributes
-    ----------
-    seed : int
-        Seed of all random numbers.
-    n_restarts : int
-        Largest number of restarts.
-    start : {"search", "single"} or int64 (N,)
-        Where restarts begin: partitions of several kinds (`search_starts`), one cluster of all subjects
-        (`single_starts`), or the given clusters, in the order of the encoded subjects (`starts_from`).
-    max_sweeps : int
-        Number of sweeps after which a search ends as not converged.
-    n_jobs : int, optional
-        Number of threads; None or -1 = one for each processor (`n_threads`). It does not change the result.
-    refine : bool
-        Whether to skip the remaining starts once the best partition was found often enough, and then to recombine and
-        perturb the best partitions. The search on a sample always does so.
-    divide : bool
-        Whether to try to divide clusters anew when none can be merged. The search on a sample always does so.
-    often_enough : int
-        Number of restarts that must end at the best log joint for the remaining starts to be skipped.
-    finishers : int, optional
-        Number of starts that are searched to the end. All starts are then first swept a few times, and those with the
-        highest log joint go on. None = every start is searched to the end.
-    patience : int, optional
-        Number of successive batches of perturbations without a better partition after which refinement ends. By
-        default 4 if the best partition was found often enough, else 12.
-    select_features : bool
-        Whether to select the features that differ between the clusters.
-    outlying_share : float
-        Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for.
-    look_back : bool
-        Whether a search with outlying values searches once more with all values kept.
-    resolution : ResolutionPlan, optional
-        Search at several coarsenings instead of the coarsening of the problem.
-    estimate_powers : bool
-        Whether to estimate the powers of the blocks first (`reproduced_powers`); otherwise those of the problem hold.
-    hyperparameters : {"empirical", "greedy"}, optional
-        How to estimate the hyperparameters; None = keep those of the problem.
-    concentration : {"map", "cross-validation"} or tuple of float, optional
-        How to estimate the concentration, or the values to try; None = keep that of the problem.
-    fill_modes : bool
-        Whether missing values are filled with modes that count as observed (`search_filling`); else they are integrated
-        out. Such a search estimates nothing else.
-    cancelled : threading.Event
-        When it is set, every search ends after its present sweep, and the searches as a whole end with
-        `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches.
-    budget : Budget
-        Time that the search may take. When it is used up, the search ends with the best partition so far.
-    finished : callable, optional
-        Called with each finished restart, on the thread that waits for the searches.
-    progress : Progress
-        Tells the stages of the search.
-    """
+    """How to search for the partition, and what to estimate in addition to it."""
 
     seed: int = 0
+    """Seed of all random numbers."""
     n_restarts: int = 10
+    """Largest number of restarts."""
     start: str | Labels = "search"
+    """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster of all
+    subjects (`single_starts`), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
     max_sweeps: int = 200
+    """Number of sweeps after which a search ends as not converged."""
     n_jobs: int | None = None
+    """Number of threads; None or -1 = one for each processor (`n_threads`). It does not change the result."""
     refine: bool = True
+    """Whether to skip the remaining starts once the best partition was found often enough, and then to recombine
+    and perturb the best partitions. The search on a sample always does so."""
     divide: bool = True
+    """Whether to try to divide clusters anew when none can be merged. The search on a sample always does so."""
     often_enough: int = 3
+    """Number of restarts that must end at the best log joint for the remaining starts to be skipped."""
     finishers: int | None = None
+    """Number of starts that are searched to the end. All starts are then first swept a few times, and those with
+    the highest log joint go on. None = every start is searched to the end."""
     patience: int | None = None
+    """Number of successive batches of perturbations without a better partition after which refinement ends. By
+    default 4 if the best partition was found often enough, else 12."""
     select_features: bool = False
+    """Whether to select the features that differ between the clusters."""
     outlying_share: float = 0.0
+    """Probability, in [0, 1), that a value is outlying. If it is above 0, outlying values are searched for."""
     look_back: bool = True
+    """Whether a search with outlying values searches once more with all values kept."""
     resolution: ResolutionPlan | None = None
+    """Search at several coarsenings instead of the coarsening of the problem."""
     estimate_powers: bool = False
+    """Whether to estimate the weights of the blocks first (`reproduced_weights`), or keep those of the problem."""
     hyperparameters: str | None = None
+    """How to estimate the hyperparameters, "empirical" or "greedy"; None = keep those of the problem."""
     concentration: str | tuple[float, ...] | None = None
+    """How to estimate the concentration, "map" or "cross-validation", or the values to try; None = keep that of the
+    problem."""
     fill_modes: bool = False
+    """Whether missing values are filled with modes that count as observed (`search_filling`); else they are
+    integrated out. Such a search estimates nothing else."""
     cancelled: Event = field(default_factory=Event)
+    """When it is set, every search ends after its present sweep, and the searches as a whole end with
+    `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches."""
     budget: Budget = field(default_factory=Budget)
+    """Time that the search may take. When it is used up, the search ends with the best partition so far."""
     finished: Callable[[RestartResult], object] | None = None
+    """Called with each finished restart, on the thread that waits for the searches."""
     progress: Progress = SILENT
+    """Tells the stages of the search."""
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:

@@ -1,16 +1,18 @@
 """Refinement: recombine and perturb the best partitions as long as this leads to better ones.
 
-If several restarts ended at the best partition, there is rarely a better one: every new start is searched to the end,
-and refinement soon stops. If all ended at different partitions, many partitions have nearly the same log joint, and
-most new starts lead to one of these. New starts then race: nine tenths of the time of a search are divisions of
-clusters, so the starts are first searched without them, and only the best of the partitions found are searched to the
-end. Gains that are tiny beside what the clusters explain no longer prolong the refinement.
+Recombination starts from the common refinement of two good partitions: where they differ, each may be right for some
+clusters. Perturbation divides a few similar clusters at random.
+
+If several restarts ended at the best partition, there is rarely a better one, and refinement soon stops. If all ended
+at different partitions, many have nearly the same log joint, and most new starts lead to one of these. New starts then
+race: they are first searched without divisions of clusters, which take nine tenths of the time, and only the best of
+the partitions found are searched to the end. Tiny gains no longer prolong the refinement.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Event
@@ -19,26 +21,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult, continued
-from clinclust.engine.search.settle import minimum_gain
+from clinclust.engine.search.plan import Either
+from clinclust.engine.search.settle import hasten, minimum_gain, settle
+from clinclust.engine.search.split_merge import merge_all, merge_gains
 from clinclust.engine.search.starts import Start
-from clinclust.engine.search.stopping import Either
-from clinclust.engine.search.variations import perturbed, recombined
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.engine.search.threads import Threads
 
-__all__ = ["Refinement", "best_distinct"]
 
+__all__ = ["Begin", "Refinement", "best_distinct", "perturbed", "recombined"]
+
+Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
-Maker = Callable[..., Labels | None]
+Maker = Callable[["Problem", np.random.Generator], Labels | None]
+"""It returns the labels of a start, or None if a search from them would find nothing new."""
 Begin = Callable[..., RestartResult]
 """`search_from` with fixed problem and attempts; it takes the start and the plan."""
 
+_MOST_CLUSTERS = 4
+_HASTY_ROUNDS = 8
+_SWEEPS = 20
 _PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
 _ELITE = 6
 """Number of best partitions whose pairs are recombined."""
@@ -54,20 +62,7 @@ _WORTHWHILE = 1e-4
 
 
 class Refinement:
-    """The refinement of the partitions that restarts found.
-
-    Parameters
-    ----------
-    pool : Threads
-    problem : Problem
-    begin : callable
-        Searches from one start (`Begin`).
-    found : list of RestartResult
-        Results of the restarts.
-    plan : SearchPlan
-    found_often : bool
-        Whether the best partition was found often enough: then no races are held.
-    """
+    """The refinement of the partitions that restarts found, with races unless the best was found often enough."""
 
     def __init__(
         self,
@@ -120,16 +115,16 @@ class Refinement:
                 return
             self._tried.update(map(_joints, pairs))
             before = self._best()
-            self._run("recombined", [(pair[0], partial(_recombined, self._problem, *pair)) for pair in pairs])
+            makers = [partial(recombined, first=first.labels, second=second.labels) for first, second in pairs]
+            self._run("recombined", [first for first, _ in pairs], makers)
             if self._races and self._best() <= before + self._worthwhile():
                 return
 
     def _perturb(self) -> None:
         leading = best_distinct(self._everything, _PERTURBED)
         origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
-        self._run(
-            "perturbed", [(origin, partial(_perturbed, self._problem, origin, self._enough)) for origin in origins]
-        )
+        makers = [partial(perturbed, labels=origin.labels, cancelled=self._enough) for origin in origins]
+        self._run("perturbed", origins, makers)
 
     def _best(self) -> float:
         return max(restart.log_joint for restart in self._everything)
@@ -139,16 +134,15 @@ class Refinement:
         least = minimum_gain(self._problem)
         if not self._races:
             return least
-        together = np.zeros(self._problem.cohort.n_subjects, dtype=np.int64)
-        one_cluster = log_joint(self._problem, new_partition(self._problem.cohort.arrays, together))
+        one_cluster = joint_of(self._problem, self._problem.cohort.together)
         return max(least, _WORTHWHILE * (self._best() - one_cluster))
 
-    def _run(self, name: str, makers: list[tuple[RestartResult, Maker]]) -> None:
-        """Search from the labels that each maker returns."""
+    def _run(self, name: str, origins: Sequence[RestartResult], makers: Sequence[Maker]) -> None:
+        """Search from the labels that each maker returns, with the features of its origin."""
         plan = replace(self._plan, divide=False) if self._races else self._plan
-        begin = partial(self._begin, plan=plan)
+        begin = partial(_search_from_made, self._problem, partial(self._begin, plan=plan), name)
         futures = [
-            self._pool.submit(_search_from_made, begin, name, make, origin, self._seed()) for origin, make in makers
+            self._pool.submit(begin, make, origin, self._seed()) for make, origin in zip(makers, origins, strict=True)
         ]
         results = [result for future in futures if (result := future.result()) is not None]
         self._refuse_cancelled()
@@ -184,35 +178,51 @@ class Refinement:
 
 
 def _search_from_made(
-    begin: Begin, name: str, make: Maker, origin: RestartResult, seed: np.random.SeedSequence
+    problem: Problem, begin: Begin, name: str, make: Maker, origin: RestartResult, seed: np.random.SeedSequence
 ) -> tuple[Start, RestartResult] | None:
-    rng = np.random.default_rng(seed)
-    labels = make(rng=rng)
+    rng, included = np.random.default_rng(seed), origin.searched_features
+    labels = make(problem if included is None else problem.with_features(included), rng)
     if labels is None:
         return None
-    start = Start(name, labels, seed, rng.permutation(labels.size), included=_included(origin))
+    start = Start(name, labels, seed, rng.permutation(labels.size), included=included)
     return start, begin(start=start)
 
 
-def _recombined(problem: Problem, first: RestartResult, second: RestartResult, rng: np.random.Generator) -> Labels:
-    return recombined(_with_features_of(first, problem), first.labels, second.labels)
+def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, second: Labels) -> Labels:
+    """Return labels of the common refinement of two partitions, with clusters merged while the log joint rises."""
+    return merge_all(problem, compact(first * (int(second.max()) + 1) + second), minimum_gain(problem))
 
 
-def _perturbed(problem: Problem, origin: RestartResult, cancelled: Event, rng: np.random.Generator) -> Labels | None:
-    return perturbed(_with_features_of(origin, problem), origin.labels, rng, cancelled)
+def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
+    """Return labels in which one to four similar clusters are divided at random and swept among themselves.
 
-
-def _with_features_of(restart: RestartResult, problem: Problem) -> Problem:
-    included = _included(restart)
-    return problem if included is None else problem.with_features(included)
-
-
-def _included(restart: RestartResult) -> NDArray[np.bool_] | None:
-    """Return the features that a restart selected, or None (all features) if it selected none.
-
-    A search needs at least one feature.
+    Return None if this leads back to the same partition, which is the most frequent case and needs no further search.
     """
-    return None if restart.included is None or not restart.included.any() else restart.included
+    partition = problem.partition(labels)
+    group = _neighbours(merge_gains(problem, partition), rng)
+    members = np.flatnonzero(np.isin(labels, group))
+    n_clusters = int(partition.n_clusters[0])
+    part = problem.restricted_to(members, n_clusters - len(group))
+    # The number of parts is at least 2 and at most two more than before. Fewer rounds of `hasten` give a rougher start.
+    n_parts = int(rng.integers(2, len(group) + 3))
+    start = hasten(part, compact(rng.integers(n_parts, size=members.size)), int(rng.integers(1, _HASTY_ROUNDS)))
+    settled = settle(part, start, rng.permutation(members.size), _SWEEPS, cancelled, traced=False)
+    changed = labels.copy()
+    changed[members] = n_clusters + settled.partition.labels
+    changed = merge_all(problem, compact(changed), minimum_gain(problem))
+    return None if np.array_equal(changed, compact(labels)) else changed
+
+
+def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
+    """Draw a cluster and up to three others that would merge with one of those drawn before at a low loss."""
+    n_clusters = gains.shape[0]
+    gains = np.maximum(gains, gains.T)
+    group = [int(rng.integers(n_clusters))]
+    for _ in range(int(rng.integers(min(_MOST_CLUSTERS, n_clusters)))):
+        others = np.setdiff1d(np.arange(n_clusters), group)
+        nearest = others[np.argsort(-gains[group][:, others].max(axis=0), kind="stable")]
+        group.append(int(nearest[min(int(rng.geometric(0.6)) - 1, nearest.size - 1)]))
+    return group
 
 
 def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:

@@ -1,24 +1,41 @@
-"""Iterated conditional modes: sweep until no subject moves in a full sweep."""
+"""Iterated conditional modes: sweep until no subject moves in a full sweep; in large cohorts, scan, then move.
+
+A scan finds the best cluster of every subject while the clusters do not change, so that subjects can be scanned in
+chunks, on threads. The subjects whose best cluster is not their own are then visited one by one and scored again, so
+that every move raises the log joint. If a scan finds no such subject, the partition is a fixed point, as after a sweep
+without moves.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import Executor
 from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.kernels.partition import Partition, accumulate, grow, new_partition
-from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow
+from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.search.labels import compact
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["SweepResult", "hasten", "minimum_gain", "settle"]
+
+__all__ = ["CHUNK", "SweepResult", "assigned", "hasten", "minimum_gain", "scan", "settle", "settle_by_scans"]
 
 Labels = NDArray[np.int64]
+Array = NDArray[np.float64]
+
+CHUNK = 8192
+"""Number of subjects in a chunk. Sums are added up by chunks, so that their digits do not depend on the threads."""
+_HASTY_ROUNDS = 8
+_FEW = 1e-3
+"""Share of subjects up to which candidates are moved one by one instead of all at once."""
 
 
 class SweepResult(NamedTuple):
@@ -52,32 +69,40 @@ def settle(
     cancelled : threading.Event
         When it is set, the search stops at the end of the sweep.
     ignore_size : bool
-        Whether the first sweep scores cluster 0 as if it held one subject. This sweep may then lower the log joint.
+        Whether the first sweep scores cluster 0 as if it held one subject, and may lower the log joint.
     traced : bool
-        Whether to compute the log joint after each sweep; otherwise only after the last sweep.
+        Whether to compute the log joint after each sweep; otherwise only after the last.
     """
-    arrays = problem.cohort.arrays
-    least = minimum_gain(problem)
-    partition = new_partition(arrays, labels)
+    least, partition = minimum_gain(problem), problem.partition(labels)
     trace: list[float] = []
     n_sweeps, converged = 0, False
     while not converged and n_sweeps < max_sweeps and not cancelled.is_set():
-        position = moves = 0
-        while position < order.size:
-            position, made = make_moves(
-                arrays, problem.model, partition, order, position, minimum_gain=least, ignore_size=ignore_size
-            )
-            moves += made
-            if position < order.size:
-                partition = grow(arrays, partition)
-        # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
-        accumulate(arrays, partition)
+        partition, moves = _moved(problem, partition, order, least, ignore_size=ignore_size)
+        accumulate(problem.cohort.arrays, partition)
         n_sweeps += 1
         converged = moves == 0 and not ignore_size
         ignore_size = False
         if traced or converged or n_sweeps == max_sweeps:
             trace.append(log_joint(problem, partition))
     return SweepResult(partition, trace, converged)
+
+
+def _moved(
+    problem: Problem, partition: Partition, subjects: Labels, least: float, *, ignore_size: bool = False
+) -> tuple[Partition, int]:
+    """Visit subjects and move each to its best cluster; return the partition and the number of moves.
+
+    Additions and subtractions change the last digits of the sums, which must be computed anew afterwards.
+    """
+    arrays, position, moves = problem.cohort.arrays, 0, 0
+    while position < subjects.size:
+        position, made = make_moves(
+            arrays, problem.model, partition, subjects, position, minimum_gain=least, ignore_size=ignore_size
+        )
+        moves += made
+        if position < subjects.size:
+            partition = grow(arrays, partition)
+    return partition, moves
 
 
 def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
@@ -87,7 +112,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
     of a sweep, because a sweep recomputes log predictives after every single move.
     """
     arrays = problem.cohort.arrays
-    partition = new_partition(arrays, labels)
+    partition = problem.partition(labels)
     best = np.empty_like(partition.labels)
     for _ in range(n_rounds):
         find_best(arrays, problem.model, partition, best, most_clusters=int(partition.n_clusters[0]))
@@ -109,3 +134,127 @@ def minimum_gain(problem: Problem) -> float:
     arrays = problem.cohort.arrays
     largest = float(np.abs(arrays.level_log_base).max())
     return 1e-9 + (1e-13 + 1e-15 * largest) * problem.cohort.n_subjects * len(problem.cohort.encoding.features)
+
+
+class ScanResult(NamedTuple):
+    """Result of a scan of n subjects."""
+
+    labels: Labels
+    """(n,) best cluster of each subject; K = a new cluster."""
+    candidates: Labels
+    """Positions of the subjects whose best cluster is not their present one."""
+    sizes: Array
+    """(C,) number of subjects by best cluster."""
+    statistics: Array
+    """(C, S) sufficient statistics by best cluster."""
+
+
+def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
+    """Find the best cluster of the n subjects of a chunk, which have these labels, while the clusters do not change.
+
+    The partition has up-to-date log predictives, and is only read. A subject is a candidate only if its move raises the
+    log joint by more than `minimum_gain`, in nats.
+    """
+    best = np.empty(labels.size, dtype=np.int64)
+    sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
+    _find_best(chunk, labels, model, partition, minimum_gain, UNLIMITED, best)
+    add_up(chunk, best, sizes, statistics)
+    return ScanResult(best, np.flatnonzero(best != labels), sizes, statistics)
+
+
+def _find_best(
+    chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
+) -> None:
+    """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
+    own = partition._replace(labels=labels, work=partition.work.copy())
+    find_best(chunk, model, own, best, minimum_gain=least, most_clusters=most, up_to_date=True)
+
+
+def _chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
+    """Yield the rows and the arrays of each chunk of subjects."""
+    for start in range(0, arrays.codes.shape[0], CHUNK):
+        rows = slice(start, start + CHUNK)
+        yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
+
+
+def _scan_all(problem: Problem, partition: Partition, least: float, pool: Executor) -> ScanResult:
+    """Scan all subjects, with chunks on threads; sums are added in the order of the chunks."""
+    arrays, model = problem.cohort.arrays, problem.model
+    bring_up_to_date(arrays, model, partition)
+    futures = [
+        (rows, pool.submit(scan, chunk, partition.labels[rows], model, partition, least))
+        for rows, chunk in _chunks(arrays)
+    ]
+    best = np.empty_like(partition.labels)
+    sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
+    for rows, future in futures:
+        found = future.result()
+        best[rows] = found.labels
+        sizes += found.sizes
+        statistics += found.statistics
+    return ScanResult(best, np.flatnonzero(best != partition.labels), sizes, statistics)
+
+
+def _add_up_all(problem: Problem, partition: Partition, pool: Executor) -> None:
+    """Compute the sizes and statistics of the partition from its labels, in place, with chunks on threads."""
+
+    def of_chunk(rows: slice, chunk: CohortArrays) -> tuple[Array, Array]:
+        sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
+        add_up(chunk, partition.labels[rows], sizes, statistics)
+        return sizes, statistics
+
+    futures = [pool.submit(of_chunk, rows, chunk) for rows, chunk in _chunks(problem.cohort.arrays)]
+    partition.sizes[:] = 0.0
+    partition.statistics[:] = 0.0
+    for future in futures:
+        sizes, statistics = future.result()
+        partition.sizes[:] += sizes
+        partition.statistics[:] += statistics
+
+
+def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
+    """Return the best cluster of every subject of the problem, int64 (N,), given clusters that other subjects form.
+
+    The sizes and statistics of `partition` define the clusters; its labels are not used.
+    """
+    arrays = problem.cohort.arrays
+    bring_up_to_date(arrays, problem.model, partition)
+    best = np.empty(arrays.codes.shape[0], dtype=np.int64)
+
+    def of_chunk(rows: slice, chunk: CohortArrays) -> None:
+        nowhere = np.full(chunk.codes.shape[0], -1)
+        _find_best(chunk, nowhere, problem.model, partition, 0.0, int(partition.n_clusters[0]), best[rows])
+
+    for future in [pool.submit(of_chunk, rows, chunk) for rows, chunk in _chunks(arrays)]:
+        future.result()
+    return best
+
+
+def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
+    """Move subjects from labels 0 .. K - 1 until a scan finds no candidate. This is `settle` for many subjects.
+
+    While there are many candidates, all of them move at once, and the result is kept if the log joint rises. Otherwise
+    the candidates move one by one.
+    """
+    least, partition = minimum_gain(problem), problem.partition(compact(labels))
+    trace = [log_joint(problem, partition)]
+    converged, hasty = False, _HASTY_ROUNDS
+    while len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
+        found = _scan_all(problem, partition, least, pool)
+        n_clusters = int(partition.n_clusters[0])
+        converged = found.candidates.size == 0
+        if converged:
+            break
+        many = found.candidates.size > _FEW * labels.size
+        if hasty and many and found.sizes[n_clusters] == 0.0 and (found.sizes[:n_clusters] > 0.0).all():
+            hasty -= 1
+            moved = partition._replace(labels=found.labels, sizes=found.sizes, statistics=found.statistics)
+            joint = log_joint(problem, moved)
+            if joint > trace[-1]:
+                partition = moved
+                trace.append(joint)
+                continue
+        partition, _ = _moved(problem, partition, found.candidates, least)
+        _add_up_all(problem, partition, pool)
+        trace.append(log_joint(problem, partition))
+    return SweepResult(partition, trace, converged)

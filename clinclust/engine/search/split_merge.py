@@ -1,14 +1,14 @@
-"""Merges and divisions of whole clusters, which escape local maxima of moves of single subjects.
+"""Merges and divisions of whole clusters, which escape local maxima of moves of single subjects, and the merge tree.
 
-A subject alone in a new cluster is scored with the vague prior. The members of a subtype hidden inside a larger cluster
-therefore do not leave that cluster one by one. Two clusters that should be one do not exchange all members one by one
-either, because the size of each cluster holds its members. Both moves are accepted only if the exact change of the log
-joint is positive.
+A subject alone in a new cluster is scored with the vague prior, so that the members of a subtype hidden inside a larger
+cluster do not leave it one by one. The size of a cluster holds its members, so that two clusters that should be one do
+not exchange all members one by one either. Sufficient statistics add up: the change of the log joint by a merge is
+exact and needs no new fit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -16,19 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from clinclust.engine.kernels.log_marginals import log_marginals
-from clinclust.engine.kernels.partition import Partition, new_partition
-from clinclust.engine.problem.first_axis import first_axis
-from clinclust.engine.problem.numeric_columns import numeric_columns
-from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
+from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.problem.numeric_columns import principal_axis
+from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.arrays import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["divisions", "merge_all", "merge_gains", "principal_axis", "resettle"]
+
+__all__ = ["divisions", "merge_all", "merge_gains", "merge_tree", "resettle"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -42,7 +41,7 @@ _NUMBERS_AT_ONCE = 2_000_000
 def merge_gains(problem: Problem, partition: Partition) -> Array:
     """Return the change of the log joint by the merge of each pair of clusters, in nats, float64 (K, K).
 
-    It is -inf on and below the diagonal. Sufficient statistics add up, so no new fit is needed. The change is
+    It is -inf on and below the diagonal. The change is
 
         g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
             + coarsening * sum_d power_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
@@ -66,20 +65,9 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
 def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
     """Merge the pair of clusters whose merge raises the log joint most, repeatedly, while the rise exceeds `least`.
 
-    Parameters
-    ----------
-    problem : Problem
-    labels : int64 (N,)
-        Clusters 0 .. K - 1.
-    least : float
-        Nats.
-
-    Returns
-    -------
-    int64 (N,)
-        Labels of the merged clusters, numbered from 0.
+    Return the labels of the merged clusters, int64 (N,).
     """
-    partition = new_partition(problem.cohort.arrays, labels)
+    partition = problem.partition(labels)
     n_clusters = int(partition.n_clusters[0])
     gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
     statistics, sizes = partition.statistics, partition.sizes
@@ -133,9 +121,9 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
     gain : float
         Change of the log joint by the best division found, in nats; -inf if none was found.
     division : int64 (M,)
-        Labels 0, 1, ... of the members in the best division.
+        Labels of the best division.
     """
-    now = log_joint(part, new_partition(part.cohort.arrays, division))
+    now = joint_of(part, division)
     best = -np.inf
     for joint, labels in divisions(part, rng, cancelled):
         if joint - now > best:
@@ -173,6 +161,46 @@ def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_
         yield rng.random(along.size) < 0.5
 
 
-def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
-    """Return the subjects' positions along their first principal axis, float64 (M,)."""
-    return first_axis(numeric_columns(arrays)[0], rng)
+def merge_tree(
+    problem: Problem, labels: NDArray[np.int64], first: Sequence[tuple[int, int]] = ()
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Merge the clusters of a partition until one is left, each time the pair whose merge lowers the log joint least.
+
+    Parameters
+    ----------
+    problem : Problem
+    labels : int64 (N,)
+        Clusters 0 .. K - 1.
+    first : sequence of two int
+        The nodes that are merged at the first steps, whatever the cost.
+
+    Returns
+    -------
+    joins : int64 (K - 1, 2)
+        The two nodes merged at each step, the smaller number first. Nodes 0 .. K - 1 are the clusters; node K + s is
+        the result of step s.
+    evidence : float64 (K - 1,)
+        Decrease of the log joint at each step, in nats.
+    """
+    n_clusters = int(labels.max()) + 1
+    joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)
+    evidence = np.zeros(n_clusters - 1)
+    nodes = list(range(n_clusters))
+    partition = problem.partition(labels)
+    statistics, sizes = partition.statistics, partition.sizes
+    for step in range(n_clusters - 1):
+        gains = merge_gains(problem, partition)
+        if step < len(first):
+            kept, lost = sorted(nodes.index(side) for side in first[step])
+        else:
+            kept, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
+        joins[step] = sorted((nodes[kept], nodes[lost]))
+        evidence[step] = -gains[kept, lost]
+        # kept < lost, and the indices of the clusters after the lost one decrease by one.
+        statistics[kept] += statistics[lost]
+        sizes[kept] += sizes[lost]
+        statistics[lost:-1], sizes[lost:-1] = statistics[lost + 1 :].copy(), sizes[lost + 1 :].copy()
+        partition.n_clusters[0] -= 1
+        nodes[kept] = n_clusters + step
+        del nodes[lost]
+    return joins, evidence

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.search.labels import compact
 
-__all__ = ["Start", "search_starts", "single_starts", "starts_from"]
+if TYPE_CHECKING:
+    from clinclust.engine.problem.problem import Problem
+
+
+__all__ = ["Start", "bisected", "search_starts", "seated", "single_starts", "starts_from"]
 
 Labels = NDArray[np.int64]
 
@@ -18,6 +24,9 @@ _BISECTED, _SEATED = 4, 6
 # superfluous ones within one or two sweeps. A start with too few clusters rarely gains any, because a subject alone in
 # a new cluster is scored with the vague prior. Most numbers are therefore larger than the usual number of subtypes.
 _RANDOM_SIZES = (8, 4, 12, 2, 20, 6, 16, 3, 10)
+_MOST_CLUSTERS = 62
+_SEATED_ONE_BY_ONE = 2_000
+_BISECTIONS = 3
 
 
 class Start(NamedTuple):
@@ -78,3 +87,31 @@ def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[
 
 def _visits(n_subjects: int, seed: np.random.SeedSequence) -> Labels:
     return np.random.default_rng(seed).permutation(n_subjects)
+
+
+def seated(problem: Problem, order: Labels) -> Labels:
+    """Assign subjects one after the other to the best cluster given those assigned before; return labels, int64 (N,).
+
+    The first subject forms a cluster. Every further subject may open a new one, up to 62 clusters. After two thousand
+    subjects the clusters do not change any more, and each other subject is assigned to its best cluster.
+    """
+    arrays, model = problem.cohort.arrays, problem.model
+    partition = problem.partition(np.full(order.size, -1), _MOST_CLUSTERS + 2)
+    make_moves(arrays, model, partition, order[:_SEATED_ONE_BY_ONE], most_clusters=_MOST_CLUSTERS)
+    best = partition.labels.copy()
+    if order.size > _SEATED_ONE_BY_ONE:
+        find_best(arrays, model, partition, best, most_clusters=int(partition.n_clusters[0]), up_to_date=True)
+    return compact(np.where(partition.labels < 0, best, partition.labels))
+
+
+def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
+    """Return labels of eight parts, int64 (N,): three rounds that cut each part at the median of its principal axis."""
+    labels = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
+    for _ in range(_BISECTIONS):
+        halves = np.zeros_like(labels)
+        for part in range(int(labels.max()) + 1):
+            members = np.flatnonzero(labels == part)
+            along = principal_axis(problem.restricted_to(members, 0).cohort.arrays, rng)
+            halves[members] = along > np.median(along)
+        labels = compact(2 * labels + halves)
+    return labels

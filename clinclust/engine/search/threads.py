@@ -46,11 +46,13 @@ class Threads(Executor):
     Parameters
     ----------
     n_threads : int
+    cancelled : threading.Event, optional
+        It is set when an exception ends the ``with`` statement of the pool; work that waits is then dropped.
     """
 
-    def __init__(self, n_threads: int) -> None:
+    def __init__(self, n_threads: int, cancelled: threading.Event | None = None) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
-        self._most = n_threads
+        self._most, self._cancelled = n_threads, cancelled
         self._threads: list[threading.Thread] = []
 
     def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
@@ -60,6 +62,13 @@ class Threads(Executor):
         if len(self._threads) < self._most:
             self._add_thread()
         return future
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+        """End the threads."""
+        if error is not None and self._cancelled is not None:
+            self._cancelled.set()
+            self.shutdown(wait=False, cancel_futures=True)
+        return super().__exit__(kind, error, trace)
 
     def _add_thread(self) -> None:
         name = f"{_NAME}-{len(self._threads)}"

@@ -14,10 +14,9 @@ from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import canonical_text
 from clinclust.files.column_notes import ColumnNotes, add_notes
 from clinclust.files.dictionaries.codebook import codebook_notes
-from clinclust.files.dictionaries.plain_text import folded
-from clinclust.files.dictionaries.redcap import redcap_notes
-from clinclust.files.dictionaries.redcap_export import added_by_redcap
+from clinclust.files.dictionaries.redcap import added_by_redcap, redcap_notes
 from clinclust.files.dictionaries.rows import CODEBOOK, REDCAP, meanings, rows_of
+from clinclust.files.dictionaries.words import folded
 from clinclust.files.listed import Places, limited, listed, quoted
 from clinclust.files.opening import shown_name
 from clinclust.nearest import nearest

@@ -1,22 +1,32 @@
-"""Read a REDCap data dictionary: one row a field, of which an export has one column, or one for each box to tick."""
+"""What a REDCap data dictionary says of the columns of an export, and the columns that REDCap adds to one."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.cell_text import shortened
+from clinclust.files.cell_text import canonical_text, shortened
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.dictionaries.choices import number_or_none, redcap_choices
-from clinclust.files.dictionaries.missing_words import divided, means_missing, said_missing
-from clinclust.files.dictionaries.plain_text import heading_and_rest, plain_text
-from clinclust.files.dictionaries.rows import SAYS, Row
+from clinclust.files.dictionaries.rows import SAYS, Row, number_or_none, redcap_choices
+from clinclust.files.dictionaries.words import (
+    divided,
+    folded,
+    heading_and_rest,
+    means_missing,
+    plain_text,
+    said_missing,
+)
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import is_known_unit
 
-__all__ = ["redcap_notes"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["added_by_redcap", "notes_without_dictionary", "redcap_notes"]
 
 _LONGEST_SECTION = 60
 _NUMBER = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
@@ -26,6 +36,11 @@ _INPUT = re.compile(r"\[([a-zA-Z]\w*)(?:\([^)]*\))?\]")
 _IN_BRACKETS = re.compile(r"\s*[(\[]([^()\[\]]{1,30})[)\]]$")
 _BY_VALUES = "drafted by its values"
 _TWO_LEVELS = {"yesno": ("No", "Yes"), "truefalse": ("False", "True")}
+_NO_MEASUREMENT = "a column that REDCap adds to an export, no measurement"
+_ADDED = data("dictionaries")["redcap_columns"]
+_STATUSES = frozenset(("0", "1", "2", "incomplete", "unverified", "complete"))
+_RECORDS = ("record_id", "study_id", "subject_id", "participant_id", "patient_id")
+_SITE = ("redcap_data_access_group", "data_access_group")
 
 
 def redcap_notes(rows: list[Row]) -> dict[str, ColumnNotes]:
@@ -200,3 +215,40 @@ def _choice(row: Row, kind: str) -> ColumnNotes:
         said += f"; {listed(map(quoted, negative))}: a negative code; list it under missing_codes if it is no answer"
     said += f"; not read, because they have no code: {listed(map(quoted, odd))}" if odd else ""
     return ColumnNotes(levels=levels, missing_codes=tuple(code for code, _ in missing), reason=said)
+
+
+def added_by_redcap(columns: Iterable[str], forms: Iterable[str]) -> dict[str, ColumnNotes]:
+    """Return the notes on those of the columns that REDCap adds itself, given the forms of the dictionary."""
+    known = dict(_ADDED)
+    for form in filter(None, forms):
+        known[f"{folded(form)}_complete"] = f"the status of the form {shortened(form)}"
+        known[f"{folded(form)}_timestamp"] = f"when the form {shortened(form)} was answered"
+    notes = {}
+    for column in columns:
+        if folded(column) in _SITE:
+            reason = "the site (data access group) of the record, which REDCap adds to an export; described only"
+            notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
+        elif folded(column) in known:
+            notes[column] = ColumnNotes(role="ignore", reason=f"{known[folded(column)]}; {_NO_MEASUREMENT}")
+    return notes
+
+
+def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
+    """Return the notes on the columns that REDCap adds to an export, by column, where no dictionary describes it.
+
+    An export is recognised by a column that only REDCap names, or by a record in its first column and the status of a
+    form in another.
+    """
+    columns = [str(name) for name in frame.columns]
+    statuses = [name for name in columns if folded(name).endswith("_complete") and _holds_statuses(frame[name])]
+    own = [name for name in columns if folded(name).startswith("redcap_")]
+    if not own and not (statuses and folded(columns[0]) in _RECORDS):
+        return {}
+    forms = [folded(name).removesuffix("_complete") for name in statuses]
+    times = {f"{form}_timestamp" for form in ("survey", *forms)}
+    return added_by_redcap([*own, *statuses, *(name for name in columns if folded(name) in times)], forms)
+
+
+def _holds_statuses(cells: pd.Series) -> bool:
+    texts = {canonical_text(cell).casefold().removesuffix(".0") for cell in cells.dropna().unique()}
+    return texts - {""} <= _STATUSES

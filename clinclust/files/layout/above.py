@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clinclust.data import data
-from clinclust.files.dictionaries.missing_words import means_missing
-from clinclust.files.layout.decimal_marks import looks_like_number, share_of_numbers
-from clinclust.files.layout.sheet_rows import Row, cell, is_blank
+from clinclust.files.dictionaries.words import means_missing
+from clinclust.files.number_notation import looks_like_number, share_of_numbers
+from clinclust.files.text_table import Row, cell, is_blank
 
 __all__ = ["Explaining", "explaining", "names_like_values", "shape_of", "unit_in_name"]
 

@@ -12,18 +12,13 @@ from numpy.typing import NDArray
 from clinclust.errors import InputError
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.layout.above import unit_in_name
-from clinclust.files.layout.below import headings, notes_below
-from clinclust.files.layout.decimal_marks import Decimal, columns_with_comma
-from clinclust.files.layout.doubts import Doubt, Finding, refusal, rows_named
-from clinclust.files.layout.header import Header, find_header
-from clinclust.files.layout.header_groups import Area
-from clinclust.files.layout.other_tables import names_again, second_tables
-from clinclust.files.layout.row_ranges import RowRanges
-from clinclust.files.layout.sheet_rows import LOOKED_AT, SheetRows, cell, is_blank
+from clinclust.files.layout.header import Area, Header, find_header
+from clinclust.files.layout.other_rows import headings, names_again, notes_below, second_tables
+from clinclust.files.layout.subject_rows import Doubt, Finding, RowRanges, refusal, rows_named
 from clinclust.files.layout.totals import totals
 from clinclust.files.listed import listed, quoted
-from clinclust.files.text_table import TableRead
-from clinclust.files.xlsx.references import letters_of
+from clinclust.files.number_notation import DecimalMark, columns_with_comma
+from clinclust.files.text_table import LOOKED_AT, SheetRows, TableRead, cell, is_blank, letters_of
 
 __all__ = ["SheetOptions", "sheet_table"]
 
@@ -36,7 +31,7 @@ class SheetOptions:
     """
 
     header_row: int | None = None
-    decimal: Decimal | None = None
+    decimal: DecimalMark | None = None
     rows: RowRanges | None = None
     of_subjects: bool = True
     most_columns: int | None = None

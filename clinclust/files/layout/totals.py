@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from clinclust.data import data
 from clinclust.files.cell_text import numbers_of
-from clinclust.files.layout.decimal_marks import number_with
-from clinclust.files.layout.doubts import Finding
-from clinclust.files.layout.other_tables import filled_columns
-from clinclust.files.layout.sheet_rows import is_blank
+from clinclust.files.layout.subject_rows import Finding
+from clinclust.files.number_notation import number_as_written, share_of_numbers
+from clinclust.files.text_table import is_blank
 
-__all__ = ["is_total_alone", "names_group", "totals"]
+__all__ = ["filled_columns", "is_total_alone", "names_group", "totals"]
 
 Mask = NDArray[np.bool_]
 _WORDS = data("tables")["totals"]
@@ -35,6 +34,7 @@ _GROUP = re.compile(rf"(?:{data('tables')['notes']['group']})\b.{{0,40}}", re.IG
 _CODE = re.compile(r"\S*\d\S*|\w{1,5}")
 _COLUMNS_LOOKED_AT, _CELLS_LOOKED_AT = 3, 2000
 _MOST_LOOKED_AT = 1000  # more rows than any sheet has wards: what they hold is then a value of subjects
+_ROWS_LOOKED_AT, _FEWEST_ROWS, _NEARLY_ALL, _MOST = 200, 5, 0.95, 0.8
 _MOST_CODES, _SHARE_WITHOUT_NAME = 0.9, 0.05
 
 
@@ -47,6 +47,21 @@ class _Claim(NamedTuple):
     figures: tuple[str, ...] = ("sum", "mean")
     is_long: bool = False  # the word is nothing but one of totals, unlike `n` or `min`
     is_total: bool = True  # it says nothing else, or only of what group
+
+
+def filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
+    """Return the places of columns in which nearly all rows have a value, and in which most values are numbers.
+
+    From 200 rows; none if there are fewer than five.
+    """
+    rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _ROWS_LOOKED_AT), dtype=np.int64))
+    columns = [[cell for cell in frame.iloc[rows, at].tolist() if not is_blank(cell)] for at in range(frame.shape[1])]
+    fewest = max(_FEWEST_ROWS, _NEARLY_ALL * len(rows))
+    always = [at for at, cells in enumerate(columns) if len(cells) >= fewest]
+    numeric = [
+        at for at, cells in enumerate(columns) if len(cells) >= _FEWEST_ROWS and share_of_numbers(cells) >= _MOST
+    ]
+    return always, numeric
 
 
 def names_group(text: str) -> bool:
@@ -175,4 +190,5 @@ def _figures_of(numbers: NDArray[np.float64], counts: set[int], figures: Sequenc
 
 
 def _plain(text: str, decimal: str | None) -> str:
-    return number_with(text.strip(), "," if decimal != "." and "," in text else None)
+    text = text.strip()
+    return (number_as_written(text, ",", ".") or text) if decimal != "." and "," in text else text

@@ -9,15 +9,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.files.command_words import argument, name_in_condition
-from clinclust.files.layout.decimal_marks import Decimal
-from clinclust.files.listed import quoted
-from clinclust.files.selection.cells import Cells, Reader
+from clinclust.files.listed import argument, name_in_condition, quoted
+from clinclust.files.number_notation import DecimalMark
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.dates import DateColumn, looks_like_date
-from clinclust.files.selection.matching import Matching
-from clinclust.files.selection.row_choice import ChoiceError, RowChoice
-from clinclust.files.selection.rows_taken import RowCounts, RowsTaken
+from clinclust.files.selection.matching import Cells, Matching, Reader
+from clinclust.files.selection.row_choice import ChoiceError, RowChoice, RowCounts, RowsTaken
 from clinclust.files.text_table import TableRead
 
 __all__ = ["chosen_rows"]
@@ -25,7 +22,7 @@ __all__ = ["chosen_rows"]
 Mask = NDArray[np.bool_]
 
 
-def chosen_rows(read: TableRead, choice: RowChoice, decimal: Decimal | None = None) -> tuple[TableRead, RowsTaken]:
+def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> tuple[TableRead, RowsTaken]:
     """Return the table with the rows that were chosen and remarks on them, and how many these are.
 
     The choice that is returned says how dates were read, if others of their column told it, so that it means the same
@@ -97,7 +94,6 @@ def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[
 
 def _numbers(cells: Cells) -> NDArray[np.float64]:
     """Return the numbers by which rows are ordered."""
-    cells.refuse_several_units()
     low, high = cells.bounds
     wrong = cells.texts[~cells.missing & ~(low == high)].tolist()
     if wrong:

@@ -17,6 +17,7 @@ from clinclust.errors import InputError
 from clinclust.files.listed import quoted
 
 __all__ = ["IS_MISSING", "WORDS", "Comparison", "Condition", "Joined", "Not", "Operand"]
+
 __all__ += ["compared_columns", "is_order", "parsed"]
 
 _LONGEST, _DEEPEST = 5000, 50

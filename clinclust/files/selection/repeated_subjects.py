@@ -1,10 +1,10 @@
-"""Recognise that a table holds several rows of one subject, as tables of visits do, and which rows may be chosen."""
+"""Recognise that a table holds several rows of one subject, as tables of visits do."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -12,18 +12,16 @@ import pandas as pd
 
 from clinclust.data import data
 from clinclust.files.cell_text import canonical_text, numbers_of
-from clinclust.files.command_words import argument, name_in_condition, text_in_condition
-from clinclust.files.listed import quoted
-from clinclust.files.selection.dates import looks_like_date
+from clinclust.files.listed import argument, quoted
 
-__all__ = ["SEVERAL_ROWS", "RepeatedSubjects", "condition_of_one_visit", "note_several_rows", "noted_several_rows"]
-__all__ += ["one_row_of_each", "repeated_subjects", "subjects_with_several_rows"]
+__all__ = ["SEVERAL_ROWS", "RepeatedSubjects", "note_several_rows", "noted_several_rows", "one_row_of_each"]
+
+__all__ += ["repeated_subjects", "subjects_with_several_rows"]
 
 SEVERAL_ROWS = "several_rows"
 """The key of ``frame.attrs`` under which it is noted that subjects have several rows."""
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
-_MOST_VISITS = 60
 _FEWEST_SUBJECTS = 20
 _FILLED = 0.9
 _HALF = 0.5
@@ -31,16 +29,14 @@ _HALF = 0.5
 
 @dataclass(frozen=True)
 class RepeatedSubjects:
-    """Subjects with several rows: whose, how many, and which rows may be chosen."""
+    """Subjects with several rows: whose, and how many."""
 
     column: str  # the column of the subjects
     n_rows: int
     n_subjects: int
     n_repeated: int  # subjects with several rows
     most_rows: int
-    visit_column: str | None  # the first that tells the rows of a subject apart, with a name that speaks of time
-    ordering: str | None = None  # the first of these that holds numbers or dates, by which rows can be ordered
-    condition: str | None = None  # leaves one row of each subject who meets it, such as the rows of one visit
+    has_visits: bool  # whether a column whose name speaks of time tells the rows of a subject apart
     are_copies: bool = False  # whether the rows of each subject are equal in every column, as if pasted twice
 
     def warning(self) -> str:
@@ -54,23 +50,16 @@ class RepeatedSubjects:
 
     def sentence(self) -> str:
         """Return what was found, and how to keep one row of each subject."""
-        by = "" if self.ordering is None else f", in the order of {argument('by', self.ordering)}"
-        where = "" if self.condition is None else f", or one visit, {argument('where', self.condition)}"
         return (
             f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
             f"same {quoted(self.column)}), and rows of one patient are not independent: keep one row of each, "
-            f"{one_row_of_each(self.column)}{by}{where}"
+            f"{one_row_of_each(self.column)}, or those of one visit, with `where`"
         )
 
 
 def one_row_of_each(column: str) -> str:
     """Return the option that keeps one row of each subject, and which rows it may be."""
     return f"{argument('one_row_per', column)} (the first; with keep='last' the last)"
-
-
-def _names(name: str, kind: str) -> bool:
-    """Return whether the name of a column speaks of visits or time (``parts``), or of repeats of a form."""
-    return any(part in name.casefold() for part in data("tables")["visits"][kind])
 
 
 def _names_subjects(name: str) -> bool:
@@ -94,7 +83,7 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
         numbers = numbers_of(_texts(frame, str(name)).unique().tolist())
         if np.isfinite(numbers).all() and (numbers != np.floor(numbers)).any():
             continue
-        if found.are_copies or found.visit_column or found.n_repeated > _HALF * found.n_subjects:
+        if found.are_copies or found.has_visits or found.n_repeated > _HALF * found.n_subjects:
             return found
     return None
 
@@ -109,17 +98,20 @@ def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | No
     is_repeated = subjects.isin(several.index).to_numpy()
     repeated = frame[is_repeated].astype(str).assign(**{column: subjects.to_numpy()[is_repeated]})
     names = [str(name) for name in frame.columns]
-    timed = [name for name in names if name != column and _names(name, "parts") and names.count(name) == 1]
-    visits = [name for name in timed if not repeated[[column, name]].duplicated().any()]
+    timed = [
+        name
+        for name in names
+        if name != column
+        and any(part in name.casefold() for part in data("tables")["visits"]["parts"])
+        and names.count(name) == 1
+    ]
     return RepeatedSubjects(
         column,
         int(counts.sum()),
         len(counts),
         len(several),
         int(counts.iloc[0]),
-        next(iter(visits), None),
-        next((name for name in visits if _has_order(frame[name])), None),
-        condition_of_one_visit(frame, column, [*visits, *(name for name in timed if name not in visits)]),
+        any(not repeated[[column, name]].duplicated().any() for name in timed),
         are_copies=len(repeated.drop_duplicates()) == len(several),
     )
 
@@ -139,39 +131,6 @@ def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
         return None
 
 
-def condition_of_one_visit(frame: pd.DataFrame, subjects: str, visits: Sequence[str]) -> str | None:
-    """Return a condition under which no subject has several rows, and most have one; None if there is none.
-
-    It takes the first such visit in the file, of the first such column of `visits`, with repeats of forms or without.
-    """
-    who = _texts(frame, subjects)
-    names = [str(name) for name in frame.columns]
-    written = {name: name_in_condition(name, at) for at, name in enumerate(names, start=1)}
-    ways = [(np.ones(len(frame), dtype=bool), "")]
-    for name in names:
-        if name not in visits and _names(name, "repeats"):
-            is_empty = (_texts(frame, name) == "").to_numpy()
-            if is_empty.any() and not is_empty.all():
-                ways[1:] = [(ways[-1][0] & is_empty, f"{written[name]} is missing")]
-    conditions = []
-    for name in visits:
-        texts = _texts(frame, name)
-        levels = [text for text in texts.unique().tolist() if text and text_in_condition(text) is not None]
-        for text in levels if len(levels) <= _MOST_VISITS else ():
-            said = f"{written[name]} == {text_in_condition(text)}"
-            conditions += [(rows & (texts == text), " and ".join(filter(None, (said, more)))) for rows, more in ways]
-    for rows, condition in [*conditions, *ways[1:]]:
-        if not who[rows].duplicated().any() and who[rows].nunique() >= _HALF * who[who != ""].nunique():
-            return condition
-    return None
-
-
 def _texts(frame: pd.DataFrame, name: str) -> pd.Series:
     column = frame[name]
     return column.astype(object).where(column.notna(), "").map(canonical_text)
-
-
-def _has_order(cells: pd.Series) -> bool:
-    """Return whether all cells with a value are numbers, or all are dates."""
-    texts = [text for text in cells.dropna().map(canonical_text).unique().tolist() if text]
-    return bool(texts) and (not np.isnan(numbers_of(texts)).any() or all(map(looks_like_date, texts)))

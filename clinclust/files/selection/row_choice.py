@@ -1,24 +1,40 @@
-"""RowChoice: which rows of a table are the cohort, in words that a schema and a saved model can hold."""
+"""Which rows of a table are the cohort, in words that a schema and a saved model can hold, and how many were taken."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
-from clinclust.files.layout.row_ranges import RowRanges
+from clinclust.files.layout.subject_rows import RowRanges
 from clinclust.files.listed import quoted
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
+from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS
 from clinclust.nearest import did_you_mean
 
-__all__ = ["KEPT", "ChoiceError", "Keep", "RowChoice"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = [
+    "KEPT",
+    "ROWS_TAKEN",
+    "ChoiceError",
+    "Keep",
+    "RowChoice",
+    "RowCounts",
+    "RowsTaken",
+    "carry_rows_taken",
+    "note_rows_taken",
+    "rows_taken",
+]
 
 Keep = Literal["first", "last"]
 KEPT: tuple[Keep, ...] = get_args(Keep)
 _WORDS: Mapping[str, tuple[str, ...]] = {"keep": KEPT, "dates": DATE_ORDERS}
+ROWS_TAKEN = "rows_taken"
 
 
 class ChoiceError(InputError):
@@ -129,3 +145,62 @@ def _problem(name: str, value: object) -> str | None:
         return None if value in _WORDS[name] else said
     is_text = isinstance(value, str) and bool(value.strip())
     return None if is_text else f"{name} must be a text that is not empty, not {quoted(value)}"
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """How many rows of a table were taken, and how many were left out for which reason."""
+
+    in_table: int  # rows of the table; rows of the sheet below its header, if these were chosen by their numbers
+    not_meeting: int = 0  # do not meet the condition
+    unknown: int = 0  # of these: it is not known whether they meet it, as a value is missing or cannot be compared
+    further: int = 0  # meet it, but another row of the subject was taken
+    outside: int = 0  # are not among the rows of the sheet that somebody named
+
+    @property
+    def taken(self) -> int:
+        """Rows that were taken."""
+        return self.in_table - self.outside - self.not_meeting - self.further
+
+    def problems(self) -> list[str]:
+        """Return what contradicts itself."""
+        least = min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown)
+        return ["the numbers of rows contradict each other"] if least < 0 else []
+
+
+class RowsTaken(NamedTuple):
+    """Which rows of a table were taken, and how many."""
+
+    choice: RowChoice
+    counts: RowCounts
+
+
+def note_rows_taken(frame: pd.DataFrame, taken: RowsTaken) -> None:
+    """Put into ``frame.attrs`` which rows of its file a table holds."""
+    frame.attrs[ROWS_TAKEN] = {"choice": taken.choice.as_dict(), "counts": asdict(taken.counts)}
+
+
+def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
+    """Note of a table what is noted of the rows of the one that it was made from."""
+    frame.attrs |= {key: source.attrs[key] for key in (ROWS_TAKEN, SEVERAL_ROWS) if key in source.attrs}
+
+
+def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
+    """Return which rows of its file a table holds; None if it was not read by `read_cohort`, or rows were added since.
+
+    InputError is raised if ``frame.attrs`` holds under this key what `read_cohort` did not write.
+    """
+    noted = frame.attrs.get(ROWS_TAKEN)
+    if noted is None:
+        return None
+    try:
+        taken = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
+        is_ours = len(noted) == 2 and not taken.counts.problems()
+    except (TypeError, KeyError):
+        is_ours = False
+    if not is_ours:
+        raise InputError(
+            f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
+            "clinclust.read_cohort"
+        )
+    return taken if len(frame) <= taken.counts.taken else None

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, TEXT, WHOLE, accepting
+from clinclust.control_characters import shortened
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import clustered_features, require_fitted
-from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
-from clinclust.reporting.figures.serial import serially
+from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, ROW_TEXT, axes_for, named, remark, serially
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["Effect", "effects_against", "plot_effects"]
+__all__ = ["effects_against", "plot_effects"]
 
 Key: TypeAlias = tuple[str, str | None]
 _OTHERS, _USUAL = 0, "standardised_difference"
-_ROW_TEXT = 44
 _GAP = 0.08  # between panels, as a share of the width of a panel
 
 
@@ -43,15 +41,7 @@ class Effect(NamedTuple):
 _NOTHING = Effect(np.nan, np.nan, np.nan, False)
 
 
-@accepting(
-    model=MODEL,
-    comparisons=COMPARISONS,
-    versus=WHOLE,
-    measure=TEXT,
-    names=NAMES,
-    at_most=WHOLE,
-    ax=AXES,
-)
+@accepting(model=MODEL, comparisons=COMPARISONS, versus=WHOLE, measure=TEXT, names=NAMES, at_most=WHOLE, ax=AXES)
 @serially
 def plot_effects(
     model: SubtypeModel,
@@ -125,7 +115,7 @@ def plot_effects(
         return ax
     clustered = set(clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
-    titles = [shortened(profiles.titles[row], _ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
+    titles = [shortened(profiles.titles[row], ROW_TEXT) + " †" * off for row, off in zip(drawn, aside, strict=True)]
     ax.set_yticks(range(len(drawn)), labels=titles, fontsize=9, **PLAIN)
     ax.set_ylim(len(drawn) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
@@ -141,7 +131,7 @@ def plot_effects(
         lines = max(lines, len(heading))
         panel.set_title("\n".join(heading), fontsize=9, **PLAIN)
         _draw_panel(panel, of_rows, extent)
-    sides = "all other subjects" if against == _OTHERS else shortened(called[against], 40)
+    sides = "all other subjects" if against == _OTHERS else shortened(called[against], NAME_TEXT)
     title = f"{measure.replace('_', ' ').capitalize()} from {sides}, with 95% intervals"
     ax.set_title(title, loc="left", fontsize=9, pad=10 + 12 * lines, **PLAIN)
     is_infinite = any(np.isinf(effect.estimate) for of_rows in found for effect in of_rows)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
+from math import asinh
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clinclust.files.visible_text import shortened
-from clinclust.reporting.divisions import Division, divisions_of
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, VERMILION, axes_for
-from clinclust.reporting.figures.scale_of_excess import ScaleOfExcess
-from clinclust.reporting.figures.tips import tips_in_order
+from clinclust.control_characters import shortened
+from clinclust.reporting.divisions import Division, divisions_of, from_the_root
+from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, VERMILION, axes_for
 from clinclust.reporting.layout import number_text
 
 if TYPE_CHECKING:
@@ -21,14 +22,52 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["draw_tested_tree"]
+__all__ = ["ScaleOfExcess", "draw_tested_tree", "placed_across"]
+
+_LINEAR_BELOW = 2.0
+_LEAST = 3.0
+"""Standard deviations on each side that every scale shows."""
+_TICKS = (-100.0, -10.0, -2.0, 0.0, 2.0, 5.0, 10.0, 30.0, *(10.0**power for power in range(2, 16)))
+_APART = 0.1
+"""Least distance of two ticks, as a share of the scale."""
+
+
+@dataclass(frozen=True)
+class ScaleOfExcess:
+    """A scale from `low` to `high`, in standard deviations from the expectation: linear near 0, then logarithmic.
+
+    The middle shows whether a number is within chance; beyond it, the order of magnitude is enough.
+    """
+
+    low: float
+    high: float
+
+    @classmethod
+    def over(cls, numbers: Iterable[float]) -> ScaleOfExcess:
+        """Return the scale that shows all these numbers."""
+        found = [-_LEAST, _LEAST, *numbers]
+        return cls(min(found), max(found))
+
+    def share(self, number: float) -> float:
+        """Return the place of a number on the scale, from 0 at its low end to 1 at its high end."""
+        low, at, high = (asinh(each / _LINEAR_BELOW) for each in (self.low, number, self.high))
+        return (at - low) / (high - low)
+
+    def ticks(self) -> list[float]:
+        """Return a few round numbers, 0 and 2 on each side among them."""
+        found = [-2.0, 0.0, 2.0]
+        for tick in _TICKS:
+            is_near = any(abs(self.share(tick) - self.share(other)) < _APART for other in found)
+            if self.low <= tick <= self.high and not is_near:
+                found.append(tick)
+        return sorted(found)
+
 
 # Horizontal positions: the tree from its tips at 0 to its root at 1, then the rows of the divisions.
 _SIZES, _BRACKETS = -0.03, -0.17
 _NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
-_RESULTS = 2.30
+_RESULTS, _RIGHT = 2.30, 3.6
 _SMALL = 8
-_LONGEST_NAME = 40
 _LINES: dict[bool | None, dict[str, Any]] = {
     True: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
     False: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
@@ -51,8 +90,8 @@ def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Ax
     """
     tree, divisions = fit.tree_, divisions_of(fit, called)
     ax = axes_for(ax, (10.5, 1.7 + 0.34 * max(tree.n_subtypes, 3)))
-    order = tips_in_order(tree.joins.tolist(), tree.n_subtypes)
-    kinds = _draw_joins(ax, tree, order, {division.node: division for division in divisions})
+    order, across = placed_across(tree)
+    kinds = _draw_joins(ax, tree, across, {division.node: division for division in divisions})
     _draw_tips(ax, fit, order, called)
     if divisions:
         _draw_evidence(ax, divisions)
@@ -63,15 +102,23 @@ def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Ax
     return ax
 
 
+def placed_across(tree: SubtypeTree) -> tuple[list[int], NDArray[np.float64]]:
+    """Return the tips in an order in which no lines of the tree cross, and the place of every node across it."""
+    order = [node for node in from_the_root(tree) if node < tree.n_subtypes]
+    across = np.zeros(tree.n_subtypes + len(tree.joins))
+    across[order] = np.arange(tree.n_subtypes)
+    for step, sides in enumerate(tree.joins.tolist()):
+        across[tree.n_subtypes + step] = across[sides].mean()
+    return order, across
+
+
 def _draw_joins(
-    ax: Axes, tree: SubtypeTree, order: Sequence[int], divisions: Mapping[int, Division]
+    ax: Axes, tree: SubtypeTree, across: NDArray[np.float64], divisions: Mapping[int, Division]
 ) -> list[bool | None]:
     """Draw the joins, the distinct ones last and so above the others; return the kinds of lines that occur."""
     n_tips = tree.n_subtypes
-    across, level = np.zeros(n_tips + len(tree.joins)), np.zeros(n_tips + len(tree.joins))
-    across[list(order)] = np.arange(n_tips)
+    level = np.zeros(n_tips + len(tree.joins))
     for step, (first, second) in enumerate(tree.joins.tolist()):
-        across[n_tips + step] = (across[first] + across[second]) / 2.0
         level[n_tips + step] = max(level[first], level[second]) + 1.0
     along = level / max(level[-1], 1.0)
     for step, (first, second) in enumerate(tree.joins.tolist()):
@@ -108,9 +155,7 @@ def _draw_tips(ax: Axes, fit: Fit, order: Sequence[int], called: Mapping[int, st
         rows = list(run)
         total = sum(int(sizes[order[row]]) for row in rows)
         places.append((rows[0] + rows[-1]) / 2.0)
-        titles.append(
-            f"{shortened(called[subtype + 1], _LONGEST_NAME)} ({', '.join([f'n = {total:,}', *marks[subtype]])})"
-        )
+        titles.append(f"{shortened(called[subtype + 1], NAME_TEXT)} ({', '.join([f'n = {total:,}', *marks[subtype]])})")
         if len(rows) > 1:
             ax.plot([_BRACKETS] * 2, [rows[0] - 0.3, rows[-1] + 0.3], color=GREY, linewidth=1.0)
             for row in rows:
@@ -138,22 +183,14 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
     ax.set_xticks([at(tick) for tick in ticks], labels=[f"{tick:,g}".replace("-", "−") for tick in ticks])
     ax.tick_params(axis="x", labelsize=_SMALL)
     ax.spines["bottom"].set_bounds(_ROWS, _ROWS_END)
-    ax.set_xlabel("Evidence: SDs from one continuous population", x=_share_of_width(), fontsize=9)
+    middle = ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)  # of the rows, as a share of the width
+    ax.set_xlabel("Evidence: SDs from one continuous population", x=middle, fontsize=9)
 
 
 def _in_short(division: Division) -> str:
     p = number_text(division.p, "p", 0)
     said = f"{division.result}, p {p if p.startswith('<') else f'= {p}'}"
     return f"{said}: {division.gain:,.0f} nats, {division.expected:,.0f} expected".replace("-", "−")
-
-
-def _share_of_width() -> float:
-    """Return the middle of the rows as a share of the width of the Axes."""
-    return ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)
-
-
-_RIGHT = 3.6
-"""Right end of the Axes, with room for the results."""
 
 
 def _add_legend(ax: Axes, kinds: Sequence[bool | None], *, with_evidence: bool) -> None:
@@ -169,11 +206,4 @@ def _add_legend(ax: Axes, kinds: Sequence[bool | None], *, with_evidence: bool) 
         ax.set_xticks([])
         ax.spines["bottom"].set_visible(False)
     if handles:
-        ax.legend(
-            handles=handles,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.0),
-            ncol=3,
-            frameon=False,
-            fontsize=_SMALL,
-        )
+        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3, frameon=False, fontsize=_SMALL)

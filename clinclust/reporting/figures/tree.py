@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
+from clinclust.control_characters import shortened
 from clinclust.estimators.subtype_model import require_search
-from clinclust.files.visible_text import shortened
-from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named
-from clinclust.reporting.figures.serial import serially
-from clinclust.reporting.figures.tested_tree import draw_tested_tree
-from clinclust.reporting.figures.tips import tips_in_order
+from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, axes_for, named, serially
+from clinclust.reporting.figures.tested_tree import draw_tested_tree, placed_across
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +23,6 @@ __all__ = ["plot_tree"]
 
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
-_LONGEST_NAME = 40
 
 
 @accepting(model=MODEL, ax=AXES, names=NAMES)
@@ -69,8 +66,7 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
     >>> rng = np.random.default_rng(0)
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
     >>> ax = cc.plot_tree(model)
     >>> ax.figure.savefig("tree.png")
 
@@ -93,12 +89,9 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
     # The tips are at 0, or on a logarithmic scale to the left of the first join.
     tip = max(heights.min(), 1.0) / 3.0 if logarithmic else 0.0
     along = np.concatenate([np.full(n_subtypes, tip), np.maximum(heights, tip)])
-    order = tips_in_order(tree.joins.tolist(), n_subtypes)
-    across = np.zeros(along.size)
-    across[order] = np.arange(n_subtypes)
+    order, across = placed_across(tree)
     for step, (first, second) in enumerate(tree.joins.tolist()):
         node = n_subtypes + step
-        across[node] = (across[first] + across[second]) / 2.0
         ax.plot(
             [along[first], along[node], along[node], along[second]],
             [across[first], across[first], across[second], across[second]],
@@ -143,5 +136,5 @@ def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     """Return the name of a tip: a subtype, or a group that the search found and the subtype that holds it."""
     subtype = int(fit.subtype_of_[tip]) + 1
     name = called[subtype] if called[subtype] != f"Subtype {subtype}" else f"subtype {subtype}"
-    name = shortened(name, _LONGEST_NAME)
+    name = shortened(name, NAME_TEXT)
     return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"

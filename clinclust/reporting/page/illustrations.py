@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
+from clinclust.estimators.membership import CLEAR, basis_of_membership
 from clinclust.reporting import figures
-from clinclust.reporting.diverging import BELOW
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.page.illustration import Illustration
-from clinclust.reporting.page.tested_tree import tested_tree
+from clinclust.reporting.layout import BELOW
 from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.sheets.divisions import evidence_in_words
+from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.sheets.overview import searches_sentence
-from clinclust.reporting.sheets.unions import groups_found
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["Illustration", "illustrations"]
 
 _MOST_TOLD = 6  # maximum number of subtypes that an alternative text names
+
+
+@dataclass(frozen=True)
+class Illustration:
+    """A figure with its title, caption and alternative text.
+
+    Attributes
+    ----------
+    name : str
+        Identifier of letters and hyphens.
+    title, caption : str
+        Texts above and below the figure.
+    alternative : str
+        Alternative text, which describes what the figure shows.
+    draw : callable
+        Function without arguments that draws on a new figure and returns the Axes.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alternative: str
+    draw: Callable[[], Axes]
 
 
 def illustrations(findings: Findings) -> list[Illustration]:
@@ -37,91 +62,102 @@ def illustrations(findings: Findings) -> list[Illustration]:
     names = {subtype: findings.names.get(subtype, "") for subtype in findings.sizes}
     # Evidence is a function of all counts of a feature. With it a reader could find the last unknown count by trial.
     anything_withheld = findings.is_shared and any(map(findings.is_withheld, findings.features))
-    found = tested_tree(findings)
+    found: list[Illustration] = []
+
+    def add(name: str, title: str, caption: str, alternative: str, draw: Callable[[], Axes]) -> None:
+        found.append(Illustration(name, title, caption, alternative, draw))
+
+    if fit is not None and findings.divisions and not findings.is_shared:
+        # It shows sizes of parts of subtypes, which the rule of shared reports does not protect.
+        add(
+            "tree",
+            "Which divisions are more than a continuum",
+            "Left: the groups that the search found, with their sizes, and how they make up subtypes; thick lines part "
+            "distinct sides. Right: the evidence for each division (diamond; filled if the sides are distinct) beside "
+            "what one continuous population gives (mean, and a bar from 2 SDs below to 2 SDs above it). A diamond far "
+            "to the right of the bar speaks for distinct sides. One close to its end need not: p allows for the best "
+            "of several numbers of parts having been taken.",
+            _tested_told(findings, fit),
+            partial(figures.plot_tree, model, names={subtype: findings.name(subtype) for subtype in findings.sizes}),
+        )
     if several:
-        found.append(
-            Illustration(
-                "profile",
-                "What marks each subtype",
-                f"Mean of each subtype, in standard deviations of all subjects above (blue) or below ({BELOW}) the "
-                f"mean of all subjects; for yes/no features and levels the same of the shares.{_on_medians(profiles)} "
-                "Descriptive: found in the same subjects as the subtypes.",
-                _profile_told(findings, profiles),
-                partial(figures.plot_profile, model, comparisons, names=names),
-            )
+        add(
+            "profile",
+            "What marks each subtype",
+            f"Mean of each subtype, in standard deviations of all subjects above (blue) or below ({BELOW}) the "
+            f"mean of all subjects; for yes/no features and levels the same of the shares.{_on_medians(profiles)} "
+            "Descriptive: found in the same subjects as the subtypes.",
+            _profile_told(findings, profiles),
+            partial(figures.plot_profile, model, comparisons, names=names),
         )
     if fit is not None and several and not anything_withheld:
-        found.append(
-            Illustration(
-                "relevance",
-                "How far the subtypes lie apart in each feature",
-                "Relevance, in nats: how much better one distribution for each subtype describes the feature than one "
-                "for all subjects, at 0 and below not at all. Descriptive: the subtypes were found from these features "
-                "in the same subjects, so that a feature in which no true groups differ can have a long bar.",
-                _relevance_told(fit),
-                partial(figures.plot_relevance, model),
-            )
+        add(
+            "relevance",
+            "How far the subtypes lie apart in each feature",
+            "Relevance, in nats: how much better one distribution for each subtype describes the feature than one "
+            "for all subjects, at 0 and below not at all. Descriptive: the subtypes were found from these features "
+            "in the same subjects, so that a feature in which no true groups differ can have a long bar.",
+            _relevance_told(fit),
+            partial(figures.plot_relevance, model),
         )
     if several and (comparisons["kind"] == "effect").any():
-        found.append(
-            Illustration(
-                "effects",
-                "How large the differences are (descriptive)",
-                "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
-                f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
-                "construction: read how much, not whether.",
-                _effects_told(findings),
-                partial(figures.plot_effects, model, comparisons, names=names),
-            )
+        add(
+            "effects",
+            "How large the differences are (descriptive)",
+            "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
+            f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
+            "construction: read how much, not whether.",
+            _effects_told(findings),
+            partial(figures.plot_effects, model, comparisons, names=names),
         )
-    own = own_membership(model)
+    own = findings.own_membership
     if own is not None and several and not findings.is_shared:
-        found.append(
-            Illustration(
-                "certainty",
-                "How sure each subject's subtype is",
-                f"Subjects of each subtype by the probability of belonging to it, {basis_of_membership(model)}; the "
-                "height of a bar is their share.",
-                _certainty_told(findings, own),
-                partial(figures.plot_certainty, model, names=names),
-            )
+        add(
+            "certainty",
+            "How sure each subject's subtype is",
+            f"Subjects of each subtype by the probability of belonging to it, {basis_of_membership(model)}; the "
+            "height of a bar is their share.",
+            _certainty_told(findings, own),
+            partial(figures.plot_certainty, model, names=names),
         )
     if fit is not None and fit.tree_test_ is None and not findings.is_shared and (several or groups_found(fit)):
-        found.append(_tree(model, fit))
+        merged = groups_found(fit) is not None
+        add(
+            "tree",
+            f"Which {'groups' if merged else 'subtypes'} are near each other",
+            f"{'The groups that the search found' if merged else 'Subtypes'} merged step by step, each join at the "
+            "evidence against it: what joins far to the left is hardly told apart.",
+            _tree_told(fit),
+            partial(figures.plot_tree, model),
+        )
     if fit is not None and not findings.is_rounded:
-        found.append(
-            Illustration(
-                "restarts",
-                "How far the searches agree",
-                "Every partition that a search ended at. Points high up and far to the left would be different "
-                "answers, nearly as good as the best.",
-                searches_sentence(fit),
-                partial(figures.plot_restarts, model),
-            )
+        add(
+            "restarts",
+            "How far the searches agree",
+            "Every partition that a search ended at. Points high up and far to the left would be different "
+            "answers, nearly as good as the best.",
+            searches_sentence(fit),
+            partial(figures.plot_restarts, model),
         )
     path = None if fit is None or findings.is_shared else fit.resolution_path_
     if fit is not None and path is not None and len(path.steps) > 1:
         steps = path.steps
-        found.append(
-            Illustration(
-                "resolution",
-                "Subtypes along the coarsening",
-                "Number of subtypes of the best partition at each coarsening, and how far these partitions agree.",
-                f"From coarsening {steps['coarsening'].max():.2g} to {steps['coarsening'].min():.2g} the number of "
-                f"subtypes goes from {steps['n_clusters'].iloc[0]} to {steps['n_clusters'].iloc[-1]}; "
-                f"chosen: {fit.coarsening_:.2g}.",
-                partial(figures.plot_resolution_path, path),
-            )
+        add(
+            "resolution",
+            "Subtypes along the coarsening",
+            "Number of subtypes of the best partition at each coarsening, and how far these partitions agree.",
+            f"From coarsening {steps['coarsening'].max():.2g} to {steps['coarsening'].min():.2g} the number of "
+            f"subtypes goes from {steps['n_clusters'].iloc[0]} to {steps['n_clusters'].iloc[-1]}; "
+            f"chosen: {fit.coarsening_:.2g}.",
+            partial(figures.plot_resolution_path, path),
         )
-    found.append(
-        Illustration(
-            "missing",
-            "Where values are missing",
-            "Percentage of the group without a value. Very different percentages in a row point to values that are "
-            "not missing at random.",
-            _missing_told(profiles),
-            partial(figures.plot_missing, comparisons, names=names),
-        )
+    add(
+        "missing",
+        "Where values are missing",
+        "Percentage of the group without a value. Very different percentages in a row point to values that are "
+        "not missing at random.",
+        _missing_told(profiles),
+        partial(figures.plot_missing, comparisons, names=names),
     )
     return found
 
@@ -178,19 +214,6 @@ def _certainty_told(findings: Findings, own: NDArray[np.float64]) -> str:
     return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(told)}."
 
 
-def _tree(model: SubtypeModel, fit: Fit) -> Illustration:
-    merged = groups_found(fit) is not None
-    those = "The groups that the search found" if merged else "Subtypes"
-    return Illustration(
-        "tree",
-        f"Which {'groups' if merged else 'subtypes'} are near each other",
-        f"{those} merged step by step, each join at the evidence against it: what joins far to the left is hardly told "
-        "apart.",
-        _tree_told(fit),
-        partial(figures.plot_tree, model),
-    )
-
-
 def _tree_told(fit: Fit) -> str:
     merges = fit.tree_.merges
 
@@ -205,6 +228,14 @@ def _tree_told(fit: Fit) -> str:
         return f"Tree of {len(joins) + 1} subtypes. Joins, in nats: {'; '.join(joins)}."
     subtypes = ", ".join(str(subtype + 1) for subtype in fit.subtype_of_.tolist())
     return f"Tree of {len(joins) + 1} groups; their subtypes, in order: {subtypes}. Joins, in nats: {'; '.join(joins)}."
+
+
+def _tested_told(findings: Findings, fit: Fit) -> str:
+    divisions = "; ".join(map(evidence_in_words, findings.divisions))
+    return (
+        f"Tree of {fit.tree_.n_subtypes} groups in {len(findings.sizes)} "
+        f"subtype{'' if len(findings.sizes) == 1 else 's'}. Divisions tested, from the root: {divisions}."
+    )
 
 
 def _missing_told(profiles: Profiles) -> str:

@@ -6,14 +6,16 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
 
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text
 from clinclust.reporting.page.illustrations import Illustration
-from clinclust.reporting.page.style import STYLE
 from clinclust.reporting.page.svg import as_svg
 
-__all__ = ["write_page"]
+__all__ = ["STYLE", "write_page"]
+
+STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
+"""For light and dark screens and for print. The contrast ratio of every text to its background is at least 4.5."""
 
 _LONG = 300  # a table with at least this number of rows is folded
 _LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words

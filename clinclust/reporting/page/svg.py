@@ -9,9 +9,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from clinclust.files.visible_text import visible
-from clinclust.reporting.figures.canvas import BLUE, GREY
-from clinclust.reporting.figures.serial import DRAWING
+from clinclust.control_characters import visible
+from clinclust.reporting.figures.canvas import BLUE, DRAWING, GREY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -1,54 +1,75 @@
-"""The sheet Charts: the sizes of the subtypes, and the largest effects of each against all other subjects."""
+"""The sheets Charts and Effect sizes: how far apart the subtypes lie."""
 
 from __future__ import annotations
+
+from math import floor
 
 from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
-from clinclust.reporting.sheets.evidence_chart import evidence_chart, evidence_table
-from clinclust.reporting.sheets.few_subjects import not_tested
+from clinclust.reporting.sheets.divisions import evidence_in_words
+from clinclust.reporting.sheets.groups import not_tested
 
-__all__ = ["charts"]
+__all__ = ["MEASURES", "charts", "effect_sizes", "left_out"]
+
+_LONGEST_NAME = 60
+_LEFT_END = -3.0
+
+
+def evidence_table(findings: Findings) -> Table:
+    """Return the numbers of the chart, a row for each division."""
+    columns = [Column("Division"), *(Column(title, "0.0") for title in ("Excess (SDs)", "One population", "Two SDs"))]
+    rows: list[list[Value]] = [
+        [_called(f"{each.number}: {each.title}"), each.excess / each.expected_sd, 0.0, 2.0]
+        for each in findings.divisions
+    ]
+    return Table("Divisions tested: excess of the evidence over one continuous population", columns, rows)
+
+
+def evidence_chart(findings: Findings, table: int) -> Chart:
+    """Return the chart of the table with this index."""
+    told = "; ".join(map(evidence_in_words, findings.divisions))
+    return Chart(
+        table,
+        "expected",
+        "Divisions tested: more than a continuum?",
+        "Point: evidence for the division; line: one continuous population (mean ± 2 SD), in SDs from its mean",
+        f"The evidence for each division beside that of one continuous population: {told}.",
+        value=1,
+        below=3,
+        above=3,
+        expected=2,
+        least=float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.divisions)))),
+    )
+
+
+def _called(title: str) -> str:
+    return title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1].rstrip()}…"
+
 
 _MOST_FEATURES = 15
 _MEASURE = "standardised_difference"
-_LONGEST_NAME = 60
 
 
 def charts(findings: Findings) -> Sheet:
     """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
     sizes = _sizes(findings)
     tables = [sizes]
-    drawn = [
-        Chart(
-            0,
-            "bars",
-            "Size of the subtypes",
-            "Subjects",
-            f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}.",
-            value=1,
-        )
-    ]
+    told = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
+    drawn = [Chart(0, "bars", sizes.caption, "Subjects", told, value=1)]
     if findings.divisions and not findings.is_shared:
         drawn.append(evidence_chart(findings, len(tables)))
         tables.append(evidence_table(findings))
     for subtype in findings.sizes:
         table = _intervals(findings, subtype)
         if table.rows:
-            drawn.append(
-                Chart(
-                    len(tables),
-                    "forest",
-                    table.caption,
-                    "Standardised difference (95% confidence interval)",
-                    f"Forest plot of the {len(table.rows)} largest standardised differences between "
-                    f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
-                    f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}.",
-                    value=1,
-                    below=4,
-                    above=5,
-                )
+            told = (
+                f"Forest plot of the {len(table.rows)} largest standardised differences between "
+                f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
+                f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}."
             )
+            axis = "Standardised difference (95% confidence interval)"
+            drawn.append(Chart(len(tables), "forest", table.caption, axis, told, value=1, below=4, above=5))
             tables.append(table)
     notes = [
         "The charts draw the numbers beside them. Intervals that include 0 are compatible with no difference; those "
@@ -74,16 +95,14 @@ def _intervals(findings: Findings, subtype: int) -> Table:
     columns += [Column(title, "0.00") for title in ("Estimate", "Lower", "Upper", "Length below", "Length above")]
     effects = [row for feature in findings.by_relevance for row in findings.effects(feature)]
     effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
-    shown = sorted((row for row in effects if _is_whole(row)), key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
+    ends = ("estimate", "lower", "upper")
+    whole = [row for row in effects if all(isinstance(number_of(row, name), float) for name in ends)]
+    shown = sorted(whole, key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
     rows: list[list[Value]] = []
     for row in sorted(shown, key=lambda row: -row["estimate"]):
         estimate, lower, upper = row["estimate"], row["lower"], row["upper"]
         rows.append([_name(row), estimate, lower, upper, estimate - lower, upper - estimate])
     return Table(f"{findings.name(subtype)} against all others", columns, rows)
-
-
-def _is_whole(row: Row) -> bool:
-    return all(isinstance(number_of(row, name), float) for name in ("estimate", "lower", "upper"))
 
 
 def _name(row: Row) -> str:
@@ -92,3 +111,61 @@ def _name(row: Row) -> str:
         title = f"{title[: _LONGEST_NAME - 1].rstrip()}…"
     is_nominal = traits_of(row["likelihood"]).is_nominal or row.get("part") == "spike"
     return f"{title}: {row['level']}" if is_nominal else title
+
+
+# Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
+MEASURES = {
+    "standardised_difference": (
+        "standardised difference",
+        "difference of the means (or shares) over the root of the mean of both variances",
+    ),
+    "difference": ("difference", "of the means or shares, in the unit of the feature"),
+    "ratio": ("ratio", "of the odds, of yes/no features and levels; of the means, of counts and durations"),
+    "superiority": (
+        "superiority",
+        "probability that a subject of the subtype has the higher value, ties counting half",
+    ),
+}
+
+
+def left_out(findings: Findings) -> list[str]:
+    """Return the note that pairs of subtypes are left out, if they are."""
+    if not findings.has_many_pairs:
+        return []
+    return [
+        f"Pairs of subtypes are left out here, because there are {findings.n_pairwise:,} comparisons of them; the "
+        "sheet Pairwise tests holds them, with their standardised differences."
+    ]
+
+
+def effect_sizes(findings: Findings) -> Sheet:
+    """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
+    columns = [
+        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on", "Subtype", "Versus", "Measure")),
+        *(Column(title, "measure") for title in ("Estimate", "Lower", "Upper")),
+        Column("n", "0"),
+    ]
+    rows: list[list[Value]] = []
+    used = []
+    for feature in findings.by_relevance:
+        clustered_on = findings.clustered_on_text(feature)
+        # The comparisons with all other subjects come first: they characterise a subtype.
+        for row in sorted(findings.effects(feature), key=lambda row: row["versus"] != 0):
+            if row["versus"] and findings.has_many_pairs:
+                break
+            measure = str(row["measure"])
+            used.append(measure)
+            name = MEASURES.get(measure, (measure.replace("_", " "),))[0]
+            compared = (findings.name(row["subtype"]), findings.versus(row["versus"]))
+            identity = (feature.section, str(row["label"]), row["level"], clustered_on, *compared, name)
+            rows.append([*identity, *(number_of(row, number) for number in ("estimate", "lower", "upper", "n"))])
+    notes = [
+        "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
+        f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
+        "as the p-values are: the subtypes were made to differ in them.",
+        *not_tested(findings),
+        *left_out(findings),
+        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
+    ]
+    table = Table("How far apart the subtypes lie", columns, rows, stub=3)
+    return Sheet("Effect sizes", notes, [table])

@@ -1,15 +1,18 @@
-"""The sheet Codebook: the meaning of every column of the cohort, and its numbers of observed and missing values."""
+"""The sheets Codebook and Data: what every column means, and every number of the report for other programs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.reporting.findings import Findings, number_of
+from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+from clinclust.reporting.sheets.charts import left_out
+from clinclust.reporting.sheets.groups import not_tested
 from clinclust.roles import REASONS
 from clinclust.schema.parts import mass_text
 
@@ -17,9 +20,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = ["codebook"]
+__all__ = ["codebook", "tidy_data"]
 
-_ALL_SUBJECTS = 0
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 _OF_THE_TABLE = ("Levels", "Trials", "Minimum", "Maximum", "Missing codes", "Other texts read", "Asked if")
@@ -91,7 +93,7 @@ def _other_texts(feature: Feature) -> str | None:
 
 def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
     if feature.is_clustered or feature.is_described:
-        overall = next(iter(findings.levels(feature).values()))[_ALL_SUBJECTS]
+        overall = next(iter(findings.levels(feature).values()))[ALL_SUBJECTS]
         return (number_of(overall, "n"), number_of(overall, "missing"))
     if feature.name not in findings.frame:
         return (None, None)
@@ -107,7 +109,7 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.clustered_on(feature):
         return None if findings.fit is None else _prior(findings, findings.fit, feature)
     reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored", **REASONS}
-    return reasons.get(feature.role) or findings.model.kept_out_[feature.name]
+    return reasons.get(feature.role) or findings.model.uninformative_[feature.name]
 
 
 def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
@@ -147,3 +149,73 @@ def _joined(texts: Sequence[str]) -> str | None:
 
 def _whole(number: float | None) -> Value:
     return int(number) if number is not None and number == int(number) else number
+
+
+# Title of each kind of row in the comparisons.
+_KINDS = {"summary": "Summary", "contrast": "Descriptive contrast", "test": "Pairwise test", "effect": "Effect size"}
+_IDENTITY = ("Kind", "Section", "Feature", "Column", "Level", "Clustered on", "Subtype", "Versus", "Method")
+# Columns of numbers, by their names in the comparisons and the associations.
+_NUMBERS = (
+    *("n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"),
+    *("statistic", "df", "df2", "p", "q", "estimate", "lower", "upper"),
+)
+_OF_KIND = {
+    "Summary": {"n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"},
+    "Descriptive contrast": {"n", "missing", "statistic", "df", "df2", "p", "q"},
+    "Pairwise test": {"n", "missing", "statistic", "df", "p", "q"},
+    "Effect size": {"n", "estimate", "lower", "upper"},
+    "Validated association": {"n", "statistic", "df", "df2", "p", "q"},
+}
+
+
+def tidy_data(findings: Findings) -> Sheet:
+    """Return the sheet: one row for each summary, test or effect size.
+
+    Each cell holds one value; it is empty if rows of this kind do not have the number.
+    """
+    columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
+    notes = [
+        "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
+        "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate.",
+        *not_tested(findings),
+        *left_out(findings),
+    ]
+    table = Table("Every number of the report", columns, list(_data_rows(findings)), stub=4, plain=True)
+    return Sheet("Data", notes, [table])
+
+
+def _data_rows(findings: Findings) -> Iterator[list[Value]]:
+    for kind, title in _KINDS.items():
+        for row in findings.rows(kind):
+            if findings.has_many_pairs and row["subtype"] and row["versus"]:
+                continue
+            method = number_of(row, "measure" if kind == "effect" else "test")
+            names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
+            yield _data_row(findings, title, row, row["level"], method if isinstance(method, str) else None, names)
+    for row in findings.association_rows():
+        if isinstance(row["method"], str):
+            method = f"{row['method']}: {row['test']}"
+            title = "Validated association"
+            yield _data_row(findings, title, row, None, method, _OF_KIND[title])
+
+
+def _data_row(
+    findings: Findings, title: str, row: Row, level: str | None, method: str | None, names: Collection[str]
+) -> list[Value]:
+    numbers = {name: number_of(row, name) for name in names}
+    return [title, *_identity(findings, row, level), method, *(numbers.get(name) for name in _NUMBERS)]
+
+
+def _identity(findings: Findings, row: Row, level: str | None) -> list[Value]:
+    feature = findings.model.schema_[row["feature"]]
+    clustered_on = findings.clustered_on_text(feature)
+    return [feature.section, str(row["label"]), feature.name, level, clustered_on, *_compared(findings, row)]
+
+
+def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:
+    """Return the titles of the group of a row and of the group that it is compared with; None if there is none."""
+    subtype, versus = (row.get(name) for name in ("subtype", "versus"))
+    if not isinstance(subtype, int):
+        return ("All subtypes", None)
+    against = findings.versus(versus) if isinstance(versus, int) else None
+    return ("All subjects" if subtype == ALL_SUBJECTS else findings.name(subtype), against)

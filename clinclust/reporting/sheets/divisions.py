@@ -9,7 +9,7 @@ from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
 from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_text
-from clinclust.reporting.sheets.unions import groups_found
+from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.sheets.words import counted
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def _on_p(findings: Findings, significance_level: float) -> str:
 
 def _on_blocks(fit: Fit) -> str:
     """Return what blocks that count for less than their features can hide; empty if none does."""
-    if all(power >= _NEARLY_IN_FULL for power in fit.block_powers_.values()):
+    if all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values()):
         return ""
     return (
         "The features of a block count for fewer (Summary), because they depend on each other: subtypes that differ "

@@ -4,34 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.sheets.blocks import but_for_blocks, sentences_on_blocks
-from clinclust.reporting.sheets.effect_sizes import MEASURES
-from clinclust.reporting.sheets.few_subjects import enough_subjects, on_merged_groups
-from clinclust.reporting.sheets.methods_of_associations import methods_of_associations
-from clinclust.reporting.sheets.methods_of_the_search import (
+from clinclust.reporting.sheets.associations import methods_of_associations
+from clinclust.reporting.sheets.charts import MEASURES
+from clinclust.reporting.sheets.groups import enough_subjects, groups_found, on_merged_groups, sentence_on_unions
+from clinclust.reporting.sheets.methods_of_search import (
     concentration_in_words,
+    methods_of_the_test,
     search_in_words,
     sizes_in_words,
 )
-from clinclust.reporting.sheets.methods_of_the_test import methods_of_the_test
-from clinclust.reporting.sheets.names_of_tests import tests_in_words
-from clinclust.reporting.sheets.references import References
-from clinclust.reporting.sheets.rows import sentences_on_rows
-from clinclust.reporting.sheets.unions import groups_found, sentence_on_unions
-from clinclust.reporting.sheets.words import counted, listed, was
+from clinclust.reporting.sheets.run import but_for_blocks, sentences_on_blocks, sentences_on_rows
+from clinclust.reporting.sheets.words import References, counted, listed, tests_in_words, was
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["Methods", "methods", "methods_sheet"]
+__all__ = ["methods", "methods_sheet"]
 
 _INTERVALS = {
     "standardised_difference": "Bonett’s method for unequal variances (of shares, from Wilson’s limits)",
@@ -42,17 +37,8 @@ _INTERVALS = {
 """The methods of the confidence intervals; see `clinclust.compare_subtypes`."""
 
 
-@dataclass(frozen=True)
-class Methods:
-    """A methods section.
-
-    Attributes
-    ----------
-    paragraphs : dict of str to str
-        Text of each paragraph by its topic, in reading order.
-    references : list of str
-        Full references of the works that the paragraphs cite, ordered by author and year.
-    """
+class Methods(NamedTuple):
+    """A methods section: the text of each paragraph by its topic, in order, and the full references that it cites."""
 
     paragraphs: dict[str, str]
     references: list[str]
@@ -87,9 +73,8 @@ def methods_sheet(findings: Findings) -> Sheet:
         Table("Text", [Column("About"), Column("Paragraph", widest=110)], texts),
         Table("References", [Column("Number", "0"), Column("Reference", widest=110)], works),
     ]
-    return Sheet(
-        "Methods", ["What was run, in words that can be pasted into a paper; read them before you do."], tables
-    )
+    note = "What was run, in words that can be pasted into a paper; read them before you do."
+    return Sheet("Methods", [note], tables)
 
 
 def _given(findings: Findings) -> list[str]:
@@ -151,10 +136,10 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
             "so that features that depend on each other within a subtype do not open subtypes of their own."
         )
     # Whether a block counted for less, by powers that the search chose, is a function of exact counts.
-    if not (findings.is_rounded and given["block_powers"] == "auto"):
+    if not (findings.is_rounded and given["block_weights"] == "auto"):
         sentences += sentences_on_blocks(findings, fit)
     if fit.outlying_share_ > 0:
-        n_aside = int(fit.outlying_.sum())
+        n_aside = int(fit.outliers_.sum())
         sentences.append(
             f"Each value was outlying with a prior probability of {fit.outlying_share_:g}"
             + ("." if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside.")
@@ -203,7 +188,7 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
         sentences.append(f"{how_many} of the values of these features were missing; they were {treated}.")
     else:
         sentences.append("No value of these features was missing.")
-    kept_out = sum(name in fit.schema_ for name in fit.kept_out_)  # not those of which one part was
+    kept_out = sum(name in fit.schema_ for name in fit.uninformative_)  # not those of which one part was
     if findings.is_rounded:
         sentences.append("Features without an observed value, or with the same one throughout, were left out.")
     elif kept_out:
@@ -211,7 +196,7 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
             f"{counted(kept_out, 'feature')} without an observed value, or with the same one throughout, "
             f"{was(kept_out)} left out."
         )
-    few = sum(name not in fit.schema_ for name in fit.kept_out_)
+    few = sum(name not in fit.schema_ for name in fit.uninformative_)
     if few and not findings.is_shared:
         sentences.append(
             f"Of {counted(few, 'feature')}, one part formed no subtypes, because it is the same throughout or few "

@@ -1,20 +1,24 @@
-"""The sheet Model check: features that depend on each other inside subtypes, or scatter otherwise than they should."""
+"""The sheets Likelihoods and Model check: where the model does not describe its cohort."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from clinclust.estimators.misfits import probably_too
 from clinclust.model_check.advice import DEPENDENCE, VALUES, odd_values
 from clinclust.model_check.dependence import dependent_pairs
-from clinclust.reporting.findings import as_value
-from clinclust.reporting.layout import Column, Sheet, Table, Value
-from clinclust.reporting.sheets.unions import groups_found
+from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated
+from clinclust.reporting.sheets.groups import groups_found
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.model_check import ModelCheck
     from clinclust.reporting.findings import Findings
 
-__all__ = ["model_check_sheets", "on_model_check"]
+__all__ = ["likelihoods_sheets", "model_check_sheets", "on_likelihoods", "on_model_check"]
 
 _MOST_PAIRS = 50
 
@@ -63,55 +67,39 @@ def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
     pairs = dependent_pairs(check.pairs, findings.model.schema_)
     if pairs.empty or not _how_many(check, DEPENDENCE):
         return []
-    columns = [Column("Feature"), Column("And"), Column("Correlation", "0.00"), Column("p", "p"), Column("n", "0")]
-    rows: list[list[Value]] = [
-        [
-            _title(findings, row["first"]),
-            _title(findings, row["second"]),
-            *(as_value(row[name]) for name in ("correlation", "p_of_largest", "n")),
-        ]
-        for row in pairs.head(_MOST_PAIRS).to_dict("records")
-    ]
     shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
-    return [Table(f"Features that depend on each other{shown}", columns, rows, stub=2)]
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["first"])),
+        (Column("And"), lambda row: _title(findings, row["second"])),
+        (Column("Correlation", "0.00"), "correlation"),
+        (Column("p", "p"), "p_of_largest"),
+        (Column("n", "0"), "n"),
+    ]
+    return [tabulated(f"Features that depend on each other{shown}", pairs.head(_MOST_PAIRS), columns, stub=2)]
 
 
 def _lines(findings: Findings, check: ModelCheck) -> list[Table]:
     is_said_here = check.advice["kind"].isin([DEPENDENCE, VALUES]) & check.advice["line"].notna()
     advice = check.advice[is_said_here].drop_duplicates("feature")
-    if advice.empty:
-        return []
-    columns = [Column("Feature"), Column("Line for the schema", overflow=True)]
-    rows: list[list[Value]] = [
-        [_title(findings, row["feature"]), str(row["line"])] for row in advice.to_dict("records")
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["feature"])),
+        (Column("Line for the schema", overflow=True), "line"),
     ]
-    return [Table("Lines that would mend it", columns, rows)]
+    return [] if advice.empty else [tabulated("Lines that would mend it", advice, columns)]
 
 
 def _values(findings: Findings, check: ModelCheck) -> list[Table]:
     named = check.advice.loc[check.advice["kind"] == VALUES, "feature"]
     odd = odd_values(check.checks)
     odd = odd[odd["feature"].isin(named)]
-    if odd.empty:
-        return []
-    columns = [
-        Column("Feature"),
-        Column("Likelihood"),
-        Column("Inside the groups", widest=60),
-        Column("Distance (SD)", "0.0"),
-        Column("p", "p"),
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["feature"])),
+        (Column("Likelihood"), "likelihood"),
+        (Column("Inside the groups", widest=60), "words"),
+        (Column("Distance (SD)", "0.0"), "distance"),
+        (Column("p", "p"), "p"),
     ]
-    rows: list[list[Value]] = [
-        [
-            _title(findings, row["feature"]),
-            str(row["likelihood"]),
-            str(row["words"]),
-            as_value(row["distance"]),
-            as_value(row["p"]),
-        ]
-        for row in odd.to_dict("records")
-    ]
-    return [Table("Features that scatter otherwise than the model says", columns, rows)]
+    return [] if odd.empty else [tabulated("Features that scatter otherwise than the model says", odd, columns)]
 
 
 def _notes(check: ModelCheck) -> list[str]:
@@ -130,7 +118,7 @@ def _notes(check: ModelCheck) -> list[str]:
             "where features measure the same thing."
             if has_lines
             else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
-            "of all. Other dependence is allowed for by coarsening, which the recommended fit estimates."
+            "of all. Other dependence is allowed for by coarsening, which the fit estimates by default."
         )
     if _how_many(check, VALUES):
         notes.append(
@@ -150,3 +138,74 @@ def _how_many(check: ModelCheck, kind: str) -> int:
 
 def _title(findings: Findings, name: object) -> str:
     return findings.model.schema_[str(name)].title
+
+
+def on_likelihoods(findings: Findings) -> list[str]:
+    """Return the sentence of the first page; empty if no other likelihood is clearly better."""
+    n = len(_misfits(findings))
+    if not n:
+        return []
+    which = "1 feature is" if n == 1 else f"{n} features are"
+    mend = (
+        "see Likelihoods"
+        if findings.is_shared
+        else f"change the schema line{'' if n == 1 else 's'} in Likelihoods and fit again"
+    )
+    return [
+        f"{which} described clearly better by another likelihood than the schema declares; this can invent subtypes: "
+        f"{mend}."
+    ]
+
+
+def likelihoods_sheets(findings: Findings) -> list[Sheet]:
+    """Return the sheet; none if no other likelihood is clearly better."""
+    misfits = _misfits(findings)
+    if misfits.empty:
+        return []
+    columns: list[Filled] = [
+        (Column("Feature"), lambda row: _title(findings, row["feature"])),
+        (Column("Declared"), "declared"),
+        (Column("Better"), "better"),
+    ]
+    if not findings.is_shared:
+        columns += [
+            (Column("Evidence (nats)", "0"), "evidence"),
+            (Column("Groups as declared", "0"), "declared_groups"),
+            (Column("Groups if better", "0"), "better_groups"),
+            (Column("Line for the schema", overflow=True), "schema_line"),
+        ]
+    return [
+        Sheet(
+            "Likelihoods", _likelihood_notes(findings), [tabulated("Features to declare otherwise", misfits, columns)]
+        )
+    ]
+
+
+def _misfits(findings: Findings) -> pd.DataFrame:
+    """Return the misfits, of which a shared report leaves out features with withheld numbers.
+
+    What describes a feature better is a function of all its counts.
+    """
+    compared = findings.likelihoods
+    is_shown = [not findings.is_withheld(findings.model.schema_[name]) for name in compared["feature"]]
+    return compared[compared["is_misfit"] & np.array(is_shown, dtype=np.bool_)]
+
+
+def _likelihood_notes(findings: Findings) -> list[str]:
+    notes = [
+        "A likelihood says how the values of a feature scatter inside a subtype. Where it is wrong, the search buys "
+        "subtypes to describe this scatter; they are clear and come again in every search, and are none. The features "
+        "below are described clearly better by another likelihood, mostly in fewer groups."
+    ]
+    if findings.is_shared:
+        return [*notes, "Features with withheld numbers are not listed, whatever describes them better."]
+    return [
+        *notes,
+        "Put the lines in the place of those of these features in the schema, and fit again; a check of the model "
+        "writes a copy of the schema with them. Do so only if a line says what the column is: two kinds of patients in "
+        "one subtype scatter more, too.",
+        "Evidence: by how many nats (log marginal likelihood) the better one describes the values better, each in as "
+        "many groups of the tree as suit it best, after its part of what dividing the subjects into these groups costs "
+        "in the log joint.",
+        *filter(None, [probably_too(findings.likelihoods)]),
+    ]

@@ -9,29 +9,27 @@ import numpy as np
 from clinclust.estimators.membership import CLEAR
 from clinclust.estimators.stopped_early import STOPPED_EARLY
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.percent import percent
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
 from clinclust.reporting.profiles import profiles_of
-from clinclust.reporting.sheets.caution import cautions
-from clinclust.reporting.sheets.continuum import continuum_table, on_continuum_score
+from clinclust.reporting.sheets.cautions import cautions, on_dominant_columns
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
-from clinclust.reporting.sheets.dominant_columns import on_dominant_columns
-from clinclust.reporting.sheets.few_subjects import on_few_subjects, on_merged_groups, remark_cell, remark_column
-from clinclust.reporting.sheets.likelihoods import on_likelihoods
-from clinclust.reporting.sheets.marks import MOST_MARKS, Marks, marks_of
-from clinclust.reporting.sheets.model_check import on_model_check
-from clinclust.reporting.sheets.posterior import (
-    on_posterior,
-    on_posterior_membership,
-    posterior_cell,
-    posterior_column,
+from clinclust.reporting.sheets.groups import (
+    groups_found,
+    on_few_subjects,
+    on_merged_groups,
+    remark_cell,
+    remark_column,
+    unions_in_words,
 )
-from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
+from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
+from clinclust.reporting.sheets.posterior import on_posterior, on_posterior_membership, posterior_cell, posterior_column
+from clinclust.reporting.sheets.profile import MOST_MARKS, Marks, marks_of
+from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
+from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
-from clinclust.reporting.sheets.unions import groups_found, unions_in_words
-from clinclust.reporting.sheets.unusual import on_unusual_subjects
 from clinclust.reporting.sheets.validated import on_q, on_validation
+from clinclust.reporting.sheets.words import counted
 from clinclust.schema.changed_roles import on_unused
 
 if TYPE_CHECKING:
@@ -78,19 +76,15 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):
         size = findings.shown_sizes[subtype]
-        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, findings.n_subjects)]
         how_sure: list[Value] = []
         if own is not None:
             members = own[labels == subtype - 1]
             how_sure.append(WITHHELD if size is None else float(members.mean()))
             if with_clear:
                 how_sure.append(100 * float((members >= CLEAR).mean()))
-        further = [
-            *posterior_cell(findings, subtype),
-            *stability_cell(findings, subtype),
-            *remark_cell(findings, subtype),
-        ]
-        rows.append([findings.name(subtype), *how_many, *marked.cells(), *how_sure, *further])
+        further = [*posterior_cell(findings, subtype), *stability_cell(findings, subtype)]
+        about = [findings.name(subtype), *findings.size_cells(subtype), *marked.cells(), *how_sure]
+        rows.append([*about, *further, *remark_cell(findings, subtype)])
     return [Table("The subtypes at a glance", columns, rows)]
 
 
@@ -106,7 +100,7 @@ def _statements(findings: Findings) -> list[str]:
         *on_dominant_columns(findings),
         *sentences_on_visits(findings),
         _what_was_found(findings),
-        *_on_unused(findings),
+        *([said] if (said := on_unused(findings.model.schema_, most=_MOST_UNUSED)) and fit is not None else []),
         *verdict(findings),
         *on_validation(findings),
         *on_posterior(findings),
@@ -125,7 +119,7 @@ def _statements(findings: Findings) -> list[str]:
 def _what_was_found(findings: Findings) -> str:
     """Return the first sentence: how many subtypes, of how many subjects, from how many features."""
     n_features = sum(map(findings.clustered_on, findings.features))
-    features = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
+    features = counted(n_features, "feature")
     n_subtypes = len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
     n_subjects = f"{findings.n_subjects:,} subjects"
@@ -133,12 +127,6 @@ def _what_was_found(findings: Findings) -> str:
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
-
-
-def _on_unused(findings: Findings) -> list[str]:
-    """Return which features were not used to find the subtypes; nothing of subtypes that were given."""
-    said = "" if findings.fit is None else on_unused(findings.model.schema_, most=_MOST_UNUSED)
-    return [said] if said else []
 
 
 def _missing(findings: Findings) -> str:

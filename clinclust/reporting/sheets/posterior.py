@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.estimators.membership import CLEAR
-from clinclust.reporting.findings import as_value
-from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
+from clinclust.reporting.sheets.words import counted
 
 if TYPE_CHECKING:
     from clinclust.estimators.gibbs import GibbsDP
@@ -36,12 +36,12 @@ def on_posterior(findings: Findings) -> list[str]:
         return []
     numbers = sorted(_numbers_of_groups(posterior), key=lambda each: -each[1])
     told = [each for each in numbers if each[1] >= _TOLD] or numbers[:1]
-    named = [f"{_share(share)} have {_groups(n)}" for n, share in told]
+    named = [f"{_share(share)} have {counted(n, 'group')}" for n, share in told]
     rest = 1.0 - sum(share for _, share in told)
     named += [f"{_share(rest)} another number"] if rest > 1e-9 else []
     fit = findings.fit
     n_found = len(findings.sizes) if fit is None else int(fit.subtype_of_.size)
-    found = f"{'the reported one has' if fit is None else 'the search found'} {_groups(n_found)}"
+    found = f"{'the reported one has' if fit is None else 'the search found'} {counted(n_found, 'group')}"
     rough = "" if posterior.converged_ else " The chains had not come to agree, so that these shares are rough."
     drawn = f"of partitions drawn by their probability (Posterior), {', '.join(named)}"
     return [f"How many there could be: {drawn}; {found}.{rough}"]
@@ -105,30 +105,30 @@ def _subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
 
 
 def _convergence(posterior: GibbsDP) -> Table:
-    columns = [Column("Quantity"), Column("R-hat", "0.000"), Column("Effective draws", "0"), Column("Agreed")]
-    rows: list[list[Value]] = [
-        [
-            _QUANTITIES[str(row["quantity"])],
-            as_value(row["r_hat"]),
-            as_value(row["effective_size"]),
-            "yes" if row["converged"] else "no",
-        ]
-        for row in posterior.convergence_.to_dict("records")
+    columns: list[Filled] = [
+        (Column("Quantity"), lambda row: _QUANTITIES[str(row["quantity"])]),
+        (Column("R-hat", "0.000"), "r_hat"),
+        (Column("Effective draws", "0"), "effective_size"),
+        (Column("Agreed"), lambda row: "yes" if row["converged"] else "no"),
     ]
-    return Table("Whether the chains agree", columns, rows)
+    return tabulated("Whether the chains agree", posterior.convergence_, columns)
 
 
 def _notes(findings: Findings, posterior: GibbsDP) -> list[str]:
     ball = posterior.credible_ball(_BALL)
     fewest, most = int(ball.fewest.max()) + 1, int(ball.most.max()) + 1
-    unit = "nats" if posterior.loss == "variation-of-information" else "of all pairs of subjects"
+    unit = (
+        "nats (variation of information)"
+        if posterior.loss == "variation-of-information"
+        else "of all pairs of subjects (Binder's loss)"
+    )
     n_draws, n_chains = len(posterior.draws_), posterior.n_chains
     notes = [
         f"{n_draws:,} partitions were drawn from the posterior of the model by collapsed Gibbs sampling, in {n_chains} "
         f"chains of {posterior.n_sweeps_:,} sweeps, the first halves left out. The search finds the most probable "
         "partition; these are all that are probable, as often as they are.",
-        f"{100 * _BALL:.0f}% of them lie within {ball.radius:.3g} {unit} ({_distance(posterior)}) of the one with the "
-        f"lowest expected loss, which has {_groups(posterior.n_clusters_)}; they have {fewest} to {_groups(most)}.",
+        f"{100 * _BALL:.0f}% of them lie within {ball.radius:.3g} {unit} of the one with the lowest expected loss, "
+        f"which has {counted(posterior.n_clusters_, 'group')}; they have {fewest} to {counted(most, 'group')}.",
         "R-hat: how much the chains differ from each other (1 = not at all; agreed: at most 1.01). Effective draws: "
         "how many independent draws they are worth (agreed: at least 400).",
     ]
@@ -137,15 +137,11 @@ def _notes(findings: Findings, posterior: GibbsDP) -> list[str]:
         notes.append("The reported subtypes are unions of the groups of the search, so that fewer are reported.")
     if fit is not None and fit.outlying_share_ > 0.0:
         notes.append("Values that the search set aside as outlying are missing here.")
-    if fit is not None and not fit.finer_clusters_.included.all():
+    if fit is not None and not fit.clusters_.included.all():
         notes.append("Features that the search took for the same in all subjects count here like all others.")
     if not posterior.converged_:
         notes.append("The chains had not come to agree when they ended: shares and memberships are rough.")
     return notes
-
-
-def _distance(posterior: GibbsDP) -> str:
-    return "variation of information" if posterior.loss == "variation-of-information" else "Binder's loss"
 
 
 def _own(findings: Findings) -> np.ndarray | None:
@@ -167,7 +163,3 @@ def _share(share: float) -> str:
     if share < 0.01:
         return "fewer than 1%"
     return "more than 99%" if 0.99 < share < 1.0 else f"{100 * share:.0f}%"
-
-
-def _groups(n: int) -> str:
-    return f"{n} group{'' if n == 1 else 's'}"

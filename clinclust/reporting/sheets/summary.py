@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -10,32 +11,37 @@ import numpy as np
 
 from clinclust.estimators.membership import basis_of_membership
 from clinclust.estimators.versions import software_versions
-from clinclust.reporting.findings import Findings, as_value
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.percent import percent
-from clinclust.reporting.provenance import data_fingerprint
-from clinclust.reporting.sheets.blocks import worth_of_blocks
-from clinclust.reporting.sheets.few_subjects import explained_marks, remark_cell, remark_column
-from clinclust.reporting.sheets.rows import sentences_on_rows, sentences_on_visits
-from clinclust.reporting.sheets.search_facts import FILLED_JOINT, search_facts
-from clinclust.reporting.sheets.tables import certainty, descriptive
-from clinclust.reporting.sheets.unions import groups_found, number_asked_for, unions_in_words
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, percent, tabulated
+from clinclust.reporting.sheets.groups import (
+    explained_marks,
+    groups_found,
+    number_asked_for,
+    remark_cell,
+    remark_column,
+    unions_in_words,
+)
+from clinclust.reporting.sheets.run import (
+    FILLED_JOINT,
+    search_facts,
+    sentences_on_rows,
+    sentences_on_visits,
+    worth_of_blocks,
+)
+from clinclust.reporting.sheets.subjects import certainty
+from clinclust.reporting.sheets.subtypes import descriptive
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.estimators.fit import Fit
 
-__all__ = ["given_subtypes", "on_sharing", "summary"]
+__all__ = ["data_fingerprint", "given_subtypes", "on_sharing", "summary"]
 
 _MISSING = "Values missing, of those clustered on (%)"
 _PERHAPS = "Features that the subtypes may have been made from"
 _MISSING_OF_GIVEN = "Values missing, of these features (%)"
-_SETTINGS = (
-    "Concentration",
-    "Discount",
-    "Coarsening",
-    "Share of values expected to be outlying",
-    "Significance level",
-)
+_SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expected to be outlying", "Significance level")
 _MOST_PARTITIONS = 20
 _DESCRIBED_ONLY = "Subtypes of few subjects, described only"
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
@@ -129,10 +135,7 @@ def on_sharing(findings: Findings) -> str:
 
 
 def _facts(
-    caption: str,
-    titles: tuple[str, str],
-    facts: Mapping[str, Value],
-    decimals: Mapping[str, int] | None = None,
+    caption: str, titles: tuple[str, str], facts: Mapping[str, Value], decimals: Mapping[str, int] | None = None
 ) -> Table:
     columns = [Column(titles[0]), Column(titles[1], "measure", overflow=True)]
     places = [(decimals or {}).get(name, 0) for name in facts]
@@ -148,7 +151,7 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Subjects": findings.n_subjects,
         "Features clustered on" if fit else _PERHAPS: len(clustered_on),
         **(
-            {"Features kept out": sum(name in fit.schema_ for name in fit.kept_out_)}
+            {"Features kept out": sum(name in fit.schema_ for name in fit.uninformative_)}
             if fit and not findings.is_rounded
             else {}
         ),
@@ -184,14 +187,10 @@ def _how_many(findings: Findings) -> dict[str, Value]:
         return {"Subtypes given": len(findings.sizes)}
     n_groups = groups_found(findings.fit)
     if n_groups is None:
-        return {"Subtypes found": len(findings.sizes), **_asked_for(findings)}
+        n_asked = number_asked_for(findings)
+        return {"Subtypes found": len(findings.sizes), **({} if n_asked is None else {"Subtypes asked for": n_asked})}
     how_many = f"{len(findings.sizes)}{unions_in_words(findings)}"
     return {"Number of subtypes": how_many, "Groups found by the search": n_groups}
-
-
-def _asked_for(findings: Findings) -> dict[str, Value]:
-    n_asked = number_asked_for(findings)
-    return {} if n_asked is None else {"Subtypes asked for": n_asked}
 
 
 def _sizes(findings: Findings) -> Table:
@@ -205,13 +204,12 @@ def _sizes(findings: Findings) -> Table:
     rows: list[list[Value]] = []
     for subtype in findings.sizes:
         size = findings.shown_sizes[subtype]
-        how_many: list[Value] = [WITHHELD, WITHHELD] if size is None else [size, percent(size, findings.n_subjects)]
         how_sure: list[Value] = []
         if own is not None:
             members = own[labels == subtype - 1].tolist()
             words = [certainty(probability) for probability in members]
             how_sure = [WITHHELD if size is None else float(np.mean(members)), *map(words.count, certainties)]
-        rows.append([findings.name(subtype), *how_many, *how_sure, *remark_cell(findings, subtype)])
+        rows.append([findings.name(subtype), *findings.size_cells(subtype), *how_sure, *remark_cell(findings, subtype)])
     return Table("Subtypes", columns, rows)
 
 
@@ -220,34 +218,31 @@ def _partitions(findings: Findings, fit: Fit) -> Table:
 
     Searches with equal log joints (to 6 decimals) count as the same partition.
     """
-    columns = [
-        Column("Partition", "0"),
-        Column("Searches that ended there", "0"),
-        Column("Start of the first"),
-        Column("Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT, "0.00"),
-        Column("Below the best (nats)", "0.00"),
-        Column("Subtypes" if groups_found(fit) is None else "Groups", "0"),
-        Column("Converged"),
-        Column("Agreement with the best", "0.000"),
-    ]
     restarts = fit.restarts_.sort_values("log_joint", ascending=False, kind="stable")
     searches = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
     found = searches.first().assign(times=searches.size(), converged=searches["converged"].any())
-    best = restarts["log_joint"].max()
-    rows: list[list[Value]] = [
-        [
-            rank,
-            as_value(row["times"]),
-            str(row["start"]),
-            WITHHELD if findings.is_shared else as_value(row["log_joint"]),
-            as_value(best - row["log_joint"]),
-            as_value(row["n_clusters"]),
-            "yes" if row["converged"] else "no",
-            as_value(row["ari_to_best"]),
-        ]
-        for rank, row in enumerate(found.to_dict("records"), start=1)
+    joint = "Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT
+    columns: list[Filled] = [
+        (Column("Partition", "0"), "rank"),
+        (Column("Searches that ended there", "0"), "times"),
+        (Column("Start of the first"), "start"),
+        (Column(joint, "0.00"), lambda row: WITHHELD if findings.is_shared else row["log_joint"]),
+        (Column("Below the best (nats)", "0.00"), lambda row: restarts["log_joint"].max() - row["log_joint"]),
+        (Column("Subtypes" if groups_found(fit) is None else "Groups", "0"), "n_clusters"),
+        (Column("Converged"), lambda row: "yes" if row["converged"] else "no"),
+        (Column("Agreement with the best", "0.000"), "ari_to_best"),
     ]
-    caption = "Partitions found, the best first"
-    if len(rows) > _MOST_PARTITIONS:
-        caption += f" ({_MOST_PARTITIONS} of {len(rows)})"
-    return Table(caption, columns, rows[:_MOST_PARTITIONS])
+    some = f" ({_MOST_PARTITIONS} of {len(found)})" if len(found) > _MOST_PARTITIONS else ""
+    ranked = found.assign(rank=range(1, len(found) + 1)).head(_MOST_PARTITIONS)
+    return tabulated(f"Partitions found, the best first{some}", ranked, columns)
+
+
+def data_fingerprint(frame: pd.DataFrame) -> str:
+    """Return the SHA-256 (hex) of the columns of a validated frame: names, types and values in order, without index."""
+    import pandas as pd
+
+    digest = hashlib.sha256()
+    for name, column in frame.items():
+        digest.update(f"{name!r} {column.dtype}\n".encode())
+        digest.update(pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
+    return digest.hexdigest()

@@ -1,16 +1,86 @@
-"""What the first page says of how many features were validated; all else that it says of features is descriptive."""
+"""How many features were validated, and what the first page says of it; all else that it says is descriptive."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from clinclust.associations.doubts import finds_one_population
-from clinclust.reporting.validation import Validation, validation_of
+from clinclust.associations.as_reported import OTHER_BELOW
+from clinclust.associations.validity import finds_one_population
+from clinclust.comparisons.frame import is_missing, is_suppressed
+from clinclust.reporting.sheets.words import counted, was
 
 if TYPE_CHECKING:
-    from clinclust.reporting.findings import Findings
+    from clinclust.reporting.findings import Findings, Row
 
-__all__ = ["on_q", "on_validation"]
+__all__ = ["on_q", "on_validation", "validation_of"]
+
+_UNTESTED = "not tested"
+"""How the remark of a feature begins that was not tested."""
+
+_Outcome: TypeAlias = Literal["validated", "unconfirmed", "doubtful", "elsewhere", "resting", "untested", "withheld"]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Numbers of features by the outcome of their validated association.
+
+    Attributes
+    ----------
+    n_features : int
+        All of them.
+    validated, unconfirmed, doubtful, elsewhere : int
+        Tested: q at most the significance level; q above it; marked as doubtful; tested against other subtypes than
+        those reported (the agreement is below `OTHER_BELOW`).
+    resting, untested, withheld : int
+        Not tested, because without them no two subtypes are left, or for another reason; withheld in a shared report.
+    unchecked : int
+        Of those validated: whether they depend on other features inside the subtypes could not be told.
+    """
+
+    n_features: int
+    validated: int = 0
+    unconfirmed: int = 0
+    doubtful: int = 0
+    elsewhere: int = 0
+    resting: int = 0
+    untested: int = 0
+    withheld: int = 0
+    unchecked: int = 0
+
+    @property
+    def tested(self) -> int:
+        """Number of features with a test that is shown."""
+        return self.validated + self.unconfirmed + self.doubtful + self.elsewhere
+
+
+def validation_of(findings: Findings, *, found_from: bool) -> Validation | None:
+    """Return the outcomes for the features that the subtypes were found from, or for the others; None without tests.
+
+    In a shared report they are counted from the associations that it shows, so that they tell nothing of the others.
+    """
+    if findings.associations is None:
+        return None
+    wanted = {feature.name for feature in findings.features if findings.clustered_on(feature) == found_from}
+    rows = [row for row in findings.association_rows() if row["feature"] in wanted]
+    level = findings.significance_level
+    outcomes: Counter[str] = Counter(_outcome(row, level) for row in rows)
+    n_unchecked = sum(_outcome(row, level) == "validated" and is_missing(row["doubtful"]) for row in rows)
+    return Validation(len(rows), **outcomes, unchecked=n_unchecked)
+
+
+def _outcome(row: Row, significance_level: float) -> _Outcome:
+    if is_missing(row["p"]):
+        says_so = not is_missing(row["remark"]) and str(row["remark"]).startswith(_UNTESTED)
+        rests = says_so and (is_missing(row["n_subtypes"]) or row["n_subtypes"] < 2)
+        return "withheld" if is_suppressed(row) else "resting" if rests else "untested"
+    if not is_missing(row["doubtful"]) and row["doubtful"]:
+        return "doubtful"
+    if not is_missing(row["agreement"]) and row["agreement"] < OTHER_BELOW:
+        return "elsewhere"
+    return "validated" if row["q"] <= significance_level else "unconfirmed"
+
 
 _ONLY_SLICES = (
     "Nothing is validated: the test found one continuum, and the subtypes shown are slices of it. A feature that "
@@ -62,12 +132,12 @@ def _on_these(found: Validation, level: str) -> str:
         return ""
     one, none = found.validated == 1, "none of those shown was" if found.withheld else "none was"
     outcome = (
-        f"{_number(found.validated, 'was', 'were')} validated: {'it differs' if one else 'they differ'} between "
+        f"{found.validated:,} {was(found.validated)} validated: {'it differs' if one else 'they differ'} between "
         f"subtypes found without {_them(found.validated)} ({level})."
         if found.validated
         else f"{none} validated, that is, shown to differ between subtypes found without it ({level})."
     )
-    said = f"Of {_number(found.n_features, 'feature', 'features')} that the subtypes were found from, {outcome}"
+    said = f"Of {counted(found.n_features, 'feature')} that the subtypes were found from, {outcome}"
     rest = _rest(found)
     if found.unchecked:
         said += (
@@ -80,10 +150,10 @@ def _on_these(found: Validation, level: str) -> str:
 def _rest(found: Validation) -> str:
     """Return how many features were not validated for which reason."""
     parts = [
-        (found.unconfirmed, f"{_number(found.unconfirmed, 'was', 'were')} not shown to differ"),
+        (found.unconfirmed, f"{found.unconfirmed:,} {was(found.unconfirmed)} not shown to differ"),
         (
             found.doubtful,
-            f"{_number(found.doubtful, 'is', 'are')} doubtful (Associations says why)",
+            f"{found.doubtful:,} {'is' if found.doubtful == 1 else 'are'} doubtful (Associations says why)",
         ),
         (
             found.elsewhere,
@@ -106,15 +176,12 @@ def _on_others(found: Validation, level: str) -> str:
     if not n_shown:
         return ""
     withheld = f"; of {found.withheld} more the result is withheld" if found.withheld else ""
-    differ = _number(found.validated, "differs", "differ") if found.validated else "none was shown to differ"
+    differs = f"{found.validated:,} {'differs' if found.validated == 1 else 'differ'}"
+    differ = differs if found.validated else "none was shown to differ"
     return (
-        f"Of {_number(n_shown, 'tested feature', 'tested features')} that had no part in the subtypes, {differ} "
+        f"Of {counted(n_shown, 'tested feature')} that had no part in the subtypes, {differ} "
         f"between them ({level}){withheld}."
     )
-
-
-def _number(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _them(number: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clinclust.comparisons.frame import is_missing
+from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 
 if TYPE_CHECKING:
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["withheld"]
 
-_ALL_SUBJECTS = 0
 _COUNTS, _MEANS = ("n", "missing", "count"), ("mean", "sd", "median")
 
 
@@ -119,7 +118,7 @@ def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str
         for name in names
         if row["suppressed"] and is_missing(row[name]) and name != ("median" if level is not None else "count")
     }
-    titles = ["All subjects" if subtype == _ALL_SUBJECTS else findings.name(subtype) for subtype in sorted(found)]
+    titles = ["All subjects" if subtype == ALL_SUBJECTS else findings.name(subtype) for subtype in sorted(found)]
     return ", ".join(titles) or None
 
 

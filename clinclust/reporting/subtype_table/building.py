@@ -19,17 +19,20 @@ from clinclust.arguments import (
     either,
 )
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_subtypes
-from clinclust.comparisons.frame import Record, is_missing
+from clinclust.comparisons.frame import is_missing
 from clinclust.estimators.few_subjects import FEW, fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_model import require_fitted
-from clinclust.reporting.subtype_table.checking import check_choices
-from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
-from clinclust.reporting.subtype_table.numbers import layout_of, numbers_of
-from clinclust.reporting.subtype_table.plan import Line, Missing, Plan, clean, descriptive_test
-from clinclust.reporting.subtype_table.rows import headings_of, rows_of
-from clinclust.reporting.subtype_table.summaries import Summary, default_summary, possible_summaries
+from clinclust.reporting.subtype_table.plan import Choices, Line, Missing, Plan, check_choices, clean, descriptive_test
+from clinclust.reporting.subtype_table.rows import headings_of, layout_of, numbers_of, rows_of
+from clinclust.reporting.subtype_table.summaries import (
+    Compared,
+    ComparedFeature,
+    Summary,
+    default_summary,
+    possible_summaries,
+)
 from clinclust.reporting.subtype_table.table import SubtypeTable
 
 if TYPE_CHECKING:
@@ -147,8 +150,7 @@ def subtype_table(
         comparisons = compare_subtypes(cohort, model.labels_, model.schema_, min_size=min_size)
         names = {**model.names_, **(names or {})}
         marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
-    return table_of(
-        cast("pd.DataFrame", comparisons),
+    asked = Choices(
         associations=associations,
         names=names,
         features=features,
@@ -160,66 +162,47 @@ def subtype_table(
         title=title,
         marks=marks,
     )
+    return table_of(cast("pd.DataFrame", comparisons), asked)
 
 
-def table_of(
-    comparisons: pd.DataFrame,
-    *,
-    associations: pd.DataFrame | None = None,
-    names: Mapping[int, str] | None = None,
-    features: Sequence[str] | Literal["significant"] | None = None,
-    subtypes: Sequence[int] | None = None,
-    between: tuple[int, int] | None = None,
-    summaries: Mapping[str, Summary] | Summary | None = None,
-    overall: bool = True,
-    missing: Missing = "column",
-    title: str | None = None,
-    marks: Mapping[int, Sequence[str]] | None = None,
-) -> SubtypeTable:
-    """Return the table of `subtype_table`; `marks` are those of subtypes that may be noise, by number."""
-    compared = Compared(comparisons)
-    check_choices(
-        compared,
-        associations=associations,
-        names=names,
-        features=features,
-        subtypes=subtypes,
-        between=between,
-        summaries=summaries,
-        missing=missing,
-    )
-    shown = compared.subtypes if subtypes is None else list(subtypes)
+def table_of(comparisons: pd.DataFrame, asked: Choices) -> SubtypeTable:
+    """Return the table of `subtype_table`."""
+    compared, associations, between = Compared(comparisons), asked.associations, asked.between
+    check_choices(compared, asked)
+    shown = compared.subtypes if asked.subtypes is None else list(asked.subtypes)
     if between is None and len(shown) == 2 < len(compared.subtypes) and compared.are_tested(*shown):
         between = (shown[0], shown[1])
-    chosen = _in_sections(_chosen(compared, features, between))
+    chosen = _chosen(compared, asked.features, between)
+    sections = list(dict.fromkeys(feature.section for feature in chosen))
+    chosen.sort(key=lambda feature: sections.index(feature.section))
+    tests = [] if associations is None else associations.to_dict("records")
     plan = Plan(
         compared=compared,
-        associations=None if associations is None else _by_feature(associations),
-        names=names or {},
+        associations=None if associations is None else {row["feature"]: {str(k): row[k] for k in row} for row in tests},
+        names=asked.names or {},
         features=chosen,
-        summaries={feature.name: _summary_of(feature, summaries) for feature in chosen},
+        summaries={feature.name: _summary_of(feature, asked.summaries) for feature in chosen},
         subtypes=shown,
         between=between,
-        overall=overall,
-        missing=missing,
-        marks={subtype: _beside_the_tests(of_one, subtype, compared) for subtype, of_one in (marks or {}).items()},
+        overall=asked.overall,
+        missing=asked.missing,
+        # That a subtype has few subjects is said already of one that is not tested.
+        marks={
+            subtype: [mark for mark in marks if mark != FEW or subtype in compared.tested]
+            for subtype, marks in asked.marks.items()
+        },
     )
     footnotes = letters(plan)
     rows = list(rows_of(plan, footnotes))
-    caption = "Characteristics by subtype" if title is None else clean(title)
+    caption = "Characteristics by subtype" if asked.title is None else clean(asked.title)
     return SubtypeTable(
         title=caption,
         headings=list(headings_of(plan)),
         rows=rows,
-        notes=notes_of(plan, rows, footnotes, significant=features == "significant"),
+        notes=notes_of(plan, rows, footnotes, significant=asked.features == "significant"),
         numbers=numbers_of(plan),
         layout=layout_of(plan, caption),
     )
-
-
-def _beside_the_tests(marks: Sequence[str], subtype: int, compared: Compared) -> list[str]:
-    """Return the marks of a subtype; that it has few subjects is said already of one that is not tested."""
-    return [mark for mark in marks if mark != FEW or subtype in compared.tested]
 
 
 def _chosen(
@@ -237,16 +220,7 @@ def _is_significant(feature: ComparedFeature, between: tuple[int, int] | None) -
     return any(not is_missing(significant) and bool(significant) for significant in found)
 
 
-def _in_sections(features: list[ComparedFeature]) -> list[ComparedFeature]:
-    sections = list(dict.fromkeys(feature.section for feature in features))
-    return sorted(features, key=lambda feature: sections.index(feature.section))
-
-
 def _summary_of(feature: ComparedFeature, summaries: Mapping[str, Summary] | Summary | None) -> Summary:
     if isinstance(summaries, str):
         return summaries if summaries in possible_summaries(feature) else default_summary(feature)
     return (summaries or {}).get(feature.name) or default_summary(feature)
-
-
-def _by_feature(associations: pd.DataFrame) -> dict[str, Record]:
-    return {row["feature"]: {str(key): row[key] for key in row} for row in associations.to_dict("records")}

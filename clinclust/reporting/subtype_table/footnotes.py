@@ -21,10 +21,7 @@ _HELD: dict[Summary, str] = {
     "median": "median [Q1, Q3]",
     "rate": "mean per subject (total number)",
 }
-_ABBREVIATIONS: dict[Summary, str] = {
-    "mean": "SD, standard deviation",
-    "median": "Q1 and Q3, first and third quartile",
-}
+_ABBREVIATIONS: dict[Summary, str] = {"mean": "SD, standard deviation", "median": "Q1 and Q3, first and third quartile"}
 _TESTS = {
     "Student's t": "Student’s t-test",
     "Welch's t": "Welch’s t-test",

@@ -1,18 +1,21 @@
-"""Plan of the table: the features, subtypes and tests to show, line by line, before numbers become text."""
+"""The choices of `subtype_table`: checked, and planned line by line before numbers become text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
-from clinclust.files.visible_text import visible
-from clinclust.reporting.percent import percent
-from clinclust.reporting.subtype_table.compared import Compared, ComparedFeature
-from clinclust.reporting.subtype_table.summaries import Summary
+from clinclust.control_characters import visible
+from clinclust.errors import InputError
+from clinclust.reporting.layout import percent
+from clinclust.reporting.subtype_table.summaries import Compared, ComparedFeature, Summary, possible_summaries
 
-__all__ = ["Line", "Missing", "Plan", "clean"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Choices", "Line", "Missing", "Plan", "check_choices", "clean"]
 
 Missing: TypeAlias = Literal["column", "rows", "none"]
 
@@ -100,7 +103,8 @@ class Plan:
                     yield Line("heading", part, summary)
                 for level in part.summaries:
                     yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
-            if self.missing == "rows" and any(_any_missing(feature, group) for group in self.groups):
+            numbers = [feature.any_level[group]["missing"] for group in self.groups]
+            if self.missing == "rows" and any(is_missing(number) or number > 0 for number in numbers):
                 yield Line("missing", feature.parts[0], self.summaries[feature.name])
 
     def descriptive(self, line: Line) -> Record:
@@ -140,6 +144,83 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
     return test | {"test": "Student's t"} if test else {}
 
 
-def _any_missing(feature: ComparedFeature, group: int) -> bool:
-    number = feature.any_level[group]["missing"]
-    return is_missing(number) or number > 0
+_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "doubtful", "remark")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What `subtype_table` is asked for: its arguments, and the marks of subtypes that may be noise, by number."""
+
+    associations: pd.DataFrame | None = None
+    names: Mapping[int, str] | None = None
+    features: Sequence[str] | str | None = None
+    subtypes: Sequence[int] | None = None
+    between: tuple[int, int] | None = None
+    summaries: Mapping[str, Summary] | Summary | None = None
+    overall: bool = True
+    missing: Missing = "column"
+    title: str | None = None
+    marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
+
+
+def check_choices(compared: Compared, asked: Choices) -> None:
+    """Raise ValueError if a choice cannot be used; the message lists all problems."""
+    problems: list[str] = []
+    if asked.associations is not None:
+        absent = [name for name in _OF_AN_ASSOCIATION if name not in getattr(asked.associations, "columns", ())]
+        if absent:
+            problems.append(f"associations must be what validated_associations returns; it lacks {', '.join(absent)}")
+    if isinstance(asked.features, str):
+        if asked.features != "significant":
+            problems.append(f'features must be a list of column names or "significant", not {asked.features!r}')
+    else:
+        problems += _unknown("features", asked.features or (), compared.features)
+        problems += _repeated("features", asked.features or ())
+    if asked.subtypes is not None and not len(asked.subtypes):
+        problems.append("subtypes must name at least one subtype")
+    problems += _unknown("subtypes", asked.subtypes or (), compared.subtypes)
+    problems += _repeated("subtypes", asked.subtypes or ())
+    problems += _unknown("names", asked.names or (), compared.subtypes)
+    problems += _problems_of_a_pair(compared, asked.between)
+    problems += _problems_of_summaries(compared, asked.summaries)
+    if asked.missing not in get_args(Missing):
+        problems.append(f"missing must be one of {', '.join(get_args(Missing))}, not {asked.missing!r}")
+    if problems:
+        raise InputError("\n".join(problems))
+
+
+def _unknown(argument: str, given: Sequence[object] | Mapping[int, str], known: object) -> list[str]:
+    found = list(known)  # type: ignore[call-overload]
+    unknown = [repr(name) for name in given if name not in found]
+    some = ", ".join(map(str, found[:10])) + (", ..." if len(found) > 10 else "")
+    return [f"{argument}: the comparisons have no {', '.join(unknown)}; they have {some}"] if unknown else []
+
+
+def _repeated(argument: str, given: Sequence[object]) -> list[str]:
+    twice = list(dict.fromkeys(repr(name) for name in given if list(given).count(name) > 1))
+    return [f"{argument}: {', '.join(twice)} named more than once"] if twice else []
+
+
+def _problems_of_a_pair(compared: Compared, between: tuple[int, int] | None) -> list[str]:
+    if between is None:
+        return []
+    if len(between) != 2 or between[0] == between[1]:
+        return [f"between must name two different subtypes, not {between!r}"]
+    unknown = _unknown("between", between, compared.subtypes)
+    a, b = sorted(between)
+    if not unknown and not compared.are_tested(a, b):
+        return [f"between: subtypes {a} and {b} were not tested against each other; see min_size of compare_subtypes"]
+    return unknown
+
+
+def _problems_of_summaries(compared: Compared, summaries: Mapping[str, Summary] | Summary | None) -> list[str]:
+    every = get_args(Summary)
+    if summaries is None or isinstance(summaries, str):
+        wrong = summaries is not None and summaries not in every
+        return [f"summaries must be one of {', '.join(every)}, not {summaries!r}"] if wrong else []
+    problems = _unknown("summaries", list(summaries), compared.features)
+    for name, summary in summaries.items():
+        possible = possible_summaries(compared.features[name]) if name in compared.features else (summary,)
+        if summary not in possible:
+            problems.append(f"summaries: {name} can be shown by {' or '.join(possible)}, not {summary!r}")
+    return problems

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
@@ -141,6 +141,13 @@ class SubtypeTable:
             needed.append(max((last_width, *(math.ceil(_BOLD * len(line)) for line in bold), *cells)))
         return needed
 
+    def banded(self) -> Iterator[tuple[str | None, TableRow]]:
+        """Yield each row with the title of its section if it is the first of it, else with None."""
+        section = ""
+        for row in self.rows:
+            yield None if row.section == section else row.section or "No section", row
+            section = row.section
+
     def to_frame(self) -> pd.DataFrame:
         """Return the cells as text: one row for each feature or level, with additional columns for the tests."""
         import pandas as pd
@@ -169,26 +176,26 @@ class SubtypeTable:
 
     def to_markdown(self) -> str:
         """Return the table as a pipe table for GitHub or pandoc, with title and notes; the text is escaped."""
-        from clinclust.reporting.subtype_table.markdown import as_markdown
+        from clinclust.reporting.subtype_table.texts import as_markdown
 
         return as_markdown(self)
 
     def to_latex(self) -> str:
         """Return the table as a ``longtable`` with ``booktabs`` rules; its first line names the packages it needs."""
-        from clinclust.reporting.subtype_table.latex import as_latex
+        from clinclust.reporting.subtype_table.texts import as_latex
 
         return as_latex(self)
 
     def to_html(self) -> str:
         """Return the table as a fragment of a web page, without script."""
-        from clinclust.reporting.subtype_table.web import as_fragment
+        from clinclust.reporting.subtype_table.texts import as_fragment
 
         return as_fragment(self)
 
     def to_word(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as a Word document and return its path; the same table gives the same bytes.
 
-        This needs python-docx: ``pip install "clinclust[word]"``.
+        This needs python-docx.
 
         Raises
         ------
@@ -243,12 +250,8 @@ def _write_text(text: str, path: Path) -> None:
         target.write_text(text, encoding="utf-8", newline="\n")
 
 
-def _write_document(table: SubtypeTable, path: Path) -> None:
-    table.to_word(path)
-
-
 def _write_page(table: SubtypeTable, path: Path) -> None:
-    from clinclust.reporting.subtype_table.web import as_page
+    from clinclust.reporting.subtype_table.texts import as_page
 
     _write_text(as_page(table), path)
 
@@ -260,14 +263,14 @@ def _write_csv(table: SubtypeTable, path: Path) -> None:
 
 
 def _write_workbook(table: SubtypeTable, path: Path) -> None:
-    from clinclust.reporting.archive import NO_DATE
     from clinclust.reporting.workbook import write_workbook
+    from clinclust.reporting.workbook.workbook import NO_DATE
 
     write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)
 
 
-_WRITERS: dict[str, Callable[[SubtypeTable, Path], None]] = {
-    ".docx": _write_document,
+_WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
+    ".docx": lambda table, path: table.to_word(path),
     ".xlsx": _write_workbook,
     ".html": _write_page,
     ".tex": lambda table, path: _write_text(table.to_latex(), path),

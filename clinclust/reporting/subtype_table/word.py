@@ -6,10 +6,10 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clinclust.errors import MissingPackageError
-from clinclust.files.visible_text import shortened
+from clinclust.control_characters import shortened
+from clinclust.errors import missing_package
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.archive import NO_DATE, copy_without_times
+from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
 
 if TYPE_CHECKING:
     from docx.document import Document
@@ -42,7 +42,7 @@ def write_word(table: SubtypeTable, path: Path) -> None:
     try:
         import docx
     except ImportError as error:
-        raise MissingPackageError('Word documents need python-docx: pip install "clinclust[word]"') from error
+        raise missing_package("a Word document", "python-docx") from error
     document = docx.Document()
     _set_up(document, table)
     document.add_paragraph(table.title, style="Caption").paragraph_format.keep_with_next = True
@@ -113,14 +113,12 @@ def _add_table(document: Document, table: SubtypeTable) -> None:
     _rule(heading, "top", 12)
     _rule(heading, "bottom", 6)
 
-    section = ""
-    for row in table.rows:
-        if row.section != section:
-            section = row.section
-            band = written.add_row()
-            paragraph = _fill(band.cells[0].merge(band.cells[-1]), section or "No section", bold=True)
+    for band, row in table.banded():
+        if band:
+            line = written.add_row()
+            paragraph = _fill(line.cells[0].merge(line.cells[-1]), band, bold=True)
             paragraph.paragraph_format.keep_with_next = True
-            _mark_row(band, "w:cantSplit")
+            _mark_row(line, "w:cantSplit")
         line = written.add_row()
         _mark_row(line, "w:cantSplit")
         cells = line.cells

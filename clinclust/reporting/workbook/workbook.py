@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import shutil
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import IO
 from xml.sax.saxutils import quoteattr
 
-from clinclust.files.visible_text import visible
+from clinclust.control_characters import visible
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.archive import copy_without_times
 from clinclust.reporting.layout import Sheet
-from clinclust.reporting.workbook.streaming import sheet_files
-from clinclust.reporting.workbook.styles import register_styles
+from clinclust.reporting.workbook.cells import register_styles
 from clinclust.reporting.workbook.worksheet import write_worksheet
 
-__all__ = ["write_workbook"]
+__all__ = ["NO_DATE", "copy_without_times", "write_workbook"]
+
+NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
+"""Date of documents without a date: the earliest date that a ZIP archive can store."""
 
 
 def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated: datetime) -> None:
@@ -42,13 +45,11 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     workbook.properties.created = workbook.properties.modified = moment
     # What openpyxl writes on the way holds data of patients too, so it lies in the private folder of the target.
     with atomic_write(path) as target, (target.parent / "workbook.zip").open("wb+") as written:
-        with sheet_files(target.parent) as files:
-            for sheet in sheets:
-                write_worksheet(workbook, sheet, files)
-            files.finish()
-            # Workbook.save would replace `modified` by the time of saving.
-            with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-                ExcelWriter(workbook, archive).save()
+        for sheet in sheets:
+            write_worksheet(workbook, sheet, target.parent)
+        # Workbook.save would replace `modified` by the time of saving.
+        with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
+            ExcelWriter(workbook, archive).save()
         copy_without_times(written, target, _alt_texts(sheets))
 
 
@@ -65,9 +66,34 @@ def _alt_texts(sheets: Sequence[Sheet]) -> dict[str, Callable[[bytes], bytes]]:
 
 
 def _described(drawing: bytes, descriptions: Sequence[str]) -> bytes:
-    """Add the alternative text of each chart to the XML of a drawing, because openpyxl cannot write it."""
+    """Add the alternative text of each chart to the XML of a drawing: openpyxl has no place for it."""
     text = drawing.decode()
     for place, description in enumerate(descriptions, start=1):
         named = f'name="Chart {place}"'
         text = text.replace(named, f"{named} descr={quoteattr(visible(description))}")
     return text.encode()
+
+
+def copy_without_times(
+    archive: IO[bytes], target: Path, changes: Mapping[str, Callable[[bytes], bytes]] | None = None
+) -> None:
+    """Copy a ZIP archive, such as an Office document, to `target`; give every entry the date `NO_DATE`.
+
+    Parameters
+    ----------
+    archive : file
+        The archive to copy, open for reading bytes.
+    target : Path
+    changes : dict of str to callable, optional
+        By name of an entry, a function from its old content to its new content.
+    """
+    changes = changes or {}
+    with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            entry = zipfile.ZipInfo(name, NO_DATE.timetuple()[:6])
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            with old.open(name) as content, new.open(entry, "w", force_zip64=True) as copy:
+                if name in changes:
+                    copy.write(changes[name](content.read()))
+                else:
+                    shutil.copyfileobj(content, copy)

@@ -5,16 +5,23 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from clinclust.errors import InputError
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Span, Table, Value, excel_format, number_text
-from clinclust.reporting.workbook.cells import Cell, Rows, letter
-from clinclust.reporting.workbook.drawing import CHART_WIDTH, add_chart, height_of
-from clinclust.reporting.workbook.excel_table import add_table, can_be_a_table, unique_headings
-from clinclust.reporting.workbook.streaming import SheetFiles
-from clinclust.reporting.workbook.styles import diverging_scale
+from clinclust.reporting.workbook.cells import Cell, Rows, diverging_scale, letter
+from clinclust.reporting.workbook.objects import (
+    CHART_WIDTH,
+    add_chart,
+    add_table,
+    can_be_a_table,
+    height_of,
+    unique_headings,
+)
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -40,8 +47,8 @@ class _Placed:
     last: int
 
 
-def write_worksheet(workbook: Workbook, sheet: Sheet, files: SheetFiles) -> None:
-    """Add a sheet, streamed into one of the files, to a workbook that was opened with ``write_only=True``.
+def write_worksheet(workbook: Workbook, sheet: Sheet, folder: Path) -> None:
+    """Add a sheet, streamed into a file in `folder`, to a workbook that was opened with ``write_only=True``.
 
     A sheet with a single table without sections that has too many rows is continued on further sheets ("Data 2")
     under the same headings.
@@ -62,7 +69,7 @@ def write_worksheet(workbook: Workbook, sheet: Sheet, files: SheetFiles) -> None
     in_view = len(shared) + single
     for part in _parts(sheet, _MOST_ROWS - above - in_view):
         _check_size(part)
-        _write_part(workbook, part, files, widths, notes, above, in_view)
+        _write_part(workbook, part, folder, widths, notes, above, in_view)
 
 
 def _wrapped(notes: Sequence[str], widths: Sequence[float]) -> list[str]:
@@ -110,50 +117,79 @@ def _check_size(sheet: Sheet) -> None:
 def _write_part(
     workbook: Workbook,
     sheet: Sheet,
-    files: SheetFiles,
+    folder: Path,
     widths: Sequence[float],
     notes: Sequence[str],
     above: int,
     in_view: int,
 ) -> None:
+    from openpyxl.worksheet.pagebreak import Break
+
     shared, single = sheet.shared_group_lines, sheet.is_one_table
     stub = max(table.stub for table in sheet.tables) if in_view else 0
     worksheet: Worksheet = workbook.create_sheet(sheet.name)
     _set_up(worksheet, widths, bool(sheet.charts), f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
-    files.begin(worksheet)
-    rows = Rows(worksheet, widths)
-    rows.add([Cell(sheet.name, "title")])
-    for line in notes:
-        rows.add([Cell(line, "note")])
-    rows.add([])
-    for groups in shared:
-        rows.add(_group_cells(groups))
-    placed: list[_Placed] = []
-    page_top, page_height = 0.0, _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + CHART_WIDTH)
-    for number, table in enumerate(sheet.tables):
-        charts = [chart for chart in sheet.charts if chart.table == number]
-        needed = max(_LINE_HEIGHT * (len(table.rows) + 3), *(height_of(chart, len(table.rows)) for chart in charts), 0)
-        if charts and placed and rows.height - page_top + needed > page_height:
-            _break_page(worksheet, rows.written)
-            page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
-        top, top_height = rows.written + 1, rows.height
-        if not single:
-            rows.add([Cell(table.caption, "caption")])
-        for groups in [] if shared else table.group_lines:
+    with _streamed(worksheet, folder):
+        rows = Rows(worksheet, widths)
+        rows.add([Cell(sheet.name, "title")])
+        for line in notes:
+            rows.add([Cell(line, "note")])
+        rows.add([])
+        for groups in shared:
             rows.add(_group_cells(groups))
-        placed.append(_add_rows(rows, table))
-        if not single:
-            rows.add([])
-        for chart in charts:
-            add_chart(worksheet, chart, placed[-1].heading, placed[-1].last, top, len(widths) + 2)
-            while rows.height < top_height + needed + _LINE_HEIGHT:
+        placed: list[_Placed] = []
+        page_top, page_height = 0.0, _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + CHART_WIDTH)
+        for number, table in enumerate(sheet.tables):
+            charts = [chart for chart in sheet.charts if chart.table == number]
+            n_rows = len(table.rows)
+            needed = max(_LINE_HEIGHT * (n_rows + 3), *(height_of(chart, n_rows) for chart in charts), 0)
+            if charts and placed and rows.height - page_top + needed > page_height:
+                worksheet.row_breaks.append(Break(id=rows.written))
+                page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
+            top, top_height = rows.written + 1, rows.height
+            if not single:
+                rows.add([Cell(table.caption, "caption")])
+            for groups in [] if shared else table.group_lines:
+                rows.add(_group_cells(groups))
+            placed.append(_add_rows(rows, table))
+            if not single:
                 rows.add([])
-    for line in _wrapped(sheet.explanations, widths):
-        rows.add([Cell(line, "note")])
-    _refer(worksheet, placed, single, len(shared))
-    worksheet.print_title_rows = f"{above + 1}:{above + in_view}" if in_view else "1:1"
-    if _pages_across(widths) > 1 and stub:
-        worksheet.print_title_cols = f"A:{letter(stub)}"
+            for chart in charts:
+                add_chart(worksheet, chart, placed[-1].heading, placed[-1].last, top, len(widths) + 2)
+                while rows.height < top_height + needed + _LINE_HEIGHT:
+                    rows.add([])
+        for line in _wrapped(sheet.explanations, widths):
+            rows.add([Cell(line, "note")])
+        _refer(worksheet, placed, single)
+        worksheet.print_title_rows = f"{above + 1}:{above + in_view}" if in_view else "1:1"
+        if _pages_across(widths) > 1 and stub:
+            worksheet.print_title_cols = f"A:{letter(stub)}"
+
+
+@contextmanager
+def _streamed(worksheet: Any, folder: Path) -> Iterator[None]:
+    """Stream the rows that the block appends to a sheet into a file in `folder`, and close the sheet.
+
+    By itself openpyxl writes a sheet to a file in the folder for temporary files, where it stays if the process is
+    killed; it holds values of patients. A full disk there ends in an error of lxml that names no file.
+    """
+    from openpyxl.worksheet._writer import WorksheetWriter  # there is no public way to choose this file
+
+    path = folder / f"sheet {len(worksheet.parent.worksheets)}.xml"
+    with path.open("wb") as file:
+        stream: Any = SimpleNamespace(write=file.write)
+        writer: Any = WorksheetWriter(worksheet, out=stream)
+        writer.write_top()
+        # ExcelWriter puts the file of this name into the archive, and then cleans up.
+        worksheet._writer, writer.out, writer.cleanup = writer, str(path), path.unlink
+        try:
+            yield
+            worksheet.close()
+        except BaseException:
+            stream.write = len  # a sheet that is not closed raises a second error when it is garbage-collected
+            with suppress(Exception):
+                worksheet.close()
+            raise
 
 
 def _add_rows(rows: Rows, table: Table) -> _Placed:
@@ -166,7 +202,7 @@ def _add_rows(rows: Rows, table: Table) -> _Placed:
     return _Placed(table, heading, rows.written)
 
 
-def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool, shared: int) -> None:
+def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool) -> None:
     """Add the objects that refer to written rows: colours by value, and a filter or an Excel table."""
     for table, heading, last in ((each.table, each.heading, each.last) for each in placed):
         if table.diverging and last > heading:
@@ -179,12 +215,6 @@ def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool, shared
                 add_table(worksheet, where, [column.title for column in table.columns])
             else:
                 worksheet.auto_filter.ref = where
-
-
-def _break_page(worksheet: Worksheet, row: int) -> None:
-    from openpyxl.worksheet.pagebreak import Break
-
-    worksheet.row_breaks.append(Break(id=row))
 
 
 def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, first_moving_cell: str) -> None:

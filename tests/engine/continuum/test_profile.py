@@ -8,9 +8,8 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 
 from clinclust import Feature, FeatureSchema, log_joint
-from clinclust.engine.continuum import profile as module
-from clinclust.engine.continuum.divisions import best_division, swept
-from clinclust.engine.continuum.profile import profile
+from clinclust.engine.continuum import node_test as module
+from clinclust.engine.continuum.node_test import best_division, profile, swept
 from clinclust.engine.problem.problem import pose
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
@@ -31,7 +30,7 @@ def posed(seed, n=90, n_groups=4, discount=0.0, powers=None, likelihoods=EVERY_L
             problem.hyperparameters,
             3.0,
             discount=discount,
-            block_powers=powers,
+            block_weights=powers,
         )
 
     return problem, joint
@@ -42,10 +41,13 @@ def posed(seed, n=90, n_groups=4, discount=0.0, powers=None, likelihoods=EVERY_L
 def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, discount, powers):
     problem, joint = posed(seed, discount=discount, powers=powers)
     partitions, polished = [], []
-    new, sweep = module.new_partition, module.swept
-    monkeypatch.setattr(
-        module, "new_partition", lambda arrays, labels: partitions.append(labels) or new(arrays, labels)
-    )
+    divide, sweep = module._divided, module.swept
+
+    def divided(*given):
+        partitions.append(divide(*given))
+        return partitions[-1]
+
+    monkeypatch.setattr(module, "_divided", divided)
 
     def remembered(part, labels, most_sweeps):
         found = sweep(part, labels, most_sweeps)

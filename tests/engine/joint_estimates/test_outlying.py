@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
-from clinclust.engine.joint_estimates.dissolution import Dissolution
 from clinclust.engine.joint_estimates.outlying import _gains, best_elsewhere, best_outlying, without_outlying
-from clinclust.engine.joint_estimates.outlying_search import none_outlying
+from clinclust.engine.joint_estimates.outlying_search import Dissolution, none_outlying
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint

@@ -11,9 +11,13 @@ from scipy import stats
 from scipy.special import comb, logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.dependence import mutual_dependence
-from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion, run_selecting_restarts
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.joint_estimates.selection import (
+    best_inclusion,
+    log_inclusion,
+    mutual_dependence,
+    run_selecting_restarts,
+)
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
@@ -59,7 +63,7 @@ def _toy(seed=0, n=120, n_irrelevant=60, missing=0.0):
 @pytest.fixture(scope="module")
 def toy():
     frame, schema, groups = _toy(missing=0.05)
-    model = MAPDP(schema, select_features=True, n_restarts=4, random_state=0, n_jobs=1).fit(frame)
+    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0, n_jobs=1).fit(frame)
     return model, frame, groups
 
 
@@ -193,7 +197,9 @@ def test_the_trace_never_falls_and_ends_at_the_joint(init):
     frame, schema, groups = _toy(3)
     start = groups if init == "labels" else init
     options = {"discount": 0.2, "coarsening": 0.7}
-    model = MAPDP(schema, init=start, select_features=True, n_restarts=4, random_state=1, **options).fit(frame)
+    model = MAPDP.as_published(schema, init=start, select_features=True, n_restarts=4, random_state=1, **options).fit(
+        frame
+    )
     assert (np.diff(model.log_joint_trace_) >= 0).all()
     assert model.log_joint_ == model.log_joint_trace_[-1] == model.restarts_["log_joint"].max()
     again = log_joint(frame, model.labels_, schema, model.hyperparameters_, 3.0, select_features=True, **options)
@@ -247,7 +253,7 @@ def test_where_nothing_is_to_be_found_nothing_is():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({f"x{i}": (rng.random(200) < rng.uniform(0.2, 0.8)).astype(float) for i in range(100)})
     schema = FeatureSchema([Feature(name=name, likelihood="bernoulli") for name in frame])
-    model = MAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
     assert model.n_clusters_ == 1
     assert model.selected_features_ == []
     assert model.membership_.tolist() == [[1.0]] * 200
@@ -256,7 +262,7 @@ def test_where_nothing_is_to_be_found_nothing_is():
 def test_without_selection_every_clustered_feature_is_selected():
     frame, schema, _, _ = mixed_cohort(2, n=40)
     with pytest.warns(UserWarning, match="empty"):
-        model = MAPDP(
+        model = MAPDP.as_published(
             FeatureSchema([Feature(name="empty", likelihood="gaussian"), *schema]), n_restarts=2, random_state=0
         ).fit(frame.assign(empty=np.nan))
     assert model.selected_features_ == list(schema.names)
@@ -266,10 +272,10 @@ def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
     frame, schema, _ = _toy(7)
     shuffled = np.random.default_rng(0).permutation(len(frame))
     options = {"select_features": True, "n_restarts": 6, "random_state": 3}
-    one = MAPDP(schema, n_jobs=1, **options).fit(frame)
+    one = MAPDP.as_published(schema, n_jobs=1, **options).fit(frame)
     for other, rows in (
-        (MAPDP(schema, n_jobs=2, **options).fit(frame), np.arange(len(frame))),
-        (MAPDP(schema, n_jobs=2, **options).fit(frame.iloc[shuffled]), shuffled),
+        (MAPDP.as_published(schema, n_jobs=2, **options).fit(frame), np.arange(len(frame))),
+        (MAPDP.as_published(schema, n_jobs=2, **options).fit(frame.iloc[shuffled]), shuffled),
     ):
         assert other.log_joint_ == one.log_joint_
         assert other.selected_features_ == one.selected_features_
@@ -285,7 +291,7 @@ def test_where_all_features_differ_the_joint_is_that_of_partition_and_features()
     noise = np.random.default_rng(0).normal(size=(180, 5))
     frame = pd.DataFrame(4.0 * groups[:, None] * [1.0, 1.0, -1.0, 1.0, 0.7] + noise).add_prefix("x")
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = MAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
     assert model.selected_features_ == list(frame)
     expected = log_joint(frame, model.labels_, schema, select_features=True)
     assert model.log_joint_ == pytest.approx(expected, abs=1e-7)
@@ -340,7 +346,7 @@ def test_the_density_of_a_new_subject_shares_the_excluded_features(toy):
 
 def test_membership_and_the_papers_quantity_leave_the_subject_out():
     frame, schema, _ = _toy(2, n=40, n_irrelevant=15, missing=0.1)
-    model = MAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
     kinds = {feature.name: feature.likelihood for feature in schema}
     excluded = [name for name in frame if name not in model.selected_features_]
     assert model.n_clusters_ > 1
@@ -391,6 +397,6 @@ def test_a_saved_selection_comes_back(toy, tmp_path):
 
 def test_select_features_is_on_or_off():
     with pytest.raises(ValueError, match="select_features must be True or False, not 'yes'"):
-        MAPDP(select_features="yes").fit(np.eye(4))
+        MAPDP.as_published(select_features="yes").fit(np.eye(4))
     with pytest.raises(ValueError, match="select_features must be True or False, not 1"):
         log_joint(*mixed_cohort(0, 10)[:1], np.zeros(10), mixed_cohort(0, 10)[1], select_features=1)

@@ -25,16 +25,16 @@ frame = pd.DataFrame({"x": [0, 1] * 20, "y": [0.5, 2.0, 1.0, 7.5] * 10})
 schema = clinclust.FeatureSchema([
     clinclust.Feature(name="x", likelihood="bernoulli"), clinclust.Feature(name="y", likelihood="gaussian"),
 ])
-print(clinclust.MAPDP(schema, random_state=0).fit(frame).n_clusters_, "found by", clinclust.__file__)
+print(clinclust.MAPDP.as_published(schema, random_state=0).fit(frame).n_clusters_, "found by", clinclust.__file__)
 """
 _CHECKED_FITS = """
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust import MAPDP
-from clinclust.engine.search import sampled
-sampled.LARGE, sampled.N_SAMPLED = 100, 60
+from clinclust.engine.search import restarts
+restarts.LARGE, restarts.N_SAMPLED = 100, 60
 for n, kinds in ((70, EVERY_LIKELIHOOD * 2), (150, EVERY_LIKELIHOOD), (40, ("bernoulli",)), (40, ("gaussian",))):
     frame, schema, _, _ = mixed_cohort(0, n, likelihoods=kinds, missing=0.2)
-    model = MAPDP(schema, random_state=0, n_restarts=8, progress=False).fit(frame)
+    model = MAPDP.as_published(schema, random_state=0, n_restarts=8, progress=False).fit(frame)
     model.predict_proba(frame)
 """
 
@@ -69,7 +69,7 @@ from clinclust import MAPDP
 import clinclust.engine.kernels.inner_loops as loops
 n, kinds, options = json.loads(sys.argv[1])
 frame, schema, _, _ = mixed_cohort(0, n, kinds, missing=0.1)
-model = MAPDP(schema, random_state=0, progress=False, **options).fit(frame)
+model = MAPDP.as_published(schema, random_state=0, progress=False, **options).fit(frame)
 print(json.dumps({
     "loops": loops.add_rows.__module__,
     "llvmlite": "clinclust.engine.kernels.vectors" in sys.modules,
@@ -139,7 +139,7 @@ def test_plain_kernels_find_the_same_bits_without_llvmlite(tmp_path):
     vectors = _mixed_fit(tmp_path, *cohort)
     plain = _mixed_fit(tmp_path, *cohort, CLINCLUST_PLAIN_KERNELS="1")
     assert vectors.pop("loops") == "clinclust.engine.kernels.lanes"
-    assert plain.pop("loops") == "clinclust.engine.kernels.plain.lanes"
+    assert plain.pop("loops") == "clinclust.engine.kernels.plain"
     assert (vectors.pop("llvmlite"), plain.pop("llvmlite")) == (True, False)
     assert len(set(vectors["labels"])) > 1
     assert plain == vectors
@@ -150,7 +150,7 @@ def test_kernels_run_without_being_compiled(tmp_path):
     cohort = (20, EVERY_LIKELIHOOD + ("binomial",) * 8, {"n_restarts": 1, "outlying_share": 0.05, "discount": 0.3})
     compiled = _mixed_fit(tmp_path, *cohort)
     plain = _mixed_fit(tmp_path, *cohort, NUMBA_DISABLE_JIT="1")
-    assert plain["loops"] == "clinclust.engine.kernels.plain.lanes"
+    assert plain["loops"] == "clinclust.engine.kernels.plain"
     assert plain["labels"] == compiled["labels"]
     assert plain["joint"] == pytest.approx(compiled["joint"], rel=1e-12)  # lgamma is not quite the same
     found, expected = (np.frombuffer(bytes.fromhex(fit["membership"])) for fit in (plain, compiled))

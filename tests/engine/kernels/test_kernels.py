@@ -138,5 +138,5 @@ def test_identical_subjects_are_never_apart_at_a_fixed_point():
     twins = frame.loc[np.repeat(frame.index, 2)].reset_index(drop=True)
     from clinclust import MAPDP
 
-    labels = MAPDP(schema, random_state=1).fit(twins).labels_
+    labels = MAPDP.as_published(schema, random_state=1).fit(twins).labels_
     assert labels[::2].tolist() == labels[1::2].tolist()

@@ -7,9 +7,9 @@ from llvmlite import ir
 from numba import njit
 from scipy.stats import betabinom
 
-from clinclust.engine.kernels import binomials, lanes
-from clinclust.engine.kernels.binomials import eight_binomials
-from clinclust.engine.kernels.eights import padded
+from clinclust.engine.kernels import lanes
+from clinclust.engine.kernels.lanes import eight_binomials
+from clinclust.engine.kernels.plain import padded
 
 _LLVMLITE = tuple(int(part) for part in llvmlite.__version__.split(".")[:2])
 
@@ -167,7 +167,6 @@ def test_pointers_need_no_types(monkeypatch):
         return address
 
     monkeypatch.setattr(lanes, "memory_of", without_type)
-    monkeypatch.setattr(binomials, "memory_of", without_type)
     for function in (_log, _rows, _highest, _sum_of_rows, _terms, _products, _sum, _binomials):
         monkeypatch.setitem(globals(), function.__name__, njit(function.py_func))
     test_the_logarithm_is_right_to_the_last_place()

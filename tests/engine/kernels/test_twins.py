@@ -4,15 +4,13 @@ import numpy as np
 from numba import njit
 from scored import scored
 
-from clinclust.engine.kernels import binomials, lanes
-from clinclust.engine.kernels.eights import padded
-from clinclust.engine.kernels.plain import binomials as plain_binomials
-from clinclust.engine.kernels.plain import lanes as plain_lanes
+from clinclust.engine.kernels import lanes, plain
+from clinclust.engine.kernels.plain import padded
 
 COUNTS = [*range(1, 18), 23, 24, 25, 39, 40]
 
 
-def _both(name, vectors=lanes, plain=plain_lanes):
+def _both(name):
     """Return two functions that Python can call: the vector one, and its twin."""
 
     def called(function):
@@ -22,13 +20,13 @@ def _both(name, vectors=lanes, plain=plain_lanes):
 
         return call
 
-    return called(getattr(vectors, name)), called(getattr(plain, name))
+    return called(getattr(lanes, name)), called(getattr(plain, name))
 
 
 add_rows, sum_rows, highest = _both("add_rows"), _both("sum_rows"), _both("highest")
 add_log_terms, add_log_products = _both("add_log_terms"), _both("add_log_products")
 sum_log_terms, log_in_place = _both("sum_log_terms"), _both("log_in_place")
-eight_binomials = _both("eight_binomials", binomials, plain_binomials)
+eight_binomials = _both("eight_binomials")
 
 
 def _same_bits(one, other):

@@ -10,12 +10,12 @@ from scipy import stats
 from scipy.special import gammaln, multigammaln
 
 import clinclust as cc
-from clinclust.engine.kernels.log_marginals import log_marginals
+from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
-from clinclust.priors import normal_wishart
+from clinclust.priors.normal_wishart import NormalWishart
 
 NAMES = ("height", "weight", "waist")
 SCALES = np.array([0.1, 10.0, 1e4])
@@ -145,7 +145,7 @@ def test_scores_are_the_predictives_of_scipy(seed):
 def test_the_search_finds_the_best_of_all_partitions(seed):
     values, _ = measured(seed, 7)
     prior = a_prior(seed)
-    model = cc.MAPDP(
+    model = cc.MAPDP.as_published(
         block_schema(), hyperparameters=by_feature(prior), concentration=2.0, n_restarts=10, random_state=0
     ).fit(pd.DataFrame(values, columns=list(NAMES)))
     partitions = (
@@ -222,7 +222,7 @@ def test_the_most_complete_features_come_first(tmp_path):
     frame.loc[:9, "weight"] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = cc.MAPDP(block_schema(), n_restarts=1, random_state=0, progress=False).fit(frame)
+        model = cc.MAPDP.as_published(block_schema(), n_restarts=1, random_state=0, progress=False).fit(frame)
     turned = block_schema(("waist", "weight", "height"))
     for schema in (block_schema(), turned):
         assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(model.log_joint_, abs=1e-9)
@@ -282,8 +282,8 @@ def test_the_numpy_prior_agrees_with_the_kernels():
     for feature in range(3):
         theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
         sums = partition.statistics[:2, arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
-        after = normal_wishart.posterior(theta[None], sums)
-        found = normal_wishart.log_normalizer(after) - normal_wishart.log_normalizer(theta)
+        after = NormalWishart.posterior(theta[None], sums)
+        found = NormalWishart.log_normalizer(after) - NormalWishart.log_normalizer(theta)
         np.testing.assert_allclose(found, kernels[:, feature], rtol=1e-11)
 
 
@@ -329,7 +329,7 @@ def test_impossible_priors_are_all_told():
     given["weight"] |= {"scatter": [1.0], "kappa": given["weight"]["kappa"] + 1}
     given["waist"] |= {"degrees": 1.5}
     with pytest.raises(ValueError, match="The hyperparameters cannot be used") as refused:
-        cc.MAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
+        cc.MAPDP.as_published(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
     for sentence in ("weight: scatter must hold 2 number", "weight: kappa", "waist: degrees must be above 2"):
         assert sentence in str(refused.value)
 
@@ -339,7 +339,7 @@ def test_a_scatter_matrix_must_be_positive_definite():
     given = by_feature(a_prior(12))
     given["weight"]["scatter"][0] = 1e9
     with pytest.raises(ValueError, match="weight: scatter is not that of a positive definite matrix"):
-        cc.MAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
+        cc.MAPDP.as_published(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
 
 
 def test_a_block_holds_no_other_likelihood():

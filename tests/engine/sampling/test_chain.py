@@ -15,9 +15,8 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling import division
-from clinclust.engine.sampling.chain import Chain
+from clinclust.engine.sampling.chain import Chain, draw_concentration
 from clinclust.engine.sampling.chains import SamplingPlan, run_chains
-from clinclust.engine.sampling.concentration_draws import draw_concentration
 from clinclust.engine.sampling.division import divide_or_merge, far_first
 from clinclust.engine.search.threads import SearchCancelled
 

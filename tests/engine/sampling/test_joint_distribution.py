@@ -14,13 +14,12 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.engine.joint_estimates.empirical import objectives
-from clinclust.engine.joint_estimates.hyperprior import Hyperprior
-from clinclust.engine.kernels.draws import draw_moves
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives
+from clinclust.engine.kernels.sweep import draw_moves
 from clinclust.engine.problem import problem as posing
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.sampling import chain as chains
-from clinclust.engine.sampling import concentration_draws, division, hyperparameter_draws
+from clinclust.engine.sampling import division
 from clinclust.engine.sampling.chain import Chain, Unknown
 
 N, N_PRIOR = 8, 20_000
@@ -192,7 +191,7 @@ def _with_model(**changes):
 
 
 def _without_jacobian(monkeypatch):
-    monkeypatch.setattr(concentration_draws, "log_concentration_hyperprior", lambda concentration: -concentration / 3.0)
+    monkeypatch.setattr(chains, "log_concentration_hyperprior", lambda concentration: -concentration / 3.0)
 
 
 def _narrow_hyperprior(monkeypatch):
@@ -202,7 +201,7 @@ def _narrow_hyperprior(monkeypatch):
         for places, objective in objectives(*given):
             yield places, lambda at, objective=objective: (objective(at)[0] - 0.5 * (at**2).sum(axis=-1), None)
 
-    monkeypatch.setattr(hyperparameter_draws, "objectives", flat)
+    monkeypatch.setattr(chains, "objectives", flat)
 
 
 def _every_merger(monkeypatch):

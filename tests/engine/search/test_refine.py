@@ -6,8 +6,7 @@ import pytest
 
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search import refine
-from clinclust.engine.search.attempts import Attempts
-from clinclust.engine.search.one_start import search_from
+from clinclust.engine.search.one_start import Attempts, search_from
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import minimum_gain

@@ -13,8 +13,8 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import leave_one_out_scores
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import sampled, scan
-from clinclust.engine.search.agreement import adjusted_rand_index
+from clinclust.engine.search import settle as settling
+from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import minimum_gain, settle
 
@@ -37,7 +37,7 @@ def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed):
     partition = new_partition(problem.cohort.arrays, labels)
     scores = np.zeros((300, 11))  # the last column: a new cluster, which some prefer
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
-    found = scan.scan(problem.cohort.arrays, labels, problem.model, partition, minimum_gain(problem))
+    found = settling.scan(problem.cohort.arrays, labels, problem.model, partition, minimum_gain(problem))
     np.testing.assert_array_equal(found.labels, scores.argmax(axis=1))
     np.testing.assert_array_equal(found.candidates, np.flatnonzero(found.labels != labels))
     fresh = new_partition(problem.cohort.arrays, found.labels, partition.sizes.size - 2)
@@ -48,9 +48,9 @@ def test_a_scan_finds_the_best_cluster_of_everybody_and_adds_them_up(seed):
 def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
     problem, _ = _problem(1, 500, missing=0.1)
     labels = np.random.default_rng(0).integers(4, size=500)
-    whole = scan._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
-    monkeypatch.setattr(scan, "CHUNK", 64)
-    parts = scan._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
+    whole = settling._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
+    monkeypatch.setattr(settling, "CHUNK", 64)
+    parts = settling._scan_all(problem, new_partition(problem.cohort.arrays, labels), 1e-9, pool)
     np.testing.assert_array_equal(parts.labels, whole.labels)
     np.testing.assert_array_equal(parts.candidates, whole.candidates)
     np.testing.assert_allclose(parts.statistics, whole.statistics, rtol=1e-12, atol=1e-12)
@@ -60,7 +60,7 @@ def test_scanning_in_chunks_is_scanning_all(monkeypatch, pool):
 def test_scans_settle_at_a_fixed_point_of_the_sweep_and_the_joint_never_falls(seed, pool):
     problem, _ = _problem(seed, 400, likelihoods=LIKELIHOODS * 2, missing=0.1)
     start = np.random.default_rng(seed).integers(6, size=400)
-    found = scan.settle_by_scans(problem, start, SearchPlan(max_sweeps=100), pool)
+    found = settling.settle_by_scans(problem, start, SearchPlan(max_sweeps=100), pool)
     assert found.converged
     assert (np.diff(found.trace) > 0.0).all()
     again = settle(problem, found.partition.labels, np.arange(400), 100, Event())
@@ -73,7 +73,7 @@ def test_everybody_is_assigned_to_clusters_of_others(pool):
     some = np.arange(0, 300, 3)
     labels = np.random.default_rng(0).integers(3, size=some.size)
     part = problem.restricted_to(some, 0)
-    best = scan.assigned(problem, new_partition(part.cohort.arrays, labels), pool)
+    best = settling.assigned(problem, new_partition(part.cohort.arrays, labels), pool)
     others = np.setdiff1d(np.arange(300), some)
     for subject in others[:40]:
         joint = problem.restricted_to(np.append(some, subject), 0)
@@ -95,18 +95,18 @@ def _cohort(n_subjects, rare=0.0):
 
 @pytest.fixture
 def small_samples(monkeypatch):
-    monkeypatch.setattr(sampled, "N_SAMPLED", 400)
+    monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 400)
     monkeypatch.setattr("clinclust.estimators.search.LARGE", 1000)
-    monkeypatch.setattr(scan, "CHUNK", 256)
+    monkeypatch.setattr(settling, "CHUNK", 256)
 
 
 def test_a_sample_leads_to_the_partition_that_a_search_among_all_finds(small_samples):
     frame, schema, _ = _cohort(1500)
-    model = MAPDP(schema, random_state=0, n_jobs=2).fit(frame)
+    model = MAPDP.as_published(schema, random_state=0, n_jobs=2).fit(frame)
     assert model.restarts_["start"].str.startswith("sample: ").all()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clinclust.estimators.search.LARGE", 10_000)
-        among_all = MAPDP(schema, random_state=0).fit(frame)
+        among_all = MAPDP.as_published(schema, random_state=0).fit(frame)
     assert not among_all.restarts_["start"].str.startswith("sample: ").any()
     assert model.log_joint_ == pytest.approx(among_all.log_joint_, abs=2.0)
     assert adjusted_rand_index(model.labels_, among_all.labels_) > 0.98
@@ -115,7 +115,7 @@ def test_a_sample_leads_to_the_partition_that_a_search_among_all_finds(small_sam
 
 def test_a_subtype_too_rare_for_the_sample_is_found_among_all(small_samples):
     frame, schema, groups = _cohort(4000, rare=0.02)
-    labels = MAPDP(schema, random_state=1).fit(frame).labels_
+    labels = MAPDP.as_published(schema, random_state=1).fit(frame).labels_
     rare = groups == 3
     (most,) = [cluster for cluster in range(labels.max() + 1) if (labels[rare] == cluster).mean() > 0.6]
     assert (labels == most).sum() < 2 * rare.sum()
@@ -123,7 +123,7 @@ def test_a_subtype_too_rare_for_the_sample_is_found_among_all(small_samples):
 
 def test_threads_change_no_bit_of_a_large_fit(small_samples):
     frame, schema, _ = _cohort(2000)
-    fits = [MAPDP(schema, random_state=3, n_jobs=n_jobs).fit(frame) for n_jobs in (1, 2, 4)]
+    fits = [MAPDP.as_published(schema, random_state=3, n_jobs=n_jobs).fit(frame) for n_jobs in (1, 2, 4)]
     for other in fits[1:]:
         np.testing.assert_array_equal(other.labels_, fits[0].labels_)
         np.testing.assert_array_equal(other.membership_, fits[0].membership_)

@@ -1,0 +1,216 @@
+"""Subtypes found without a feature beside the reported ones: as many, by mergers or divisions, and how alike they are.
+
+Where a few features make the subtypes together, the log joint prefers one subtype as soon as one of them is left out.
+The subjects can still be divided by the others, and that division is as independent of the feature as any partition
+found without it. To test against it is as valid, and it keeps the power that a single subtype has not.
+"""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.associations.association_test import Part
+from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
+from clinclust.engine.search.split_merge import divisions, merge_tree
+from clinclust.estimators.subtype_tree import SubtypeTree
+
+__all__ = ["OTHER_BELOW", "AsReported", "Effects", "agreement", "as_many", "effects", "merged"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+_MOST_GROUPS = 8
+"""Groups are divided up to this number only: more take long, and leave little between the features to explain."""
+
+
+class AsReported(NamedTuple):
+    """The numbers of groups and subtypes of a reported partition."""
+
+    n_subtypes: int
+    n_large: int
+    """Subtypes of at least `enough` subjects."""
+    n_groups: int
+    """Groups of at least `enough` subjects that the subtypes are made of."""
+    enough: int
+
+
+def as_many(
+    problem: Problem, clusters: Labels, reported: AsReported, seed: int, cancelled: Event
+) -> tuple[Labels, Labels]:
+    """Return clusters and the subtype of each, as many as were reported where that can be.
+
+    Where too few clusters have enough subjects, the one whose division lowers the log joint least (or raises it most)
+    is divided, again and again. Then they are merged along their tree, as in `MAPDP.cut`, as long as enough subtypes of
+    enough subjects are left.
+
+    Parameters
+    ----------
+    problem : Problem
+    clusters : int64 (N,)
+        The clusters that a search found, 0 to J - 1.
+    reported : AsReported
+    seed : int
+        Seed of the random starts of the divisions.
+    cancelled : threading.Event
+
+    Returns
+    -------
+    clusters : int64 (N,)
+        0 to J' - 1 by decreasing size.
+    subtype_of : int64 (J',)
+        The subtype of each, from 0.
+    """
+    n_groups = max(reported.n_large, min(reported.n_groups, _MOST_GROUPS))
+    divided = _divided(problem, clusters, n_groups, reported.enough, np.random.default_rng(seed), cancelled)
+    clusters = by_decreasing_size(divided)
+    return clusters, merged(problem, clusters, reported.n_subtypes, reported.n_large, reported.enough)
+
+
+def merged(problem: Problem, clusters: Labels, n_subtypes: int, n_large: int, enough: float) -> Labels:
+    """Return the subtype of each cluster, int64 (J,), merged along their tree.
+
+    They are `n_subtypes`, or more where the tree would keep a few odd subjects apart and merge large subtypes: at least
+    `n_large` have `enough` subjects.
+    """
+    sizes = np.bincount(clusters)
+    if sizes.size > n_subtypes:
+        tree = SubtypeTree(clusters, *merge_tree(problem, clusters))
+        # The tree first undoes divisions that lowered the joint, before it merges a few odd subjects with others.
+        for number in range(n_subtypes, sizes.size):
+            subtype_of = tree.subtype_of(number)
+            if (np.bincount(subtype_of, sizes) >= enough).sum() >= n_large:
+                return subtype_of
+    return np.arange(sizes.size)
+
+
+class _Division(NamedTuple):
+    gain: float
+    members: Labels
+    labels: Labels
+
+
+def _divided(
+    problem: Problem, clusters: Labels, n_groups: int, enough: int, rng: np.random.Generator, cancelled: Event
+) -> Labels:
+    """Return the clusters after as many divisions as are needed, or can be made, int64 (N,)."""
+    missing = n_groups - int((np.bincount(clusters) >= enough).sum())
+    if missing <= 0:
+        return clusters
+    clusters = clusters.copy()
+    possible = [
+        _best_division(problem, np.flatnonzero(clusters == k), enough, rng, cancelled)
+        for k in range(int(clusters.max()) + 1)
+    ]
+    for _ in range(missing):
+        best = max((found for found in possible if found is not None), key=lambda found: found.gain, default=None)
+        if best is None or cancelled.is_set():
+            break
+        possible = [found for found in possible if found is not best]
+        clusters[best.members] = best.labels + clusters.max() + 1
+        possible += [
+            _best_division(problem, best.members[best.labels == part], enough, rng, cancelled)
+            for part in range(int(best.labels.max()) + 1)
+        ]
+    return clusters
+
+
+def _best_division(
+    problem: Problem, members: Labels, enough: int, rng: np.random.Generator, cancelled: Event
+) -> _Division | None:
+    """Return the division of a cluster with the highest log joint of which two parts have enough subjects, if any."""
+    if members.size < 2 * enough:
+        return None
+    part = problem.restricted_to(members, 0)
+    found = [
+        _Division(joint, members, labels)
+        for joint, labels in divisions(part, rng, cancelled)
+        if (np.bincount(labels) >= enough).sum() >= 2
+    ]
+    if not found:
+        return None
+    best = max(found, key=lambda division: division.gain)
+    return best._replace(gain=best.gain - log_joint(part, new_partition(part.cohort.arrays, np.zeros_like(members))))
+
+
+OTHER_BELOW = 0.5
+"""Subtypes found without a feature are other ones than the reported if their agreement with these is below this."""
+
+
+def agreement(reported: Labels, parts: list[Part]) -> float:
+    """Return the adjusted Rand index of the subtypes of the parts with the reported ones, weighed by subjects."""
+    found = [adjusted_rand_index(reported[part.rows], part.labels) for part in parts]
+    return float(np.average(found, weights=[part.rows.size for part in parts]))
+
+
+class Effects(NamedTuple):
+    """The difference in SDs of all subjects between the two reported subtypes that lie farthest apart in a feature."""
+
+    reported: float
+    """At least 0."""
+    found: float
+    """Between the subtypes found without it that have most subjects in common with these two; below 0 if the other one
+    is higher."""
+
+
+def effects(columns: Array, reported: Labels, groups: Labels, parts: list[Part]) -> Effects:
+    """Return the effects of a feature, as reported and in the subtypes of the parts; NaN where there is none.
+
+    Parameters
+    ----------
+    columns : float64 (N, C)
+        The feature, or an indicator of each of its levels; NaN = missing. The effect is that of the column in which two
+        subtypes lie farthest apart.
+    reported : int64 (N,)
+        The reported subtypes, 0 to K - 1.
+    groups : int64 (N,)
+        The same, and -1 in those with too few subjects.
+    parts : list of Part
+    """
+    best = Effects(np.nan, np.nan)
+    for column in columns.T:
+        seen = ~np.isnan(column)
+        spread = float(column[seen].std()) if seen.any() else 0.0
+        if spread == 0.0:
+            continue
+        means = _means(column, groups)
+        if np.isfinite(means).sum() < 2:
+            continue
+        high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
+        difference = float(means[high] - means[low]) / spread
+        if not difference <= best.reported:
+            best = Effects(difference, _found(column, reported, parts, high, low) / spread)
+    return best
+
+
+def _found(column: Array, reported: Labels, parts: list[Part], high: int, low: int) -> float:
+    """Return the difference between the subtypes that are matched with two reported ones, weighed by subjects."""
+    from scipy.optimize import linear_sum_assignment
+
+    differences, weights = [], []
+    for part in parts:
+        shape = (int(reported.max()) + 1, int(part.labels.max()) + 1)
+        shared = np.zeros(shape)
+        np.add.at(shared, (reported[part.rows], part.labels), 1.0)
+        matched = dict(zip(*(side.tolist() for side in linear_sum_assignment(shared, maximize=True)), strict=True))
+        means = _means(column[part.rows], part.labels)
+        if high in matched and low in matched:
+            differences.append(means[matched[high]] - means[matched[low]])
+            weights.append(part.rows.size)
+    return float(np.average(differences, weights=weights)) if differences else float("nan")
+
+
+def _means(column: Array, groups: Labels) -> Array:
+    """Return the mean of each group from 0 on, float64 (K,); NaN if it has no value."""
+    seen = ~np.isnan(column) & (groups >= 0)
+    n_groups = int(groups.max()) + 1
+    n = np.bincount(groups[seen], minlength=n_groups)
+    sums = np.bincount(groups[seen], column[seen], minlength=n_groups)
+    return np.where(n > 0, sums / np.maximum(n, 1), np.nan)

@@ -1,0 +1,301 @@
+"""Empirical Bayes: the hyperparameters that maximise the extended joint of a given partition, under a weak hyperprior.
+
+Every hyperparameter that the schema does not state is log-normal around its default. The prior mean of a Gaussian
+feature is normal around its default, in units of the feature's standard deviation:
+
+    u = ln theta                    (positive hyperparameters)
+    u = mean / standard deviation   (the mean of a Gaussian feature)
+    u ~ Normal(u of the default, 1)
+
+Densities are densities of u. A standard deviation of 1 weighs about as one cluster, which counts as one draw from the
+prior. The log marginals grow at most in proportion to |u|, and the log hyperprior falls with u^2: the maximum is
+finite for all data. The prior of a multivariate Gaussian block is not estimated.
+
+Features do not share hyperparameters. Given a partition, each feature d is therefore a separate problem, and all
+features with the same conjugate prior are maximised together:
+
+    maximise over theta    exponent_d sum_k ln m_d(x_kd | theta) + ln hyperprior(theta)
+
+Raykov et al. (2016, appendix G.1) omit the prior terms of the updates instead. Taken literally, this gives a prior as
+strong as the whole cohort.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
+
+if TYPE_CHECKING:
+    from clinclust.engine.kernels.partition import Partition
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.priors.conjugate import ConjugatePrior
+
+
+__all__ = ["Hyperprior", "maximise_hyperparameters", "objectives", "with_prior"]
+
+Array = NDArray[np.float64]
+Places = NDArray[np.int64]
+Objective = Callable[[Array], tuple[Array, Array]]
+
+_MOST_STEPS = 100
+_DIFFERENCE = 1e-5
+_LEAST_GAIN = 1e-12
+_FARTHEST_STEP = 2.0
+
+
+@dataclass(frozen=True)
+class Hyperprior:
+    """The hyperprior of the H hyperparameters of a cohort (the flat prior), on the encoded scale."""
+
+    centre: Array
+    """(H,) the default hyperparameters."""
+    location: NDArray[np.bool_]
+    """(H,) true for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative."""
+    free: NDArray[np.bool_]
+    """(H,) true for hyperparameters that the schema does not state. Only these are estimated."""
+
+    @classmethod
+    def of(cls, problem: Problem) -> Hyperprior:
+        """Return the hyperprior centred at the present hyperparameters. Those that the schema states are not free."""
+        location, free = [], []
+        encoding = problem.cohort.encoding
+        for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
+            names = likelihood.hyperparameter_names
+            location += [likelihood.is_chained or name == "mean" for name in names]
+            free += [not likelihood.is_chained and name not in (feature.prior or {}) for name in names]
+        return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))
+
+    def offsets(self, prior: Array, places: Places | slice = slice(None)) -> Array:
+        """Return u minus the u of the default, for all hyperparameters or for those at the indices `places`."""
+        location, centre = self.location[places], self.centre[places]
+        ratio = np.where(location, 1.0, prior) / np.where(location, 1.0, centre)
+        return np.where(location, prior - centre, np.log(ratio))
+
+    def prior_at(self, offsets: Array, places: Places | slice = slice(None)) -> Array:
+        """Return the hyperparameters that have these offsets: the inverse of `offsets`."""
+        location, centre = self.location[places], self.centre[places]
+        return np.where(location, centre + offsets, centre * np.exp(np.where(location, 0.0, offsets)))
+
+    def slopes(self, prior: Array, places: Places | slice = slice(None)) -> Array:
+        """Return d theta / d u: theta for a positive hyperparameter, 1 for a prior mean."""
+        return np.where(self.location[places], 1.0, prior)
+
+    def log_density(self, prior: Array) -> float:
+        """Return the log density of u, summed over the free hyperparameters."""
+        offsets = self.offsets(prior)[self.free]
+        return -0.5 * float((offsets**2).sum()) - 0.5 * math.log(2.0 * math.pi) * offsets.size
+
+
+def with_prior(problem: Problem, prior: Array) -> Problem:
+    """Return the problem with other hyperparameters, float64 (H,). Those that the schema states keep every digit."""
+    encoding = problem.cohort.encoding
+    named = named_hyperparameters(encoding, prior)
+    for feature in encoding.features:
+        stated = problem.hyperparameters[feature.name]
+        named[feature.name].update({name: stated[name] for name in feature.prior or {}})
+    # Users see the hyperparameters by name and may pass them back, so the flat array is computed from those numbers.
+    flat = flat_prior(encoding, named)
+    return replace(
+        problem,
+        cohort=problem.cohort.with_prior(flat, problem.model.powers),
+        hyperparameters=named,
+        model=problem.model._replace(prior=flat),
+    )
+
+
+def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Problem:
+    """Return the problem with the hyperparameters that maximise the extended joint given a partition.
+
+    Hyperparameters that are not free keep their values. The maximisation begins at the present hyperparameters, and no
+    feature's objective ends lower than it began.
+    """
+    prior = problem.model.prior.copy()
+    for places, objective in objectives(problem, partition, hyperprior):
+        free = hyperprior.free[places]
+        offsets = climb(objective, hyperprior.offsets(prior[places], places), free)
+        prior[places] = np.where(free, hyperprior.prior_at(offsets, places), prior[places])
+    return with_prior(problem, prior)
+
+
+def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Places, Objective]]:
+    """Yield, for each conjugate prior, the indices of its hyperparameters, int64 (F, P), and its objective.
+
+    The objective takes offsets, float64 (F, P), and returns what `objective_by_feature` returns, with the log base
+    measures of features whose base measure depends on the prior.
+    """
+    sums = partition.statistics[: int(partition.n_clusters[0])]
+    for features, conjugate, places, statistics_places in _features_by_prior(problem):
+        statistics = sums[:, statistics_places]
+        exponents = problem.model.exponents[features]
+        objective = partial(objective_by_feature, conjugate, hyperprior, places, statistics, exponents)
+        if problem.cohort.encoding.likelihoods[features[0]].base_depends_on_prior:
+            objective = partial(_with_base_measures, objective, problem, features, hyperprior, places)
+        yield places, objective
+
+
+def objective_by_feature(
+    conjugate: type[ConjugatePrior],
+    hyperprior: Hyperprior,
+    places: Places,
+    statistics: Array,
+    exponents: Array,
+    offsets: Array,
+) -> tuple[Array, Array]:
+    """Return each feature's term of the extended joint, without constants, and its gradient in the offsets.
+
+    The values (F,) are exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2.
+
+    Parameters
+    ----------
+    conjugate : class
+        The conjugate prior of these F features, a class of `clinclust.priors`.
+    hyperprior : Hyperprior
+    places : int64 (F, P)
+        Indices of their hyperparameters in the flat prior.
+    statistics : float64 (K, F, S)
+        Sufficient statistics of every cluster and feature.
+    exponents : float64 (F,)
+        Power of the likelihood of each feature (`Model.exponents`).
+    offsets : float64 (F, P)
+        As `Hyperprior.offsets` returns them.
+    """
+    prior = hyperprior.prior_at(offsets, places)
+    marginals = conjugate.log_normalizer(conjugate.posterior(prior, statistics)) - conjugate.log_normalizer(prior)
+    slopes = conjugate.log_marginal_gradient(prior, statistics).sum(axis=0) * hyperprior.slopes(prior, places)
+    values = exponents * marginals.sum(axis=0) - 0.5 * (offsets**2).sum(axis=-1)
+    return values, exponents[:, None] * slopes - offsets
+
+
+def _with_base_measures(
+    objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Places, offsets: Array
+) -> tuple[Array, Array]:
+    """Return an objective and its gradient with the log base measures of these features, which depend on the prior."""
+    values, gradients = objective(offsets)
+    prior = hyperprior.prior_at(offsets, places)
+    slopes = hyperprior.slopes(prior, places)
+    exponents, cohort = problem.model.exponents, problem.cohort
+    for row, feature in enumerate(features):
+        likelihood, counts = cohort.encoding.likelihoods[feature], cohort.level_counts(feature).astype(np.float64)
+        start, stop = cohort.arrays.level_start[feature : feature + 2]
+        levels = cohort.arrays.level_values[start:stop]
+        values[row] += exponents[feature] * float((counts * likelihood.log_base_measure(levels, prior[row])).sum())
+        gradients[row] += exponents[feature] * likelihood.log_base_gradient(levels, counts, prior[row]) * slopes[row]
+    return values, gradients
+
+
+def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[ConjugatePrior], Places, Places]]:
+    """Return, for each conjugate prior, its features, the prior, and indices into the flat arrays.
+
+    The indices are those of the hyperparameters, int64 (F, P), and of the sufficient statistics, int64 (F, S).
+    """
+    arrays = problem.cohort.arrays
+    groups: dict[tuple[type[ConjugatePrior], int, int], list[int]] = {}
+    for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):
+        if likelihood.is_chained:
+            continue
+        shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
+        groups.setdefault(shape, []).append(index)
+
+    def places(starts: Places, features: list[int]) -> Places:
+        first = starts[features]
+        return first[:, None] + np.arange(starts[features[0] + 1] - first[0])
+
+    return [
+        (features, conjugate, places(arrays.prior_start, features), places(arrays.statistic_start, features))
+        for (conjugate, *_), features in groups.items()
+    ]
+
+
+def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free: NDArray[np.bool_]) -> Array:
+    """Return where F functions of P variables each are maximal, float64 (F, P); no value ends lower than at `start`.
+
+    This is Newton's method with a Hessian from differences of the gradient. Each function has its own Levenberg
+    damping, which grows until the matrix is positive definite and the step raises the value, and shrinks after a step
+    that does. No library matrix routines are used, because their last bits depend on the number of threads.
+
+    Parameters
+    ----------
+    objective : callable
+        Takes points (F, P); returns the values (F,) and their gradients (F, P).
+    start : float64 (F, P)
+    free : bool (F, P)
+        True for variables that may change.
+    """
+    points = start.copy()
+    values, gradients = objective(points)
+    gradients = np.where(free, gradients, 0.0)
+    damping = np.full(values.size, 1e-3)
+    active = np.ones(values.size, dtype=bool)
+    curvatures = _negative_hessian(objective, points, free)
+    for _ in range(_MOST_STEPS):
+        steps, uphill = _damped_step(curvatures, gradients, damping)
+        steps = np.where(uphill[:, None], steps, 0.0)
+        longest = np.abs(steps).max(axis=1, keepdims=True)
+        steps *= np.minimum(1.0, _FARTHEST_STEP / np.maximum(longest, 1e-300))
+        # The first-order gain of the step. If it is below the rounding error of the value, the function is done.
+        promised = (steps * gradients).sum(axis=1)
+        active &= ~uphill | (promised > _LEAST_GAIN * np.maximum(1.0, np.abs(values)))
+        if not active.any():
+            break
+        candidates = points + np.where(active[:, None], steps, 0.0)
+        after, slopes = objective(candidates)
+        rose = active & uphill & (after > values)
+        damping = np.where(rose, damping / 10.0, np.minimum(damping * 10.0, 1e12))
+        points = np.where(rose[:, None], candidates, points)
+        values = np.where(rose, after, values)
+        gradients = np.where(rose[:, None] & free, slopes, gradients)
+        if rose.any():
+            curvatures = _negative_hessian(objective, points, free)
+    return points
+
+
+def _negative_hessian(
+    objective: Callable[[Array], tuple[Array, Array]], points: Array, free: NDArray[np.bool_]
+) -> Array:
+    """Return the negative Hessian of each function, symmetric, float64 (F, P, P).
+
+    Rows and columns of variables that are not free are those of the identity matrix.
+    """
+    n_variables = points.shape[1]
+    columns = []
+    for variable in range(n_variables):
+        difference = np.zeros(n_variables)
+        difference[variable] = _DIFFERENCE
+        above, below = objective(points + difference)[1], objective(points - difference)[1]
+        columns.append((below - above) / (2.0 * _DIFFERENCE))
+    hessian = np.stack(columns, axis=-1)
+    both = free[:, :, None] & free[:, None, :]
+    return np.where(both, 0.5 * (hessian + hessian.transpose(0, 2, 1)), np.eye(n_variables))
+
+
+def _damped_step(curvatures: Array, gradients: Array, damping: Array) -> tuple[Array, NDArray[np.bool_]]:
+    """Solve (curvature + damping I) step = gradient by Gaussian elimination; return the steps (F, P).
+
+    Also return whether each matrix is positive definite (all its pivots are above 1e-10), bool (F,), so that the step
+    is uphill.
+    """
+    n_variables = gradients.shape[1]
+    matrix = curvatures + damping[:, None, None] * np.eye(n_variables)
+    right = gradients.copy()
+    uphill = np.ones(gradients.shape[0], dtype=bool)
+    for column in range(n_variables):
+        pivot = matrix[:, column, column]
+        uphill &= pivot > 1e-10
+        pivot = np.where(pivot > 1e-10, pivot, 1.0)
+        for row in range(column + 1, n_variables):
+            factor = matrix[:, row, column] / pivot
+            matrix[:, row] -= factor[:, None] * matrix[:, column]
+            right[:, row] -= factor * right[:, column]
+    steps = np.zeros_like(right)
+    for row in reversed(range(n_variables)):
+        rest = right[:, row] - (matrix[:, row, row + 1 :] * steps[:, row + 1 :]).sum(axis=1)
+        steps[:, row] = rest / np.where(uphill, matrix[:, row, row], 1.0)
+    return steps, uphill

@@ -1,1 +1,0 @@
-"""The compiled version of each conjugate prior: log marginals of a cluster, and log predictives of a new value."""

@@ -1,0 +1,213 @@
+"""Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
+
+Each feature of such a block is a regression on the features before it (`clinclust.priors.normal_wishart`). From these
+follow a mean vector and a covariance matrix of the block, and so the distribution of any feature given any others. This
+is exact if no value of the block was missing in the cohort. Else each regression rests on the subjects in whom its
+features were observed, and the number of degrees of freedom is that of the last.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.engine.problem.encoding import model_values
+from clinclust.priors.normal_wishart import NormalWishart, parts
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from clinclust.engine.problem.encoding import Encoding
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.likelihoods.likelihood import Likelihood
+
+
+__all__ = ["block_predictive", "draw_in_block", "drawn_moments", "encoded_block", "log_predictives", "patterns_of"]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+_SMALLEST = 1e-280
+"""Draws of gamma variables of a tiny shape may be 0."""
+
+
+def log_predictives(
+    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: NDArray[np.bool_] | None = None
+) -> Array:
+    """Return ln p(x_d | a cluster) of subjects, float64 (D, n), the terms of a score; 0 where a value is missing.
+
+    With A the log normaliser of the conjugate prior and theta_k the posterior of the cluster, it is
+    A(theta_k + T(x)) - A(theta_k) + ln h(x) on the encoded scale, without the Jacobian of the standardisation. Where
+    values may be outlying, it is the mixture with the prior predictive, as in `Clusters.scores`.
+
+    Parameters
+    ----------
+    clusters : Clusters
+    values : mapping
+        Columns of `model_values`, float64 (n,) each.
+    labels : int64 (n,)
+        The cluster under which each subject is judged; K is the empty one.
+    left_out : bool (D, n), optional
+        The values to take from the statistics of that cluster first, because these hold them: the cluster then judges
+        a value by all others.
+    """
+    encoding, found = clusters.encoding, []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        before = encoding.features[index - likelihood.n_before : index]
+        centres, scales = encoding.standards_of(index, likelihood.n_before)
+        columns = (np.column_stack([values[one.name] for one in (*before, feature)]) - centres) / scales
+        # Given features one of which is missing, the value takes no part.
+        column = np.where(np.isnan(columns).any(axis=1), np.nan, columns[:, -1])
+        theta, sums = clusters.factor_of(index)
+        held = np.vstack([sums, np.zeros(sums.shape[1])])[labels]
+        # Of a feature that is the same in all clusters, one value of N counts for nothing, and in every cluster alike.
+        if left_out is not None and clusters.included[index]:
+            held -= likelihood.statistics_of_block(columns) * left_out[index][:, None]
+        logs = _logs(likelihood, columns, likelihood.prior.posterior(theta[None, :], held), theta)
+        if clusters.outlying_share > 0.0 and not likelihood.is_chained:
+            share = clusters.outlying_share
+            of_prior = _logs(likelihood, columns, theta[None, :], theta)
+            logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + of_prior)
+        found.append(np.where(np.isnan(column), 0.0, logs))
+    return np.array(found).reshape(len(found), labels.size)
+
+
+def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
+    """Return the log predictives of values (n, l + 1), the feature's own last, under posteriors (n, P) or (1, P).
+
+    `theta` (P,) is the prior.
+    """
+    prior = likelihood.prior
+    after = prior.posterior(posteriors, likelihood.statistics_of_block(values))
+    rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
+    return rise + likelihood.log_base_measure(values[:, -1], theta)
+
+
+@dataclass(frozen=True)
+class BlockPredictive:
+    """The multivariate Student t distribution of a block in each cluster; the last is a new one."""
+
+    mean: Array
+    """(K + 1, p)"""
+    scale: Array
+    """(K + 1, p, p)"""
+    degrees: Array
+    """(K + 1,) degrees of freedom."""
+
+    def given(self, place: int, others: NDArray[np.bool_], values: Array) -> Array:
+        """Return the distribution of one feature given others, as Normal-Gamma hyperparameters, float64 (n, K + 1, 4).
+
+        It is Student's t with nu + q degrees of freedom for q others, the conditional mean of the normal distribution,
+        and its conditional variance times (nu + squared Mahalanobis distance of the others) / (nu + q).
+
+        Parameters
+        ----------
+        place : int
+            Place of the feature in the block.
+        others : bool (p,)
+            The features that are known.
+        values : float64 (n, p)
+            Encoded values of subjects; those of `others` must be there.
+        """
+        n, q = len(values), int(others.sum())
+        found = np.empty((n, self.degrees.size, 4))
+        for k, (mean, scale, degrees) in enumerate(zip(self.mean, self.scale, self.degrees, strict=True)):
+            apart = values[:, others] - mean[others]
+            weights = np.linalg.solve(scale[np.ix_(others, others)], np.column_stack([scale[others, place], apart.T]))
+            distance = np.einsum("nq,qn->n", apart, weights[:, 1:])
+            rest = scale[place, place] - float(scale[place, others] @ weights[:, 0])
+            variance = (degrees + distance) / (degrees + q) * rest
+            shape = 0.5 * (degrees + q)
+            found[:, k, 0] = mean[place] + np.einsum("nq,q->n", apart, weights[:, 0])
+            found[:, k, 1], found[:, k, 2] = 1.0, shape
+            found[:, k, 3] = 0.5 * variance * shape  # the squared scale of the predictive is 2 rate / shape
+        return found
+
+
+def encoded_block(frame: pd.DataFrame, encoding: Encoding, members: list[int]) -> Array:
+    """Return the columns of a block of a validated frame as encoded values, float64 (n, p); NaN = missing."""
+    features = tuple(encoding.features[index] for index in members)
+    values = model_values(frame, features)
+    columns = np.column_stack([values[feature.name] for feature in features])
+    return np.asarray((columns - encoding.centres[members]) / encoding.scales[members])
+
+
+def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
+    """Return the distribution of a block in each cluster, from `members_of_chains`."""
+    n = clusters.sizes.size + 1
+    mean, scale = np.zeros((n, len(members))), np.zeros((n, len(members), len(members)))
+    degrees = kappa = np.ones(n)
+    for place, index in enumerate(members):
+        means, kappa, of_factor, scatter = parts(_posterior(clusters, index), place + 1)
+        degrees = of_factor - place
+        for k in range(n):
+            slopes = np.linalg.solve(scatter[k, :place, :place], scatter[k, :place, place])
+            rest = scatter[k, place, place] - float(slopes @ scatter[k, :place, place])
+            before = scale[k, :place, :place]
+            mean[k, place] = means[k, place] + float(slopes @ (mean[k, :place] - means[k, :place]))
+            scale[k, place, :place] = scale[k, :place, place] = before @ slopes
+            scale[k, place, place] = rest / degrees[k] + float(slopes @ before @ slopes)
+    return BlockPredictive(mean, scale * ((kappa + 1.0) / kappa)[:, None, None], degrees)
+
+
+def drawn_moments(
+    clusters: Clusters, members: list[int], cluster: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    """Return a mean vector (p,) and a covariance matrix (p, p) drawn from the posterior of a cluster.
+
+    The coefficients and the variance of each regression are drawn from their normal-gamma posterior.
+    """
+    mean, covariance = np.zeros(len(members)), np.zeros((len(members), len(members)))
+    for place, index in enumerate(members):
+        means, kappa, degrees, scatter = parts(_posterior(clusters, index)[cluster], place + 1)
+        moments = np.empty((place + 2, place + 2))
+        moments[0, 0], moments[0, 1:] = kappa, kappa * means
+        moments[1:, 0] = kappa * means
+        moments[1:, 1:] = scatter + kappa * np.outer(means, means)
+        root = np.linalg.cholesky(moments)
+        before = root[:-1, :-1]
+        precision = max(float(rng.gamma(0.5 * degrees)), _SMALLEST)
+        deviation = root[-1, -1] / np.sqrt(2.0 * precision)
+        noise = root[-1, :-1] + deviation * rng.standard_normal(place + 1)
+        coefficients = np.linalg.solve(before.T, noise)
+        slopes, so_far = coefficients[1:], covariance[:place, :place]
+        mean[place] = coefficients[0] + float(slopes @ mean[:place])
+        covariance[place, :place] = covariance[:place, place] = so_far @ slopes
+        covariance[place, place] = deviation**2 + float(slopes @ so_far @ slopes)
+    return mean, covariance
+
+
+def draw_in_block(mean: Array, covariance: Array, values: Array, rng: np.random.Generator) -> Array:
+    """Return encoded values (n, p) with the missing ones drawn from a normal distribution given the observed ones."""
+    drawn = values.copy()
+    for is_missing, rows in patterns_of(np.isnan(values)):
+        if is_missing.any():
+            seen = ~is_missing
+            weights = np.linalg.solve(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, is_missing)])
+            rest = covariance[np.ix_(is_missing, is_missing)] - covariance[np.ix_(is_missing, seen)] @ weights
+            centre = mean[is_missing] + (values[np.ix_(rows, seen)] - mean[seen]) @ weights
+            noise = rng.standard_normal((rows.size, int(is_missing.sum())))
+            drawn[np.ix_(rows, is_missing)] = centre + noise @ np.linalg.cholesky(rest).T
+    return drawn
+
+
+def patterns_of(marked: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Labels]]:
+    """Yield each different row of marks (p,) with the rows that have it, int64 (m,)."""
+    rows_of: dict[bytes, list[int]] = defaultdict(list)
+    for row, marks in enumerate(marked):
+        rows_of[marks.tobytes()].append(row)
+    for marks, rows in rows_of.items():
+        yield np.frombuffer(marks, dtype=np.bool_), np.array(rows, dtype=np.int64)
+
+
+def _posterior(clusters: Clusters, index: int) -> Array:
+    """Return the posterior hyperparameters of a factor in each cluster and, last, its prior, float64 (K + 1, P)."""
+    theta, sums = clusters.factor_of(index)
+    return NormalWishart.posterior(theta[None], np.vstack([sums, np.zeros(sums.shape[1])]))

@@ -1,0 +1,162 @@
+"""Read files that say what their columns are: parquet, and those of SPSS, Stata and SAS."""
+
+from __future__ import annotations
+
+import io
+from itertools import compress
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from clinclust.errors import InputError
+from clinclust.files.cell_text import canonical_text, number_of
+from clinclust.files.column_notes import ColumnKind, ColumnNotes, notes_of
+from clinclust.files.listed import listed, quoted
+from clinclust.files.opening import Source, guarded, package
+from clinclust.files.text_table import TEXT, TableRead
+
+__all__ = ["STATISTICAL", "read_parquet", "read_statistical"]
+
+_READERS = {
+    "sav": ("SPSS", "read_sav"),
+    "dta": ("Stata", "read_dta"),
+    "sas7bdat": ("SAS", "read_sas7bdat"),
+    "xpt": ("SAS", "read_xport"),
+}
+STATISTICAL = tuple(_READERS)
+"""The kinds of files that this module reads."""
+_MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
+_KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
+_PARTLY = "only some values have labels in {}: read as codes"
+_EQUAL = "two values have the same label in {}: read as codes"
+_DECLARED = (
+    "the file declares values that stand for a missing one in {}: they are kept as they are, and a drafted schema "
+    "declares them"
+)
+_KINDS: dict[str, ColumnKind] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "number"}
+_DATES = ("DATE", "ADATE", "EDATE", "SDATE", "JDATE", "DATETIME", "YMDHMS", "MMDDYY", "DDMMYY", "YYMMDD", "%TD", "%TC")
+
+
+def read_parquet(source: Source) -> TableRead:
+    """Read a parquet file; see `clinclust.read_cohort`."""
+    package("pyarrow", "a parquet file")
+    from pyarrow import parquet
+
+    with guarded("parquet file", "write it again with the program that made it, or as .csv or .xlsx"):
+        with source.open() as file:  # else pyarrow reads all files of a folder of this name
+            table = _one_value_a_cell(parquet.read_table(file, page_checksum_verification=True))
+        table.validate(full=True)  # else text that is not UTF-8 fails when somebody looks at it
+        # Whole numbers beside missing ones stay whole numbers, because a float would change the digits of long ones.
+        frame = table.to_pandas(integer_object_nulls=True)
+        named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+        frame = frame.reset_index(named) if named else frame
+    remarks = []
+    try:
+        known = notes_of(frame)  # which pandas wrote into the file, if there are any
+    except InputError:
+        known, remarks = {}, ["the notes on its columns cannot be read: left out"]
+    frame.attrs = {}
+    return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
+
+
+def _one_value_a_cell(table: Any) -> Any:
+    """Return an Arrow table whose columns of bytes are text, as some programs store text; refuse lists and records."""
+    import pyarrow
+
+    unusable = []
+    for place, column in enumerate(table.schema):
+        kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+        if pyarrow.types.is_nested(kind):
+            unusable.append(column.name)
+        elif "binary" in str(kind):
+            try:
+                table = table.set_column(place, column.name, table.column(place).cast(pyarrow.string()))
+            except pyarrow.ArrowException:
+                unusable.append(column.name)
+    if unusable:
+        raise InputError(
+            f"cells of {listed(map(quoted, unusable))} hold lists, records or bytes that are no text: store one number "
+            "or text in each cell, or leave these columns out"
+        )
+    return table
+
+
+def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRead:
+    """Read a file of SPSS, Stata or SAS; see `clinclust.read_cohort`.
+
+    Values with labels are read as their labels if every value that occurs has one, and no two have the same; otherwise
+    they stay codes. Notes hold both.
+    """
+    program, reader = _READERS[kind]
+    pyreadstat = package("pyreadstat", f"a file of {program}")
+    options: dict[str, Any] = {} if encoding is None else {"encoding": encoding}
+    if kind in _KEEPS_USER_MISSING:
+        options["user_missing"] = True
+    repair = (
+        "it is damaged, or in another encoding, which `encoding` says, such as cp1252; or open it in "
+        f"{program}, and export it as .csv"
+    )
+    with guarded(f"file of {program}", repair), source.open() as file:
+        read = getattr(pyreadstat, reader)
+        about = read(file, metadataonly=True, **options)[1]
+        n_cells = (about.number_rows or 0) * (about.number_columns or 0)
+        if n_cells > _MOST_CELLS_IN_A_BYTE * file.seek(0, io.SEEK_END):  # before memory is taken
+            raise InputError(f"the file says that it has {n_cells:,} cells, which it cannot hold: it is damaged")
+        file.seek(0)
+        frame, about = read(file, **options)
+    names = [str(name) for name in frame.columns]
+    columns = [_column(frame.iloc[:, at], name, about) for at, name in enumerate(names)]
+    texts = {at: cells for at, (cells, _, _) in enumerate(columns)}
+    table = pd.DataFrame(texts, index=frame.index, dtype=TEXT)
+    table.columns = pd.Index(names, dtype=object)
+    remarks = []
+    for told in (_PARTLY, _EQUAL, _DECLARED):
+        if which := list(compress(names, [told in concerned for _, _, concerned in columns])):
+            remarks.append(told.format(listed(which)))
+    return TableRead(table, remarks, [notes for _, notes, _ in columns])
+
+
+def _column(values: pd.Series, name: str, about: Any) -> tuple[list[str], ColumnNotes, set[str]]:
+    """Return the cells of a column, what the file says of it, and which remarks concern it.
+
+    `about` is what pyreadstat says of the file.
+    """
+    stored = about.readstat_variable_types.get(name)
+    codes = [_text(value, stored) for value in values.tolist()]
+    observed = set(codes) - {""}
+    labels = about.variable_value_labels.get(name, {})
+    levels = {_text(value, stored): str(label).strip() for value, label in labels.items()}
+    missing = {_text(value, stored) for value in about.missing_user_values.get(name, [])}
+    for bounds in about.missing_ranges.get(name, []):
+        low, high = _text(bounds["lo"], stored), _text(bounds["hi"], stored)
+        between = {code for code in observed if number_of(low) <= number_of(code) <= number_of(high)}
+        missing |= {low} if low == high else between
+    valid = observed - missing
+    unlabelled = [code for code in valid if not levels.get(code)]
+    used = [label for code, label in levels.items() if code in observed]
+    told = {_EQUAL} if len(set(used)) < len(used) else set()
+    shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not told else {}
+    if unlabelled and not valid.isdisjoint(levels):
+        told.add(_PARTLY)
+    if missing:
+        told.add(_DECLARED)
+    is_date = stored != "string" and str(about.original_variable_types.get(name) or "").upper().startswith(_DATES)
+    notes = ColumnNotes(
+        label=str(about.column_names_to_labels.get(name) or "").strip() or None,
+        levels=tuple((code, label) for code, label in levels.items() if code and code not in missing),
+        kind="date" if is_date else _KINDS.get(str(about.variable_measure.get(name))),
+        missing_codes=tuple(dict.fromkeys(shown.get(code, code) for code in sorted(missing))),
+    )
+    return [shown.get(code, code) for code in codes], notes, told
+
+
+def _text(value: Any, stored: str) -> str:
+    """Return the canonical text of a value; an empty one if it is missing; ``.a`` for a tagged missing value."""
+    if pd.isna(value):
+        return ""
+    if isinstance(value, str):
+        return f".{value}" if stored != "string" and len(value) == 1 else value.strip()
+    if stored == "float" and isinstance(value, float) and not value.is_integer():
+        return str(np.float32(value))
+    return canonical_text(value).removesuffix(" 00:00:00").removesuffix("T00:00:00")

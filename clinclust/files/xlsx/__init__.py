@@ -1,1 +1,0 @@
-"""Reading of xlsx workbooks, strictly: whatever could give a wrong cell without a word is refused or told."""

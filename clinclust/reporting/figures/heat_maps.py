@@ -1,0 +1,306 @@
+"""Heat maps: the profiles of the subtypes, and the missing values."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, WHOLE, accepting
+from clinclust.control_characters import shortened
+from clinclust.estimators.subtype_model import clustered_features, require_fitted
+from clinclust.reporting.figures.canvas import GREY, PLAIN, ROW_TEXT, axes_for, named, remark, serially
+from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
+from clinclust.reporting.profiles import Profiles, profiles_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+    from clinclust.estimators.subtype_model import SubtypeModel
+
+__all__ = ["plot_missing", "plot_profile"]
+
+_STEPS = 21  # colours of the bar: odd, so that one is in the middle, and few enough to be distinguished
+
+
+def heat_map_size(n_rows: int, columns: Sequence[str]) -> tuple[float, float]:
+    """Return the width and height, in inches, of a heat map with `n_rows` rows and these headings of columns."""
+    longest = max(len(line) for heading in columns for line in heading.split("\n"))
+    return (4.7 + max(0.56, 0.085 * longest) * len(columns), 1.5 + 0.25 * max(n_rows, 4))
+
+
+def draw_heat_map(
+    ax: Axes,
+    numbers: NDArray[np.float64],
+    withheld: NDArray[np.bool_],
+    *,
+    colours: str | Sequence[str],
+    limits: tuple[float, float],
+    rows: Sequence[str],
+    columns: Sequence[str],
+    bar: str,
+    number_format: str,
+) -> None:
+    """Draw a heat map on Axes, the first row at the top. Cells without a number are hatched.
+
+    Parameters
+    ----------
+    ax : matplotlib Axes
+    numbers, withheld : float64 and bool (R, C)
+        The number of each cell, NaN if it has none, and whether it is withheld.
+    colours : str or sequence of str
+        Name of a matplotlib colour map, or the colours from its lowest to its highest number.
+    limits : tuple of two float
+        Numbers at the two ends of the colour map. A number beyond a limit gets the colour of this limit.
+    rows, columns, bar : str
+        Titles of the rows, on the left, of the columns, at the top, and of the colour bar.
+    number_format : str
+        Format specification of the numbers in the cells.
+    """
+    import matplotlib as mpl
+    from matplotlib.colors import Colormap, LinearSegmentedColormap
+    from matplotlib.patches import Rectangle
+
+    colour_map: Colormap
+    ticks = np.linspace(*limits, 5 if limits[0] == 0 else 7)
+    if isinstance(colours, str):
+        colour_map = mpl.colormaps[colours].resampled(_STEPS)
+    else:
+        colour_map = LinearSegmentedColormap.from_list("clinclust", list(colours), _STEPS)
+    mesh: Any = ax.pcolormesh(
+        np.ma.masked_invalid(numbers), cmap=colour_map, vmin=limits[0], vmax=limits[1], edgecolors="face", linewidth=0.2
+    )
+    small, ink = 8.0 if len(columns) <= 12 else 7.0, mpl.rcParams["text.color"]
+    for (row, column), number in np.ndenumerate(numbers):
+        centre = (column + 0.5, row + 0.5)
+        if np.isnan(number):
+            hatched: Any = {"facecolor": "none", "edgecolor": GREY, "linewidth": 0.0, "hatch": "////", "alpha": 0.3}
+            ax.add_patch(Rectangle((column, row), 1, 1, **hatched))
+            text, colour = WITHHELD if withheld[row, column] else "–", ink
+        else:
+            text, colour = _written(number, number_format), _ink_on(mesh.to_rgba(number))
+        # The text lies inside the axes. in_layout=False saves the time to measure hundreds of texts for the layout.
+        ax.text(*centre, text, ha="center", va="center", fontsize=small, color=colour, in_layout=False)
+    ax.set_ylim(len(rows), 0)
+    ax.set_xlim(0, len(columns))
+    ax.set_yticks(np.arange(len(rows)) + 0.5, labels=rows, fontsize=9, **PLAIN)
+    ax.set_xticks(np.arange(len(columns)) + 0.5, labels=columns, fontsize=9, **PLAIN)
+    ax.tick_params(length=0, top=True, labeltop=True, bottom=False, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    figure: Any = ax.figure
+    # The height of the bar in inches is nearly the same for few rows and for many, so that its label is never cut.
+    tall = float(np.clip(11.0 / max(len(rows), 1), 0.25, 1.0))
+    legend = figure.colorbar(mesh, ax=ax, shrink=tall, aspect=20 * tall, pad=0.03, ticks=ticks)
+    legend.set_label(bar, fontsize=8)
+    legend.ax.tick_params(labelsize=8)
+    legend.outline.set_visible(False)
+
+
+def _written(number: float, number_format: str) -> str:
+    text = format(number, number_format)
+    return text.replace("-", "\N{MINUS SIGN}") if float(text) else format(0.0, number_format).lstrip("+")
+
+
+def _ink_on(rgba: tuple[float, ...]) -> str:
+    """Return black or white, whichever has the higher contrast to a colour (relative luminance of WCAG 2)."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in rgba[:3]]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "black" if (luminance + 0.05) / 0.05 >= 1.05 / (luminance + 0.05) else "white"
+
+
+_STRONGEST = 1.5  # SDs from the mean of all subjects at which the colour is full
+_NAME_LINES = 3
+_FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 8, 11, 8
+_ASIDE, _MEDIAN = " †", " ‡"
+
+
+@accepting(model=MODEL, comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
+@serially
+def plot_profile(
+    model: SubtypeModel,
+    comparisons: pd.DataFrame,
+    *,
+    names: Mapping[int, str] | None = None,
+    at_most: int = 30,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw how far every subtype lies from all subjects as a heat map, the most relevant features first.
+
+    A number is (mean of the subtype - mean of all subjects) / standard deviation of all subjects: above 0 blue, below
+    0 orange. Shares and scores of a scale are standardised in the same way. Features for which the subtype table shows
+    the median (‡) have medians in the place of means, and the standard deviation of a normal distribution with the
+    quartiles of all subjects. A categorical feature has one row for each level.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted model. The rows are ordered by its `feature_relevance_`; without a MAP-DP search, by the distance
+        between the subtypes.
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`.
+    names : dict of int to str, optional
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
+    at_most : int
+        Maximum number of rows.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or the comparisons or the names do not belong to its subtypes.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
+    >>> comparisons = cc.compare_subtypes(frame, model.labels_, schema)
+    >>> ax = cc.plot_profile(model, comparisons)
+    >>> ax.figure.savefig("profile.png")
+    """
+    require_fitted(model)
+    profiles = profiles_of(comparisons)
+    called = headings(profiles, named(profiles.subtypes, {**model.names_, **(names or {})}))
+    rows = profiles.ranked_for(model)
+    drawn = rows[:at_most]
+    # That a feature was kept out of a search, because all its values are the same, tells its exact counts.
+    asked = [feature.name for feature in model.schema_.clustered]
+    clustered = set(asked if profiles.is_rounded else clustered_features(model))
+    aside = [profiles.features[row] not in clustered for row in drawn]
+    medians = [profiles.summaries[row] == "median" for row in drawn]
+    titles = [
+        shortened(profiles.titles[row], ROW_TEXT) + _ASIDE * off + _MEDIAN * is_median
+        for row, off, is_median in zip(drawn, aside, medians, strict=True)
+    ]
+    ax = axes_for(ax, heat_map_size(len(drawn), called))
+    numbers, withheld = profiles.standardised[drawn], (profiles.withheld[:, 1:] | profiles.withheld[:, :1])[drawn]
+    draw_heat_map(
+        ax,
+        numbers,
+        withheld,
+        colours=[f"#{colour}" for colour in (LOW, MIDDLE, HIGH)],
+        limits=(-_STRONGEST, _STRONGEST),
+        rows=titles,
+        columns=called,
+        bar="SDs from\nall subjects",
+        number_format="+.1f",
+    )
+    remark(
+        ax,
+        [
+            f"The {_chosen(model, profiles, len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else "",
+            "† not clustered on" if any(aside) else "",
+            "‡ medians" if any(medians) else "",
+            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+            "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
+        ],
+    )
+    return ax
+
+
+def _chosen(model: SubtypeModel, profiles: Profiles, number: int) -> str:
+    """Return which rows are drawn if there are more; the relevance of rounded ones is withheld."""
+    if model.fit_ is None:
+        return f"{number} most different"
+    return f"first {number}" if profiles.is_rounded else f"{number} most relevant"
+
+
+def headings(profiles: Profiles, names: Mapping[int, str]) -> list[str]:
+    """Return the heading of each group of subjects: its name, wrapped to the width of its column, and its size."""
+    texts = []
+    width = _NAME_LINE if len(names) <= _FEW_SUBTYPES else _NARROW_LINE
+    for group, name in names.items():
+        lines = textwrap.wrap(shortened(name, _NAME_LINES * width), width)
+        if len(lines) > _NAME_LINES:
+            lines = [*lines[: _NAME_LINES - 1], shortened(" ".join(lines[_NAME_LINES - 1 :]), width)]
+        size = profiles.sizes[group]
+        texts.append("\n".join([*lines, f"n = {WITHHELD}" if size is None else f"n = {size:,}"]))
+    return texts
+
+
+@accepting(comparisons=COMPARISONS, names=NAMES, at_most=WHOLE, ax=AXES)
+@serially
+def plot_missing(
+    comparisons: pd.DataFrame, *, names: Mapping[int, str] | None = None, at_most: int = 30, ax: Axes | None = None
+) -> Axes:
+    """Draw the percentage of subjects without a value for each feature, in all subjects and in each subtype.
+
+    The features with the most missing values come first; features without missing values are left out. If the
+    percentages differ much between subtypes, the values may not be missing at random.
+
+    Parameters
+    ----------
+    comparisons : pandas.DataFrame
+        From `compare_subtypes`.
+    names : dict of int to str, optional
+        Names of subtypes by number, as ``{1: "Tremor dominant"}``.
+    at_most : int
+        Maximum number of features.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the comparisons hold no summaries, or names are given for subtypes that do not exist.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> comparisons = cc.compare_subtypes(frame.mask(rng.random((200, 2)) < 0.1), frail.astype(int), schema)
+    >>> ax = cc.plot_missing(comparisons)
+    >>> ax.figure.savefig("missing.png")
+    """
+    profiles = profiles_of(comparisons)
+    called = headings(profiles, {0: "All", **named(profiles.subtypes, names)})
+    labels = dict(
+        comparisons.loc[comparisons["kind"] == "summary", ["feature", "label"]].itertuples(index=False, name=None)
+    )
+    # All levels of a feature have the same missing values, so its first row is enough.
+    first = [profiles.features.index(feature) for feature in dict.fromkeys(profiles.features)]
+    percent = profiles.percent_missing
+    incomplete = [row for row in first if not (percent[row] == 0).all()]
+    drawn = sorted(incomplete, key=lambda row: -np.nan_to_num(percent[row, 0], nan=np.inf))[:at_most]
+    ax = axes_for(ax, heat_map_size(len(drawn), called))
+    numbers, withheld = percent[drawn], profiles.withheld[drawn]
+    if not drawn:
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "No value is missing", ha="center", va="center", transform=ax.transAxes)
+        return ax
+    draw_heat_map(
+        ax,
+        numbers,
+        withheld,
+        colours="Blues",
+        limits=(0.0, 100.0),
+        rows=[shortened(labels[profiles.features[row]], ROW_TEXT) for row in drawn],
+        columns=called,
+        bar="Missing\n(% of the group)",
+        number_format=".0f",
+    )
+    complete = len(first) - len(incomplete)
+    remark(
+        ax,
+        [
+            f"The {len(drawn)} features with most of {len(incomplete)}" if len(drawn) < len(incomplete) else "",
+            f"{complete} {'feature' if complete == 1 else 'features'} without a missing value" if complete else "",
+            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+        ],
+    )
+    return ax

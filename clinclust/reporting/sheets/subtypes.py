@@ -1,0 +1,268 @@
+"""The sheets Subtype table, Subtypes, Pairwise tests and Missing data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from clinclust.comparisons.frame import ALL_SUBJECTS
+from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.likelihoods import Likelihood, traits_of
+from clinclust.reporting.findings import Findings, Row, number_of
+from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
+from clinclust.reporting.profiles import profiles_of
+from clinclust.reporting.sheets.groups import not_tested, remark
+from clinclust.reporting.subtype_table.building import table_of
+from clinclust.reporting.subtype_table.plan import Choices
+
+if TYPE_CHECKING:
+    from clinclust.schema import Feature
+
+__all__ = ["descriptive", "missing_data", "pairwise_tests", "subtype_table_sheet", "subtypes"]
+
+_DESCRIPTIVE = (
+    "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
+    "in the same subjects differ in these features by construction. Features with “no” under “Clustered on” "
+    "took no part in finding the subtypes."
+)
+_DESCRIPTIVE_OF_GIVEN = (
+    "The subtypes were given. Features with “perhaps” under “Clustered on” may be those that they were made from: "
+    "their p-values are descriptive, not inference, because subtypes differ by construction in the features that they "
+    "were made from. Features with “no” are declared to have had no part in the subtypes."
+)
+
+_MEDIANS = (
+    "Means are arithmetic. Of skewed features and ordered levels the median says more where few values are far off: "
+    "see the Subtype table, whose medians the Overview shows."
+)
+
+
+def descriptive(findings: Findings) -> str:
+    """Return the note which p-values of a report are descriptive and which are inference."""
+    if findings.is_rounded:
+        return "Nothing is tested: every p is a function of exact counts, and counts are rounded here."
+    return _DESCRIPTIVE_OF_GIVEN if findings.fit is None else _DESCRIPTIVE
+
+
+def subtypes(findings: Findings) -> Sheet:
+    """Return the sheet Subtypes: the summaries of every feature in each subtype.
+
+    Yes/no features and scales have the layout of Tables 3 and 4 of Raykov et al. (2016); counts and measurements have
+    a table of the same layout.
+    """
+    blocks: dict[str, tuple[str, tuple[str, str], Callable[[type[Likelihood]], bool]]] = {
+        "Probability of yes": ("Level", ("Probability", "n"), lambda traits: traits.is_share),
+        "Mean score": ("Scale", ("Mean", "SD"), lambda traits: traits.is_scale),
+        "Mean (SD) of counts and measurements": ("Unit", ("Mean", "SD"), lambda traits: not _is_scored(traits)),
+    }
+    every = (_profile(findings, caption, *block) for caption, block in blocks.items())
+    tables = [table for table in every if table.rows]
+    shading = (
+        "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
+        "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements"
+        f"{' and where the scale is withheld' if findings.is_shared else ''}."
+    )
+    medians = [_MEDIANS] if profiles_of(findings.comparisons).has_medians else []
+    return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
+
+
+def _profile(
+    findings: Findings, caption: str, detail: str, titles: tuple[str, str], belongs: Callable[[type[Likelihood]], bool]
+) -> Table:
+    groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, ALL_SUBJECTS)}
+    kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
+    columns = [Column("Feature"), Column(detail), Column("Clustered on")]
+    for group in groups.values():
+        columns += [Column(title, kind, group) for title, kind in zip(titles, kinds, strict=True)]
+    columns += findings.relevance_column
+    if not findings.is_rounded:
+        columns.append(Column(f"Pairs with a descriptive {_level(findings)} (not corrected)"))
+
+    rows, bands, decimals, shades = [], [], [], []
+    for feature in findings.features:
+        for answer, summaries in findings.levels(feature).items():
+            traits = _traits_in(summaries)
+            if not belongs(traits):
+                continue
+            detailed = _detail(feature, answer, summaries[ALL_SUBJECTS])
+            row: list[Value] = [str(summaries[ALL_SUBJECTS]["label"]), detailed, findings.clustered_on_text(feature)]
+            shade: list[float | None] = [None] * len(row)
+            for subtype in groups:
+                summary = summaries[subtype]
+                row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
+                shade += [_shade(traits, summary, summaries[ALL_SUBJECTS]), None]
+            row += findings.relevance_cell(feature)
+            row += [] if findings.is_rounded else [_pairs_apart(findings, feature, answer)]
+            rows.append(row)
+            shades.append([*shade, *[None] * (len(row) - len(shade))])
+            bands.append(feature.section or "No section")
+            decimals.append(_decimals(summaries))
+    if set(bands) == {"No section"}:
+        bands = []
+    return Table(caption, columns, rows, bands, decimals, shades, stub=2)
+
+
+def _group(findings: Findings, subtype: int) -> tuple[str, str]:
+    size, total = findings.shown_sizes[subtype], findings.n_subjects
+    if subtype == ALL_SUBJECTS:
+        return ("All subjects", f"n = {total}")
+    if size is None:
+        return (findings.name(subtype), f"n = {WITHHELD}")
+    remarked = remark(findings, subtype)
+    marked = "" if remarked is None else f", {remarked}"
+    return (findings.name(subtype), f"n = {size} ({percent(size, total):.1f}%){marked}")
+
+
+def _detail(feature: Feature, answer: str | None, overall: Row) -> str | None:
+    """Return the text beside the name of a feature: level, ends of the scale, or unit."""
+    if answer is not None:
+        return answer
+    if feature.traits.is_scale:
+        return WITHHELD if np.isnan(overall["minimum"]) else feature.range_text
+    return feature.unit or ("count" if feature.traits.is_count else None)
+
+
+def _level(findings: Findings) -> str:
+    return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
+    """Return the likelihood of a feature, or of the part of one, that these rows describe."""
+    return traits_of(summaries[ALL_SUBJECTS]["likelihood"])
+
+
+def _decimals(summaries: dict[int, Row]) -> int:
+    is_scored = _is_scored(_traits_in(summaries))
+    return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
+
+
+def _is_scored(traits: type[Likelihood]) -> bool:
+    return traits.is_share or traits.is_scale
+
+
+def _shade(traits: type[Likelihood], summary: Row, overall: Row) -> float | None:
+    if summary["subtype"] == ALL_SUBJECTS:
+        return None
+    low, high = (0.0, 1.0) if traits.is_share else (summary["minimum"], summary["maximum"])
+    if np.isnan(low):
+        low, high = overall["mean"] - overall["sd"], overall["mean"] + overall["sd"]
+    position = (summary["mean"] - low) / (high - low) if high > low else np.nan
+    return float(np.clip(position, 0, 1)) if np.isfinite(position) else None
+
+
+def _pairs_apart(findings: Findings, feature: Feature, answer: str | None) -> str | None:
+    pairs = findings.tests(feature, answer)
+    differ = [f"{a}–{b}" for (a, b), tests in pairs.items() if findings.is_significant(tests["student"])]
+    if any(tests["student"]["suppressed"] for tests in pairs.values()):
+        differ.append(WITHHELD)
+    return ", ".join(differ) or None
+
+
+_OF_WHICH = "descriptive where clustered on"
+_MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, and nobody reads them
+
+
+def pairwise_tests(findings: Findings) -> Sheet:
+    """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
+    first, second = ("First subtype", ""), ("Second subtype", "")
+    student, welch = ("Student's t-test", _OF_WHICH), ("Welch's t-test", _OF_WHICH)
+    columns = [
+        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
+        *(Column(*title, group=first) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
+        *(Column(*title, group=second) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
+        Column("Standardised difference", "0.00"),
+    ]
+    for group in (student, welch):
+        columns += [Column("t", "0.00", group), Column("df", "0.0", group)]
+        columns += [Column("p", "p", group), Column("q", "p", group)]
+        columns += [Column(_level(findings), "text", group)]
+    columns += [Column("Remark")]
+
+    rows, decimals = [], []
+    shown, note = _shown_pairs(findings)
+    for feature in findings.features:
+        for answer, summaries in findings.levels(feature).items():
+            for pair, tests in findings.tests(feature, answer).items():
+                if not shown(tests["student"]):
+                    continue
+                title = str(summaries[ALL_SUBJECTS]["label"])
+                row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
+                for subtype in pair:
+                    row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
+                row.append(number_of(tests["student"], "standardised_difference"))
+                for name in ("student", "welch"):
+                    row += [number_of(tests[name], number) for number in ("statistic", "df", "p", "q")]
+                    p = number_of(tests[name], "p")
+                    tested = isinstance(p, (int, float))
+                    row.append(("yes" if findings.is_significant(tests[name]) else "no") if tested else p)
+                rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
+                decimals.append(_decimals(summaries))
+    table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
+    return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
+
+
+def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
+    """Return which tests the sheet shows, and the note that the others are left out, if there are too many."""
+    if findings.n_pairwise <= _MOST_PAIRS:
+        return lambda test: True, []
+    p = np.array([row["p"] for row in findings.rows("test") if row["test"] == "student"], dtype=np.float64)
+    bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
+    note = (
+        f"Of {findings.n_pairwise:,} comparisons, those whose p by Student's t-test is below {bound:.2g} are shown. In "
+        "Python, clinclust.compare_subtypes returns all."
+    )
+    return lambda test: bool(test["p"] < bound), [note]
+
+
+def _remark(test: Row, a: Row, b: Row) -> str | None:
+    """Return why a test is empty or infinite; None if it is neither."""
+    if test["suppressed"]:
+        return "withheld"
+    if np.isfinite(test["statistic"]):
+        return None
+    if min(a["n"], b["n"]) < 2:
+        return "fewer than 2 values"
+    if np.isinf(test["statistic"]):
+        return "infinite t"
+    if a["sd"] == b["sd"] == 0:
+        return "the same throughout"
+    return "out of range"
+
+
+def missing_data(findings: Findings) -> Sheet:
+    """Return the sheet Missing data: missing values of each feature in all subjects and in each subtype."""
+    groups = {subtype: _group(findings, subtype) for subtype in (ALL_SUBJECTS, *findings.sizes)}
+    columns = [Column("Section"), Column("Feature"), Column("Clustered on")]
+    for group in groups.values():
+        columns += [Column("n", "0", group), Column("%", "0.0", group)]
+    rows = []
+    for feature in findings.features:
+        summaries = next(iter(findings.levels(feature).values()))
+        row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
+        for subtype in groups:
+            missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
+            row += [missing, _percent_missing(missing, n)]
+        rows.append(row)
+    note = "Subjects without a value for the feature, as a number and as a percentage of the group."
+    return Sheet("Missing data", [note], [Table("Missing values of every feature", columns, rows, stub=2)])
+
+
+def _percent_missing(missing: Value, n: Value) -> Value:
+    """Return the percentage of missing values, or that it is withheld; None if both numbers were rounded to 0."""
+    if not (isinstance(missing, int) and isinstance(n, int)):
+        return n
+    return 100 * missing / (missing + n) if missing + n else None
+
+
+def subtype_table_sheet(findings: Findings) -> Sheet:
+    """Return the sheet: the subtype table in the order of the report, with each number in its own cell."""
+    asked = Choices(
+        associations=findings.associations,
+        names=findings.names,
+        features=[feature.name for feature in findings.features],
+        marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
+        title="Every feature in all subjects and in each subtype",
+    )
+    return table_of(findings.comparisons, asked).sheet()

@@ -1,0 +1,47 @@
+"""One rule for the decimals of means, whoever prints or judges them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from reporting.stand_in import fitted_cohort
+
+from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.disclosure.counts import feature_counts
+from clinclust.reporting.options import ReportOptions
+from clinclust.reporting.sheets.subtypes import subtypes
+from clinclust.reporting.subtype_table.summaries import Compared, decimals_of
+from clinclust.reporting.writing import gathered_findings
+
+
+@pytest.mark.parametrize(
+    ("spreads", "is_scored", "decimals"),
+    [
+        ([14.9], False, 1),
+        ([1.94], False, 2),
+        ([5.0], False, 2),
+        ([0.0018], False, 5),
+        ([250.0], False, 0),
+        ([math.nan, 14.9, 0.1], False, 1),  # the first that is shown
+        ([math.nan], False, 2),
+        ([], False, 2),
+        ([0.0], False, 2),
+        ([250.0], True, 2),
+    ],
+)
+def test_the_rule(spreads, is_scored, decimals):
+    assert decimals_of_mean(spreads, is_scored=is_scored) == decimals
+
+
+def test_sheets_subtype_table_and_audit_agree_on_every_feature():
+    findings = gathered_findings(*fitted_cohort(), ReportOptions())
+    audited = {counts.name: counts.decimals for counts in feature_counts(findings.comparisons)}
+    compared = Compared(findings.comparisons)
+    printed = {name: decimals_of(feature, "mean") for name, feature in compared.features.items()}
+    assert printed == audited
+    assert len(set(printed.values())) > 2
+    titles = {feature.title: feature.name for feature in findings.features}
+    for table in subtypes(findings).tables:
+        for place, row in enumerate(table.rows):
+            assert table.decimals_of(place) == audited[titles[row[0]]], row[0]

@@ -1,0 +1,347 @@
+"""Powers of blocks: the joint they define, what they are for equal and for independent features, what they change."""
+
+from dataclasses import replace
+
+import numpy as np
+import oracles
+import pandas as pd
+import pytest
+from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_cohort, random_hyperparameters, with_blocks
+from hypothesis import given
+from hypothesis import strategies as st
+
+import clinclust as cc
+from clinclust import MAPDP, Feature, FeatureSchema, log_joint
+from clinclust.engine.joint_estimates.dependence import (
+    block_weight,
+    implied_weights,
+    independent_features,
+    independent_share,
+    reproduced_weights,
+)
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.blocks import powers_of_features
+from clinclust.engine.problem.objective import feature_relevance, log_bases
+from clinclust.engine.problem.objective import log_joint as joint_of
+from clinclust.engine.problem.posterior import partition_of
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.restarts import run_restarts
+from clinclust.engine.search.split_merge import merge_gains
+from clinclust.engine.search.starts import search_starts
+from clinclust.estimators.preparation import prepared
+from clinclust.likelihoods import REGISTRY
+
+POWERS = {"block 0": 0.25, "block 1": 0.6}
+
+
+WITH_POWERS = [likelihood for likelihood in EVERY_LIKELIHOOD if not REGISTRY[likelihood].is_chained]
+
+
+def posed(seed, n=30, powers=POWERS, **options):
+    """Return a problem with blocks, and the columns for the oracle."""
+    frame, schema, columns, _ = mixed_cohort(seed, n, **options)
+    schema = with_blocks(schema)
+    valid = schema.validate(frame, warn=False)
+    return pose(valid, schema, None, 3.0, 0.3, 0.8, powers), columns, frame, schema
+
+
+def repeated(likelihood, times, seed=0, n=300, n_groups=3, block="same"):
+    """Return (frame, schema, groups): one column `times` times in one block, beside four that are not repeated."""
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(n_groups, size=n)
+    column = REGISTRY[likelihood].examples()[0].column(rng, groups, n_groups)
+    features = [feature(f"same_{again}", likelihood, block=block) for again in range(times)]
+    frame = {one.name: in_table(one, column) for one in features}
+    for place in range(4):
+        features.append(Feature(name=f"other_{place}", likelihood="gaussian"))
+        frame[f"other_{place}"] = rng.normal(1.5 * rng.permutation(n_groups)[groups], 1.0)
+    return pd.DataFrame(frame), FeatureSchema(features), groups
+
+
+# --- the joint ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.3])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_power(seed, missing):
+    _, columns, frame, schema = posed(seed, 25, missing=missing)
+    rng = np.random.default_rng(seed)
+    labels, hyperparameters = rng.integers(3, size=25), random_hyperparameters(rng, columns)
+
+    def of(names, coarsening):
+        some = {name: columns[name] for name in names}
+        return oracles.log_joint(some, labels, hyperparameters, 2.0, 0.2, coarsening)
+
+    prior = of([], 1.0)
+    expected = prior + sum(of([one.name], 0.7 * POWERS.get(one.block, 1.0)) - prior for one in schema)
+    numbers = {"discount": 0.2, "coarsening": 0.7, "block_weights": POWERS}
+    assert log_joint(frame, labels, schema, hyperparameters, 2.0, **numbers) == pytest.approx(expected, rel=1e-10)
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_scores_and_mergers_are_differences_of_the_joint(missing):
+    problem, *_ = posed(2, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
+    labels = np.random.default_rng(2).integers(4, size=30)
+    partition = partition_of(problem, labels)
+    scores = np.zeros((30, 5))
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
+
+    def joint(labels):
+        return joint_of(problem, partition_of(problem, np.unique(labels, return_inverse=True)[1]))
+
+    here = joint(labels)
+    for i in range(30):
+        for k in range(5):
+            moved = labels.copy()
+            moved[i] = k
+            assert scores[i, k] - scores[i, labels[i]] == pytest.approx(joint(moved) - here, abs=1e-9)
+    gains = merge_gains(problem, partition_of(problem, labels))
+    for first, second in zip(*np.triu_indices(4, 1), strict=True):
+        merged = joint(np.where(labels == second, first, labels))
+        assert gains[first, second] == pytest.approx(merged - here, abs=1e-9)
+
+
+def test_the_search_finds_the_best_of_all_partitions():
+    for seed in range(12):
+        problem, *_ = posed(seed, 6, n_groups=2)
+        every = [np.array(labels) for labels in oracles.partitions(6)]
+        best = max(joint_of(problem, partition_of(problem, labels)) for labels in every)
+        starts = search_starts(6, np.random.SeedSequence(0).spawn(10))
+        found = run_restarts(problem, starts, SearchPlan(n_jobs=1))
+        assert max(restart.log_joint for restart in found) == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.parametrize("likelihood", WITH_POWERS)
+def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
+    frame, schema, groups = repeated(likelihood, 2, n=60)
+    once = schema.restricted_to([name for name in schema.names if name != "same_1"])
+    for labels in (groups, np.zeros(60), np.arange(60) % 7):
+        twice = log_joint(frame, labels, schema, block_weights={"same": 0.5})
+        assert twice == pytest.approx(log_joint(frame.drop(columns="same_1"), labels, once), rel=1e-12)
+
+
+@given(seed=st.integers(0, 10**6), power=st.floats(0.01, 1.0))
+def test_the_joint_is_linear_in_the_powers(seed, power):
+    problem, *_ = posed(seed % 50, 20, likelihoods=EVERY_LIKELIHOOD)
+    features, partition = problem.cohort.encoding.features, partition_of(problem, np.arange(20) % 3)
+
+    def joint(of_first):
+        powers = powers_of_features(features, {"block 0": of_first, "block 1": 0.6})
+        return joint_of(problem.with_powers(powers), partition)
+
+    low, high = joint(0.5), joint(1.0)
+    assert joint(power) == pytest.approx(low + (power - 0.5) / 0.5 * (high - low), rel=1e-9)
+
+
+def test_what_a_feature_adds_at_power_one_is_what_it_adds_without_powers():
+    problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD, powers=None)
+    assert log_bases(problem.cohort, problem.model.prior).sum() == pytest.approx(problem.cohort.log_base, rel=1e-12)
+    back = problem.with_powers(0.5 * problem.model.powers).with_powers(problem.model.powers)
+    assert back.cohort.log_base == pytest.approx(problem.cohort.log_base, rel=1e-12)
+
+
+def test_relevance_has_no_powers():
+    problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD)
+    whole = problem.with_powers(np.ones_like(problem.model.powers))
+    partition = partition_of(problem, np.arange(30) % 3)
+    assert feature_relevance(problem, partition).tobytes() == feature_relevance(whole, partition).tobytes()
+
+
+# --- the powers ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("times", [2, 3, 8])
+@pytest.mark.parametrize("likelihood", WITH_POWERS)
+def test_equal_features_count_for_one(likelihood, times):
+    frame, schema, groups = repeated(likelihood, times, n=3000)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    powers = implied_weights(problem, groups[problem.cohort.order])
+    equal = [one.block == "same" for one in problem.cohort.encoding.features]
+    assert powers[equal] == pytest.approx(1 / times, rel=0.02)
+    assert (powers[np.invert(equal)] == 1.0).all()
+
+
+def test_features_that_are_independent_within_clusters_count_in_full():
+    rng = np.random.default_rng(1)
+    groups = rng.integers(3, size=5000)
+    values = rng.normal(3.0 * groups[:, None], 1.0, (5000, 6))
+    names = [f"x{place}" for place in range(6)]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="all") for name in names])
+    problem = pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0)
+    within = block_weight(problem, np.arange(6), groups[problem.cohort.order])
+    assert 0.97 < within <= 1.0
+    assert block_weight(problem, np.arange(6), np.zeros(5000, dtype=np.int64)) < 0.25  # they differ between clusters
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "categorical", "ordinal"])
+def test_independent_features_count_in_full_on_average(likelihood):
+    """Chance correlations of few subjects do not look like dependence."""
+    shares = []
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        features = [feature(f"x{place}", likelihood, block="all") for place in range(8)]
+        column = REGISTRY[likelihood].examples()[0].column
+        frame = {one.name: in_table(one, column(rng, np.zeros(60, dtype=int), 1)) for one in features}
+        problem = pose(
+            FeatureSchema(features).validate(pd.DataFrame(frame), warn=False), FeatureSchema(features), None, 3
+        )
+        members = np.arange(len(problem.cohort.encoding.features))  # by chance a feature may be constant
+        shares.append(block_weight(problem, members, np.zeros(60, dtype=np.int64)))
+    assert np.mean(shares) > 0.9
+    assert max(shares) <= 1.0
+
+
+def test_normal_measurements_with_one_correlation_count_for_what_the_formula_says():
+    rng, rho = np.random.default_rng(3), 0.7
+    values = np.sqrt(rho) * rng.normal(size=(20_000, 1)) + np.sqrt(1 - rho) * rng.normal(size=(20_000, 5))
+    names = [f"x{place}" for place in range(5)]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="all") for name in names])
+    problem = pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0)
+    together = np.zeros(20_000, dtype=np.int64)
+    assert block_weight(problem, np.arange(5), together) == pytest.approx(1 / (1 + 4 * rho), rel=0.02)
+
+
+def test_a_block_of_one_counts_in_full():
+    frame, schema, _ = repeated("gaussian", 1, n=80)
+    model = MAPDP.as_published(schema, block_weights="auto", n_restarts=2, random_state=0).fit(frame)
+    plain = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
+    assert model.block_weights_ == {"same": 1.0}
+    assert model.log_joint_ == plain.log_joint_
+
+
+def test_powers_take_dependence_into_account_once():
+    """The share of a table whose only dependence is that of equal columns is 1 at the powers of these columns."""
+    frame, schema, groups = repeated("gaussian", 4, n=2000)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    labels = groups[problem.cohort.order]
+    assert independent_share(problem, labels) < 0.5
+    assert independent_share(problem.with_powers(implied_weights(problem, labels)), labels) > 0.97
+
+
+def test_turns_end_at_powers_that_reproduce_themselves():
+    frame, schema, groups = repeated("gaussian", 3)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    labels = groups[problem.cohort.order]
+    tried = []
+
+    def find(posed):
+        tried.append(posed.model.powers.min())
+        return posed, labels
+
+    found = reproduced_weights(problem, find, lambda: False)
+    assert found == pytest.approx(implied_weights(problem, labels), abs=0.01)
+    assert 1 <= len(tried) <= 2
+
+
+# --- what they change -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("likelihood", ["gaussian", "binomial", "poisson", "categorical", "bernoulli"])
+@pytest.mark.parametrize("seed", range(2))
+def test_a_column_repeated_in_a_block_gives_the_subtypes_of_the_column_once(likelihood, seed):
+    once, plain, _ = repeated(likelihood, 1, seed)
+    often, schema, _ = repeated(likelihood, 6, seed)
+    expected = MAPDP.as_published(plain, n_restarts=5, random_state=0).fit(once)
+    found = MAPDP.as_published(schema, block_weights="auto", n_restarts=5, random_state=0).fit(often)
+    assert adjusted_rand_index(found.labels_, expected.labels_) > 0.97
+    assert found.n_clusters_ == expected.n_clusters_
+    assert found.block_weights_["same"] == pytest.approx(1 / 6, rel=0.05)
+
+
+@pytest.mark.parametrize(("times", "rho"), [(8, 0.8), (40, 0.3)])
+def test_slices_of_one_quantity_are_no_subtypes(times, rho):
+    rng = np.random.default_rng(8)
+    values = np.sqrt(rho) * rng.normal(size=(300, 1)) + np.sqrt(1 - rho) * rng.normal(size=(300, times))
+    names = [f"systolic_{place}" for place in range(times)]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="pressure") for name in names])
+    frame = pd.DataFrame(values, columns=names)
+    assert MAPDP.as_published(schema, block_weights="auto", n_restarts=3, random_state=0).fit(frame).n_clusters_ == 1
+    assert MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
+
+
+OPTIONS = [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "empirical"}, {"discount": 0.3}]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: next(iter(options), "default"))
+def test_the_trace_never_falls_and_threads_and_order_change_no_bit(options):
+    frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2, missing=0.1)
+    schema = with_blocks(schema)
+    shuffled = np.random.default_rng(0).permutation(80)
+    first = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=1, **options).fit(
+        frame
+    )
+    again = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=2, **options).fit(
+        frame.iloc[shuffled]
+    )
+    assert min(first.block_weights_.values()) < 1.0
+    assert (np.diff(first.log_joint_trace_) >= -1e-9).all()
+    assert again.log_joint_ == first.log_joint_
+    assert again.block_weights_ == first.block_weights_
+    assert again.labels_.tolist() == first.labels_[shuffled].tolist()
+    assert again.membership_.tobytes() == first.membership_[shuffled].tobytes()
+
+
+def test_stated_powers_give_the_fit_that_estimated_them():
+    frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2)
+    schema = with_blocks(schema)
+    estimated = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1).fit(frame)
+    stated = MAPDP.as_published(schema, n_restarts=4, random_state=1, block_weights=estimated.block_weights_).fit(frame)
+    assert stated.log_joint_ == pytest.approx(estimated.log_joint_, rel=1e-12)
+    assert stated.labels_.tolist() == estimated.labels_.tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"outlying_share": 0.02}])
+def test_new_subjects_are_assigned_with_powers_and_get_densities_without(options):
+    frame, schema, groups = repeated("gaussian", 4, n=150)
+    low = MAPDP.as_published(
+        schema, init=groups, n_restarts=1, random_state=0, block_weights={"same": 0.25}, **options
+    ).fit(frame)
+    full = replace(
+        low.clusters_,
+        model=low.clusters_.model._replace(powers=np.ones_like(low.clusters_.model.powers)),
+    )
+    values = {name: frame[name].to_numpy(dtype=float) for name in schema.names}
+    assert np.allclose(low.clusters_.scores(dict(values), coarsened=False), full.scores(dict(values), coarsened=False))
+    with_powers = low.clusters_.scores(dict(values), coarsened=True)
+    assert not np.allclose(with_powers, full.scores(dict(values), coarsened=True))
+    if not options:  # four equal columns at a quarter score as one column in full
+        one = low.clusters_.model._replace(powers=np.where(low.clusters_.model.powers < 1, 0.25, 1.0))
+        assert np.allclose(with_powers, replace(low.clusters_, model=one).scores(dict(values), coarsened=True))
+
+
+def test_the_criterion_of_the_paper_counts_every_feature_in_full():
+    frame, schema, groups = repeated("poisson", 3, n=60)
+    options = {"init": groups, "n_restarts": 1, "random_state": 0}
+    with_powers = MAPDP.as_published(schema, block_weights={"same": 0.999999}, **options).fit(frame)
+    without = MAPDP.as_published(schema, **options).fit(frame)
+    assert with_powers.labels_.tolist() == without.labels_.tolist()
+    assert with_powers.leave_one_out_nll_ == pytest.approx(without.leave_one_out_nll_, rel=1e-12)
+
+
+N = 3000
+
+
+def worth(columns):
+    frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP.as_published(schema, progress=False)
+    return independent_features(prepared(model, frame, stacklevel=1).problem)
+
+
+def test_independent_features_are_worth_their_number():
+    assert worth(np.random.default_rng(0).normal(size=(N, 12))) == pytest.approx(12, rel=0.03)
+
+
+def test_copies_are_worth_one():
+    one = np.random.default_rng(1).normal(size=(N, 1))
+    assert worth(one * [1.0, 2.0, -3.0, 4.0]) == pytest.approx(1, rel=0.01)
+
+
+@pytest.mark.parametrize("r", [0.3, 0.6])
+def test_equal_correlations_give_the_participation_ratio_of_their_eigenvalues(r):
+    rng, n_features = np.random.default_rng(2), 10
+    columns = np.sqrt(r) * rng.normal(size=(N, 1)) + np.sqrt(1 - r) * rng.normal(size=(N, n_features))
+    eigenvalues = np.linalg.eigvalsh(np.full((n_features, n_features), r) + (1 - r) * np.eye(n_features))
+    assert worth(columns) == pytest.approx(eigenvalues.sum() ** 2 / (eigenvalues**2).sum(), rel=0.1)

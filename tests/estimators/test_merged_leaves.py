@@ -1,0 +1,168 @@
+"""Leaves of a tree that are one continuum are merged where the tree has divided by severity before disease."""
+
+from itertools import combinations
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust import MAPDP, Feature, FeatureSchema, distinct_subtypes
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.posterior import partition_of
+from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.plan import n_threads
+from clinclust.estimators import tested_tree
+from clinclust.estimators.fitted_problem import fitted_problem
+from clinclust.estimators.merged_leaves import PairTests, leaves_merged
+from clinclust.estimators.subtype_tree import SubtypeTree
+
+
+def of_severity_and_disease(seed=1):
+    """Return 300 people of two diseases, and their schema; a severity through all measurements parts them first."""
+    rng = np.random.default_rng(seed)
+    disease = np.arange(300) % 2
+    shifts = np.array([2.0, -2.0, 2.0, -2.0, 2.0, 0.0, 0.0, 0.0])
+    values = 1.2 * rng.normal(size=(300, 1)) + rng.normal(size=(300, 8)) + shifts * disease[:, None]
+    frame = pd.DataFrame(values, columns=list("abcdefgh"))
+    return frame, FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame]), disease
+
+
+@pytest.fixture(scope="module")
+def severe():
+    frame, schema, disease = of_severity_and_disease()
+    model = MAPDP.as_published(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    return model, frame, disease, distinct_subtypes(model, frame)
+
+
+@pytest.mark.simulation
+def test_slices_of_one_disease_come_together(severe, monkeypatch):
+    model, frame, disease, distinct = severe
+    monkeypatch.setattr(tested_tree, "leaves_merged", lambda *_: [])
+    along_the_tree = distinct_subtypes(model, frame)
+    assert along_the_tree.n_subtypes > distinct.n_subtypes == 2
+    assert adjusted_rand_index(along_the_tree.labels, disease) < 0.5
+    assert adjusted_rand_index(distinct.labels, disease) > 0.75
+
+
+@pytest.mark.simulation
+def test_the_new_tree_is_one_of_the_same_clusters_whose_evidence_is_exact(severe):
+    model, frame, _, distinct = severe
+    tree = distinct.tree
+    assert not np.array_equal(tree.joins, model.tree_.joins)
+    np.testing.assert_array_equal(tree.labels, model.tree_.labels)
+    assert sorted(tree.joins.ravel().tolist()) == list(range(2 * tree.n_subtypes - 2))
+    problem = fitted_problem(model.fit_, frame, coarsening=model.coarsening_)
+    joints = [
+        log_joint(problem, partition_of(problem, tree.cut(number)[problem.cohort.order]))
+        for number in range(tree.n_subtypes, 0, -1)
+    ]
+    np.testing.assert_allclose(-np.diff(joints), tree.evidence, rtol=1e-8, atol=1e-6)
+
+
+@pytest.mark.simulation
+def test_a_model_takes_the_new_tree_with_its_test_and_keeps_both(severe, tmp_path):
+    model, frame, _, distinct = severe
+    cut = model.cut(distinct)
+    np.testing.assert_array_equal(cut.labels_, distinct.labels)
+    np.testing.assert_array_equal(cut.tree_.joins, distinct.tree.joins)
+    loaded = MAPDP.load(cut.save(tmp_path / "model"))
+    np.testing.assert_array_equal(loaded.cut("distinct").labels_, distinct.labels)
+    np.testing.assert_array_equal(cut.cut(None).labels_, model.labels_)
+    fitted = MAPDP(model.schema_, block_weights=None, n_restarts=4, random_state=0).fit(frame)
+    np.testing.assert_array_equal(fitted.labels_, distinct.labels)
+    pd.testing.assert_frame_equal(fitted.tree_test_.joins, distinct.test.joins)
+
+
+@pytest.mark.simulation
+def test_what_was_joined_again_is_told_as_one_continuum(severe):
+    _, _, _, distinct = severe
+    assert not distinct.test.problems(distinct.tree)
+    joins = distinct.joins
+    assert joins["accepted"].iloc[0]
+    assert (~joins["accepted"]).any()
+    assert (joins.loc[~joins["accepted"], "p"] >= 0.05).all()
+
+
+@pytest.mark.simulation
+def test_the_number_of_threads_changes_nothing(severe):
+    model, frame, _, distinct = severe
+    again = distinct_subtypes(model, frame, n_jobs=1 if n_threads(None) > 1 else 3)
+    np.testing.assert_array_equal(again.tree.joins, distinct.tree.joins)
+    pd.testing.assert_frame_equal(again.joins, distinct.joins)
+
+
+def test_two_sides_and_distinct_ones_are_left_as_they_are():
+    rng = np.random.default_rng(0)
+    for n_groups in (2, 3):
+        centres = 5.0 * np.eye(3, 6)[np.arange(150) % n_groups]
+        frame = pd.DataFrame(centres + rng.normal(size=(150, 6)), columns=list("abcdef"))
+        schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+        model = MAPDP.as_published(schema, random_state=0, n_restarts=4).fit(frame)
+        distinct = distinct_subtypes(model, frame)
+        assert distinct.n_subtypes == n_groups
+        np.testing.assert_array_equal(distinct.tree.joins, model.tree_.joins)
+
+
+@pytest.mark.simulation
+def test_the_test_of_another_fit_is_refused(severe):
+    model, _, _, distinct = severe
+    frame, schema, _ = of_severity_and_disease(2)
+    other = MAPDP.as_published(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    with pytest.raises(ValueError, match="those of another fit"):
+        other.cut(distinct)
+    assert model.cut(distinct).n_clusters_ == 2
+
+
+@pytest.mark.simulation
+def test_a_continuum_beside_a_distinct_group_stays_whole():
+    """Pairs of its slices are parted clearly, as each slice has an edge; all of them together are one continuum."""
+    rng = np.random.default_rng(1)
+    group = (rng.random(400) < 0.2).astype(int)
+    values = 0.8 * rng.normal(size=(400, 1)) + 0.6 * rng.normal(size=(400, 8))
+    values += 2.5 * group[:, None] * np.array([1, -1, 1, -1, 0, 0, 0, 0])
+    frame = pd.DataFrame(values, columns=list("abcdefgh"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    model = MAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    assert model.subtype_of_.size > 3
+    assert adjusted_rand_index(model.labels_, group) > 0.95
+    assert model.n_clusters_ == 2
+
+
+class Sides:
+    """Stands in for the tests of five slices of one continuum and a distinct group: only all slices pass."""
+
+    def __init__(self, n_sides, passing):
+        self.passing, self.n_sides, self.asked = passing, n_sides, []
+        self.labels = np.repeat(np.arange(n_sides), 20)
+        self.plan = SimpleNamespace(significance_level=0.05)
+
+    nearest_pairs = staticmethod(lambda sides: combinations(range(len(sides)), 2))
+    of_unions = PairTests.of_unions
+
+    def together(self, sides):
+        """Neighbouring slices are parted a little, distant ones and the distinct group clearly."""
+        union = frozenset().union(*sides)
+        self.asked.append(union)
+        is_far = len(union) == 2 and (max(union) - min(union) > 1 or max(union) == self.n_sides - 1)
+        return SimpleNamespace(p=0.5 if union == self.passing else 0.01, z=12.0 if is_far else 2.5)
+
+
+@pytest.mark.parametrize("n_sides", [3, 4, 5, 6, 7, 8])
+def test_unions_of_several_sides_are_tested_where_they_are_few(n_sides):
+    n_joins = n_sides - 1
+    joins = np.array([[0 if step == 0 else n_sides + step - 1, step + 1] for step in range(n_joins)])
+    tree = SubtypeTree(np.repeat(np.arange(n_sides), 20), joins, np.ones(n_joins))
+    slices = frozenset(range(n_sides - 1))
+    sides = Sides(n_sides, slices)
+    made = leaves_merged(tree, list(range(n_sides)), sides)
+    assert frozenset(range(n_sides)) not in sides.asked
+    assert not any(n_sides - 1 in union and len(union) > 2 for union in sides.asked)  # far from all others
+    if n_sides > 7:
+        assert made == []
+        return
+    nodes = {tip: frozenset([tip]) for tip in range(n_sides)}
+    for step, (first, second) in enumerate(made):
+        nodes[n_sides + step] = nodes[first] | nodes[second]
+    assert nodes[max(nodes)] == slices
+    assert len(made) == n_sides - 2

@@ -1,0 +1,123 @@
+"""What the first page says of how far to trust the subtypes, and of columns that are nearly the subtypes."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.options import ReportOptions
+from clinclust.reporting.sheets.cautions import cautions, fit_without, on_dominant_columns
+from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.writing import gathered_findings
+
+
+def with_doubts(findings, doubtful):
+    rows = findings.associations.copy()
+    rows["role"], rows["doubtful"] = "cluster", np.resize(np.array(doubtful, dtype=object), len(rows))
+    rows["doubtful"] = rows["doubtful"].astype("boolean")
+    return replace(findings, associations=rows)
+
+
+def test_subtypes_are_not_called_kinds_of_a_disease(findings):
+    (said,) = cautions(findings)
+    assert said in overview(findings).notes
+    assert "only other data can tell" in said
+
+
+def test_dependence_left_inside_subtypes_is_counted(findings):
+    n = sum(map(findings.clustered_on, findings.features))
+    (said,) = cautions(with_doubts(findings, [True]))
+    assert f"{n} of {n} tested features are doubtful (Associations says why); where features depend" in said
+    (said,) = cautions(with_doubts(findings, [False]))
+    assert "depend on others" not in said
+    (said,) = cautions(with_doubts(findings, [None]))
+    assert "depend on others" not in said
+    (said,) = cautions(replace(findings, associations=None))
+    assert "depend on others" not in said
+
+
+@pytest.mark.parametrize("size", [9, 10])
+def test_small_subtypes_are_named(size):
+    rng = np.random.default_rng(0)
+    values = np.vstack([rng.normal(0, 1, (40, 4)), rng.normal(9, 1, (size, 4))])
+    model = cc.MAPDP.as_published(random_state=0, n_restarts=4).fit(values)
+    assert model.cluster_sizes_.tolist() == [40, size]
+    frame = pd.DataFrame(values, columns=list(model.schema_.names))
+    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
+    (said,) = cautions(Findings(model, frame, comparisons, 0.01, None, {2: "Rare"}))
+    assert ("Fewer than 10 subjects (2 Rare)" in said) == (size < 10)
+
+
+def test_one_group_is_no_proof_of_no_subtypes():
+    frame = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 2)), columns=["a", "b"])
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=4, concentration=1e-9).fit(frame)
+    assert model.n_clusters_ == 1
+    comparisons = cc.compare_subtypes(frame, model.labels_, schema)
+    assert cautions(Findings(model, frame, comparisons, 0.01, None, {})) == [
+        "One group means that these features give no evidence of subtypes, not that there are none."
+    ]
+
+
+IN_WOMEN = '`a sex` == "female"'
+
+
+def findings_of(columns, labels, roles, **options):
+    frame = pd.DataFrame(columns)
+
+    def feature(name):
+        if pd.api.types.is_numeric_dtype(frame[name]):
+            return cc.Feature(name=name, likelihood="gaussian", role=roles.get(name, "cluster"))
+        levels = tuple(sorted(set(frame[name])))
+        role = roles.get(name, "cluster")
+        return cc.Feature(name=name, likelihood="categorical", levels=levels, role=role, label=f"The {name}")
+
+    model = cc.Partition(labels, cc.FeatureSchema(list(map(feature, frame))), made_by="a rule")
+    return gathered_findings(model, frame, ReportOptions(associations=None, **options))
+
+
+def cohort(n_mistaken, n=400):
+    rng = np.random.default_rng(0)
+    labels = (np.arange(n) >= n // 2).astype(int)
+    mistaken = labels.copy()
+    mistaken[:n_mistaken] = 1
+    mistaken[n - n_mistaken :] = 0
+    columns = {f"x{place}": rng.normal(2.0 * labels, 1.0) for place in range(4)}
+    return columns | {"a sex": np.where(mistaken, "male", "female")}, labels
+
+
+def test_a_described_column_comes_with_the_fit_of_a_part():
+    columns, labels = cohort(4)
+    findings = findings_of(columns, labels, {"a sex": "describe"})
+    assert on_dominant_columns(findings) == [
+        "These subtypes are nearly The a sex: it alone gives 98% of the subjects to their subtype (50% in the "
+        "largest), though it was not clustered on; features follow it. To see what else there is, fit one part of the "
+        f"subjects at a time, such as those where {IN_WOMEN}."
+    ]
+
+
+def test_features_that_make_the_subtypes_alone_come_with_the_fit_without_them():
+    columns, labels = cohort(4)
+    rng = np.random.default_rng(1)
+    columns |= {f"x{place}": rng.normal(size=labels.size) for place in range(4)}
+    findings = findings_of(columns, labels, {})
+    (said,) = on_dominant_columns(findings)
+    assert said.startswith("These subtypes are hardly more than The a sex: it alone gives 98% of the subjects to their")
+    assert said.endswith("`role: describe` in the schema, or in Python schema.with_roles({'a sex': 'describe'}).")
+    (row,) = findings.dominant.to_dict("records")
+    assert fit_without(row) == ("describe", ["a sex"])
+    pair = row | {"column": "-a", "second": "b,c"}
+    assert fit_without(pair) == ("describe", ["-a", "b,c"])
+
+
+def test_a_shared_report_names_a_column_only_if_every_count_of_it_is_shown():
+    for n_mistaken, is_said in ((4, False), (15, True)):
+        columns, labels = cohort(n_mistaken)
+        assert on_dominant_columns(findings_of(columns, labels, {"a sex": "describe"}))
+        shared = findings_of(columns, labels, {"a sex": "describe"}, suppress=10)
+        assert bool(on_dominant_columns(shared)) == is_said
+        assert not on_dominant_columns(findings_of(columns, labels, {"a sex": "describe"}, suppress=10, round_to=5))
+        assert not on_dominant_columns(findings_of(columns, labels, {}, suppress=10))

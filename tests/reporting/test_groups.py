@@ -1,0 +1,348 @@
+"""Reports of subtypes that are unions of the groups that a search found, and of those of few subjects."""
+
+import copy
+import io
+from html.parser import HTMLParser
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+
+import clinclust as cc
+from clinclust.errors import InputError
+from clinclust.estimators.cut import merged_model
+from clinclust.reporting.assignments import assignment_table, assignments_of, write_inert_csv
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.sheets.methods import methods
+
+FOUND = 4
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    frame, schema, _, _ = mixed_cohort(3, n=120, likelihoods=LIKELIHOODS * 2, n_groups=FOUND, missing=0.1)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    assert model.n_clusters_ == FOUND
+    return model, schema.validate(frame)
+
+
+class Words(HTMLParser):
+    """The text of a page and the words for figures, in one line."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.parts = []
+        self.feed(page)
+        self.text = " ".join(" ".join(self.parts).split())
+
+    def handle_data(self, data):
+        self.parts.append(data)
+
+    def handle_starttag(self, tag, attrs):
+        self.parts.append(dict(attrs).get("aria-label") or "")
+
+
+def page_of(model, frame, folder, **options):
+    path = cc.write_report(model, frame, folder / "report.html", associations=None, progress=False, **options)
+    return Words(path.read_text(encoding="utf-8")).text
+
+
+def methods_of(model, frame):
+    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
+    return " ".join(methods(Findings(model, frame, comparisons, 0.01)).paragraphs.values())
+
+
+def test_first_page_and_methods_say_what_was_asked_for(fitted, tmp_path):
+    model, frame = fitted
+    cut = model.cut(2)
+    words = "as asked for: unions of the 4 groups that the search found"
+    page, written = page_of(cut, frame, tmp_path), methods_of(cut, frame)
+    assert f"Found: 2 subtypes, {words}, among 120 subjects" in page
+    assert f"The number of subtypes is 2, {words}. Groups were merged" in written
+    assert "whose number of groups follows from the data" in written
+    sizes = " and ".join(map(str, cut.cluster_sizes_))
+    assert (
+        f"4 groups (log joint −{-model.log_joint_:.2f} nats), which make up 2 subtypes of {sizes} subjects" in written
+    )
+    assert "ended at the groups that these subtypes are made of" in page
+    assert "whose number of subtypes follows" not in written
+
+
+def test_a_report_of_the_fit_itself_does_not_speak_of_groups(fitted, tmp_path):
+    model, frame = fitted
+    page, written = page_of(model, frame, tmp_path), methods_of(model, frame)
+    for word in ("asked for", "unions", "groups that"):
+        assert word not in page + written
+    asked = model.cut(FOUND)
+    assert "Found: 4 subtypes, as many as asked for, among 120" in page_of(asked, frame, tmp_path)
+    assert "The number of subtypes is 4, as many as asked for." in methods_of(asked, frame)
+
+
+def test_one_subtype_that_was_asked_for_is_no_lack_of_evidence(fitted, tmp_path):
+    model, frame = fitted
+    page = page_of(model.cut(1), frame, tmp_path)
+    assert "one group, no subtypes, as asked for: the union of the 4 groups that the search found" in page
+    assert "no evidence of subtypes" not in page
+
+
+def test_unions_that_nobody_asked_for_by_number_are_told_as_unions(fitted, tmp_path):
+    model, frame = fitted
+    merged = merged_model(model, [0, 0, 1, 2], n_clusters=None)
+    page = page_of(merged, frame, tmp_path)
+    assert "Found: 3 subtypes: unions of the 4 groups that the search found, among 120" in page
+
+
+def test_the_tree_shows_the_groups_and_their_subtypes(fitted, tmp_path):
+    model, frame = fitted
+    cut = model.cut(2)
+    ax = cc.plot_tree(cut)
+    ticks = {label.get_text() for label in ax.get_yticklabels()}
+    sizes = np.bincount(model.labels_)
+    assert ticks == {
+        f"group {group + 1} in subtype {subtype + 1} (n = {sizes[group]})"
+        for group, subtype in enumerate(cut.subtype_of_)
+    }
+    page = page_of(cut, frame, tmp_path)
+    told = ", ".join(str(subtype + 1) for subtype in cut.subtype_of_)
+    assert f"Tree of 4 groups; their subtypes, in order: {told}." in page
+    assert "Which groups are near each other" in page
+
+
+def test_a_shared_report_shows_no_sizes_of_groups(fitted, tmp_path):
+    """The rule that withholds small counts knows the subtypes only."""
+    model, frame = fitted
+    page = page_of(model.cut(2), frame, tmp_path, suppress=5)
+    assert "unions of the 4 groups that the search found" in page
+    assert "Tree of" not in page
+    assert "in subtype 1 (n =" not in page
+
+
+def test_the_workbook_says_both_numbers(fitted, tmp_path):
+    model, frame = fitted
+    path = cc.write_report(model.cut(2), frame, tmp_path / "report.xlsx", associations=None, progress=False)
+    rows = list(openpyxl.load_workbook(path)["Summary"].iter_rows(values_only=True))
+    facts = {row[0]: row[1] for row in rows if row[0]}
+    assert facts["Number of subtypes"] == "2, as asked for: unions of the 4 groups that the search found"
+    assert facts["Groups found by the search"] == FOUND
+    assert "Subtypes found" not in facts
+    assert any("Groups" in row for row in rows)
+
+
+def test_the_methods_say_that_refits_are_brought_to_as_many_subtypes(fitted):
+    model, frame = fitted
+    for one in (model, model.cut(2)):
+        associations = cc.validated_associations(one, frame, n_restarts=2, progress=False)
+        comparisons = cc.compare_subtypes(frame, one.labels_, one.schema_)
+        findings = Findings(one, frame, comparisons, 0.01, associations)
+        said = f"Each search was brought to {one.n_clusters_} subtypes: more groups were merged along their tree"
+        assert said in methods(findings).paragraphs["Associations"]
+
+
+FLOOR, N_SMALL = 20, 3
+QUICK = {"associations": None, "progress": False}
+NAMED = "Few subjects, described only: Subtype 3 (9 subjects), Subtype 4 (2 subjects) and Subtype 5 (2 subjects)."
+
+
+@pytest.fixture(scope="module")
+def fitted_small():
+    """Two subtypes, and three small ones that the joint tells apart; the search also found two that are merged."""
+    rng = np.random.default_rng(0)
+    values = np.vstack([rng.normal(mean, 1, (n, 5)) for mean, n in ((0, 120), (3, 60), (12, 2))])
+    values[rng.random(values.shape) < 0.01] *= 8
+    frame = pd.DataFrame(values, columns=list("abcde")).assign(outcome=rng.normal(size=182))
+    roles = {name: "describe" if name == "outcome" else "cluster" for name in frame}
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", role=roles[name]) for name in frame])
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    assert model.cut(None, min_size=FLOOR).cluster_sizes_.tolist()[2:] == [9, 2, 2]
+    return model, schema.validate(frame)
+
+
+@pytest.fixture(scope="module")
+def small(fitted_small):
+    model, frame = fitted_small
+    return model.cut(None, min_size=FLOOR), frame
+
+
+@pytest.fixture(scope="module")
+def page(small, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    return Words(cc.write_report(*small, path, **QUICK).read_text(encoding="utf-8")).text
+
+
+@pytest.fixture(scope="module")
+def book(small, tmp_path_factory):
+    path = tmp_path_factory.mktemp("book") / "report.xlsx"
+    return openpyxl.load_workbook(cc.write_report(*small, path, progress=False))
+
+
+def cells(sheet):
+    return [str(cell) for row in sheet.iter_rows(values_only=True) for cell in row if cell is not None]
+
+
+def test_the_first_page_names_them_and_says_what_that_means(page, book):
+    merged = "Groups of fewer than 20 subjects were merged with another where they were hardly distinct from it"
+    for said in (page, " ".join(cells(book["Overview"]))):
+        assert NAMED in said
+        assert "Subtypes of fewer than 20 subjects take no part in tests and effect sizes, except among" in said
+        assert merged in said
+        assert said.count("few subjects, described only") >= N_SMALL  # beside their sizes
+    assert "Found: 5 subtypes: unions of the 8 groups that the search found" in page
+    assert page.count("may be unusual subjects rather than") == 0  # said once is enough
+
+
+def test_they_are_described_on_every_sheet_and_tested_on_none(small, book):
+    model, _ = small
+    for name in ("Pairwise tests", "Effect sizes", "Associations", "Charts", "Subtypes", "Data"):
+        note = "Subtypes 3, 4, 5 have few subjects: described only, and no part here, except among all others."
+        assert note in " ".join(cells(book[name])), name
+    few, kinds = {"Subtype 3", "Subtype 4", "Subtype 5"}, set()
+    for kind, *row in book["Data"].iter_rows(values_only=True):
+        if few & set(row):
+            kinds.add(kind)
+    assert kinds == {"Summary"}
+    assert "Subtype 2" in cells(book["Pairwise tests"]) or "Subtype 2" in cells(book["Effect sizes"])
+    assert not few & set(cells(book["Effect sizes"]))
+    marked = [row for row in book["Assignments"].iter_rows(values_only=True) if "few subjects, described only" in row]
+    assert len(marked) == model.cluster_sizes_[model.untested_].sum()
+
+
+@pytest.mark.parametrize("kind", ["student", "welch", "rank"])
+def test_the_contrasts_are_those_of_the_other_subjects_alone(kind, small):
+    """The oracle: take the subjects of few out of the cohort, and compare the others."""
+    model, frame = small
+    contrasts = dict.fromkeys(frame, kind)  # by default the shape of all values decides
+    comparisons = cc.compare_subtypes(
+        frame, model.labels_, model.schema_, min_size=model.min_size_, contrasts=contrasts
+    )
+    kept = ~model.untested_[model.labels_]
+    alone = cc.compare_subtypes(frame[kept], model.labels_[kept], model.schema_, contrasts=contrasts)
+    for kind in ("contrast", "test"):
+        ours, theirs = (table[table["kind"] == kind].reset_index(drop=True) for table in (comparisons, alone))
+        numbers = ["statistic", "df", "p", "q"]
+        pd.testing.assert_frame_equal(ours[numbers], theirs[numbers])
+
+
+def test_the_subtype_table_of_a_model_and_its_report_agree(small):
+    model, frame = small
+    table = cc.subtype_table(model, frame)
+    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, min_size=FLOOR)
+    assert table.to_markdown() == cc.subtype_table(comparisons).to_markdown()
+    said = "subtypes 1 and 2 are compared at once; subtypes 3, 4, 5 have few subjects and are described only."
+    assert said in table.to_markdown()
+
+
+def test_comparisons_that_test_them_are_refused(small, tmp_path):
+    model, frame = small
+    comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
+    with pytest.raises(InputError, match=r"fewer than 20 subjects\): 3; compare with min_size=20"):
+        cc.write_report(model, frame, tmp_path / "x.html", comparisons=comparisons, **QUICK)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_larger_floor_of_the_report_holds_too(fitted_small, tmp_path):
+    model, frame = fitted_small
+    path = cc.write_report(model, frame, tmp_path / "x.html", min_size=60, **QUICK)
+    said = Words(path.read_text(encoding="utf-8")).text
+    assert "Subtypes of fewer than 60 subjects take no part" in said
+    assert "No two subtypes have enough subjects, so that nothing is compared." in said
+    assert "there are no two subtypes of enough subjects to compare" in said
+
+
+def test_methods_say_what_was_done(small, fitted_small):
+    def written(model, frame):
+        comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, min_size=max(3, model.min_size_))
+        findings = Findings(model, frame, comparisons, 0.01, min_size=max(3, model.min_size_))
+        return " ".join(methods(findings).paragraphs.values())
+
+    said = written(*small)
+    assert "The number of subtypes is 5: unions of the 8 groups that the search found. No subject changed its" in said
+    assert "Groups of fewer than 20 subjects were merged with another" in said
+    assert "lowered the log joint by less than 5 nats" in said
+    assert "All subtypes of at least 20 subjects at once were contrasted by" in said
+    assert "Smaller subtypes were described only." in said
+    model, frame = fitted_small
+    asked = written(model.cut(6, min_size=FLOOR), frame)
+    assert "The number of subtypes is 5 (6 were asked for, and small ones were merged): unions of the 8" in asked
+    assert "until 6 were left" in asked
+    kept = written(model.cut(3, min_size=FLOOR), frame)
+    assert "The number of subtypes is 3, as asked for: unions of the 8 groups" in kept
+    assert "hardly distinct" not in kept
+
+
+def test_a_report_without_few_subjects_says_nothing_of_them(fitted_small, tmp_path):
+    model, frame = fitted_small
+    path = cc.write_report(model.cut(2), frame, tmp_path / "x.html", **QUICK)
+    said = Words(path.read_text(encoding="utf-8")).text
+    assert "few subjects, described only" not in said.replace("Subtypes of few subjects, described only none", "")
+    assert "All subtypes at once were contrasted" in said
+    for word in ("hardly distinct", "no part here", "Described only:"):
+        assert word not in said
+    assert said.count("Remark") == 1  # of the pairwise tests
+
+
+@pytest.mark.parametrize("suffix", [".xlsx", ".html"])
+def test_a_shared_report_gives_no_floor_and_names_nobody(suffix, small, tmp_path):
+    path = cc.write_report(*small, tmp_path / f"x{suffix}", suppress=10, **QUICK)
+    if suffix == ".html":
+        said = Words(path.read_text(encoding="utf-8")).text
+    else:
+        book = openpyxl.load_workbook(path)
+        said = " ".join(text for sheet in book for text in cells(sheet))
+    assert "Described only: subtypes of few subjects take no part in tests and effect sizes" in said
+    assert "Small groups were merged with another where they were hardly distinct from it." in said
+    assert "at once were contrasted" not in said  # every contrast is withheld, and so are the names of the tests
+    for word in ("20 subjects", "5 nats", NAMED[:20], "few subjects, described only"):
+        assert word not in said
+
+
+# --- tables of subjects, notebook, associations -----------------------------------------------------------------------
+
+
+def test_assignments_say_who_is_one_of_few(small, fitted_small):
+    model, frame = small
+    table = assignments_of(model, frame)
+    assert table.columns.tolist()[1:4] == ["subtype", "probability", "few_subjects"]
+    assert (table["few_subjects"] == "yes").tolist() == model.untested_[model.labels_].tolist()
+    labels = np.array([-1, 0, 4])  # a new subject of none of these is not one of few
+    new = assignment_table(
+        frame.head(3),
+        model.schema_,
+        labels,
+        model.membership_[:3],
+        np.zeros(3),
+        np.array([True, True, True]),
+        described_only=model.untested_,
+    )
+    assert new["few_subjects"].tolist() == ["no", "no", "yes"]
+    assert "few_subjects" not in assignments_of(*fitted_small)
+    written = io.StringIO()
+    write_inert_csv(new, written)
+    assert written.getvalue().startswith("row,assigned,subtype,probability,few_subjects,subtype_1,")
+
+
+def test_a_notebook_says_it(small, fitted_small):
+    said = "Few subjects, described only: subtypes 3, 4, 5 have fewer than 20 subjects; see untested_."
+    assert said in small[0]._repr_html_()
+    assert "Few subjects" not in fitted_small[0]._repr_html_()
+
+
+@pytest.mark.parametrize("method", ["refit", "cross-fit"])
+def test_validated_associations_leave_them_out(method, small):
+    model, frame = small
+    quick = {"method": method, "n_restarts": 3, "progress": False}
+    found = cc.validated_associations(model, frame, **quick).set_index("feature")
+    asked = cc.validated_associations(model, frame, min_size=3, **quick).set_index("feature")
+    pd.testing.assert_frame_equal(found, asked)
+    contrast = cc.compare_subtypes(frame, model.labels_, model.schema_, min_size=FLOOR).set_index("feature")
+    contrast = contrast[contrast["kind"] == "contrast"].loc["outcome"]
+    assert found.loc["outcome", "p"] == contrast["p"]
+    assert found.loc["outcome", "n"] == (~model.untested_[model.labels_]).sum()
+    free = copy.copy(model).cut(5)
+    free = cc.validated_associations(free, frame, **quick).set_index("feature")
+    assert free.loc["outcome", "n"] > found.loc["outcome", "n"]
+    if method == "refit":
+        n_tested = free["n"].drop("outcome").astype(int) - found["n"].drop("outcome").astype(int)
+        assert (n_tested >= 0).all()
+        assert (n_tested > 0).any()

@@ -1,0 +1,175 @@
+"""The sheets Likelihoods and Model check."""
+
+import warnings
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.cli.fit import say_found
+from clinclust.disclosure.rule import Rule
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
+
+from .test_groups import Words
+
+QUICK = {"associations": None, "progress": False}
+FORMULA, MARKUP = "=1+1", "<b>stay</b>"
+MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
+
+
+def cohort(depend):
+    """Two groups in four features; the names of two more that may depend on each other are a formula and markup."""
+    rng = np.random.default_rng(0)
+    means = np.repeat([0.0, 4.0], [90, 60])
+    frame = pd.DataFrame({name: rng.normal(means, 1.0) for name in "abcd"})
+    common = depend * rng.normal(size=150)
+    return frame.assign(**{name: common + 0.5 * rng.normal(size=150) for name in (FORMULA, MARKUP)})
+
+
+def fitted(frame, **declared):
+    features = [cc.Feature(name=name, **declared.get(name, {"likelihood": "gaussian"})) for name in frame]
+    return cc.MAPDP.as_published(cc.FeatureSchema(features), n_restarts=2, random_state=0, progress=False).fit(frame)
+
+
+def sheet_of(book, name):
+    return [[cell.value for cell in row] for row in book[name].iter_rows()]
+
+
+def test_dependence_is_told_with_the_lines_that_mend_it(tmp_path):
+    frame = cohort(1.0)
+    model = fitted(frame)
+    page = cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
+    assert MARKUP not in page  # it stays text
+    words = Words(page).text
+    assert "Inside the subtypes, 2 features depend on each other, most of all" in words
+    assert "which can make more subtypes than there are: see Model check." in words
+    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
+    rows = sheet_of(book, "Model check")
+    strongest = next(row for row in rows if {FORMULA, MARKUP} <= {str(cell).lstrip("'") for cell in row})
+    check = cc.check_model(model, frame)
+    assert strongest[2] == pytest.approx(check.pairs["correlation"].iloc[0], abs=1e-9)
+    lines = {cell for row in rows for cell in row if str(cell).startswith("- {name")}
+    assert lines == {f"{line}" for line in check.advice["line"]}
+    assert all(cell.data_type != "f" for row in book["Model check"] for cell in row)
+
+
+def test_a_model_that_fits_has_no_such_sheet_and_a_shared_report_neither(tmp_path):
+    frame = cohort(0.0)
+    book = openpyxl.load_workbook(cc.write_report(fitted(frame), frame, tmp_path / "x.xlsx", progress=False))
+    assert "Model check" not in book.sheetnames
+    frame = cohort(1.0)
+    shared = cc.write_report(fitted(frame), frame, tmp_path / "y.xlsx", suppress=10, progress=False)
+    book = openpyxl.load_workbook(shared)
+    assert "Model check" not in book.sheetnames
+    assert not any("Model check" in str(cell.value) for row in book["Overview"] for cell in row)
+
+
+def test_values_that_no_likelihood_describes_are_told(tmp_path):
+    rng = np.random.default_rng(1)
+    frame = cohort(0.0).assign(bent=rng.standard_t(2.2, 150))
+    model = fitted(frame)
+    check = cc.check_model(model, frame)
+    assert check.advice[["feature", "kind"]].to_numpy().tolist() == [["bent", "values"]]
+    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
+    told = [str(cell) for row in sheet_of(book, "Model check") for cell in row]
+    assert any(words in told for words in check.checks["words"])
+    first = [str(cell.value) for row in book["Overview"] for cell in row]
+    assert any("1 feature scatters otherwise than the model says: see Model check." in cell for cell in first)
+
+
+SAID = "2 features are described clearly better by another likelihood than the schema declares; this can invent"
+
+
+def cohort_of_misfits(declared):
+    """Return a model and its cohort: two subtypes, a rare one, and two features declared as `declared` says."""
+    rng = np.random.default_rng(1)
+    means = np.repeat([0.0, 4.0, 30.0], [150, 100, 3])
+    frame = pd.DataFrame({name: rng.normal(means, 1.0) for name in "abcd"})
+    frame = frame.assign(**{FORMULA: rng.lognormal(0.0, 1.0, 253), MARKUP: rng.negative_binomial(1, 0.1, 253)})
+    features = [cc.Feature(name=name, likelihood="gaussian") for name in "abcd"]
+    features += [cc.Feature(name=name, **fields) for name, fields in declared.items()]
+    schema = cc.FeatureSchema(features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    return model, schema.validate(frame)
+
+
+@pytest.fixture(scope="module")
+def wrong():
+    return cohort_of_misfits({FORMULA: {"likelihood": "gaussian"}, MARKUP: {"likelihood": "poisson"}})
+
+
+@pytest.fixture(scope="module")
+def right():
+    declared = {"likelihood": "gaussian", "transform": "log"}
+    return cohort_of_misfits({FORMULA: declared, MARKUP: {"likelihood": "negative_binomial"}})
+
+
+def findings_of(model, frame):
+    return Findings(model, frame, cc.compare_subtypes(frame, model.labels_, model.schema_), 0.05)
+
+
+def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path):
+    page = cc.write_report(*wrong, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")
+    assert MARKUP not in page  # it stays text
+    words = Words(page).text
+    assert f"{SAID} subtypes: change the schema lines in Likelihoods and fit again." in words
+    book = openpyxl.load_workbook(cc.write_report(*wrong, tmp_path / "x.xlsx", progress=False))
+    assert any(SAID in str(cell.value) for row in book["Overview"] for cell in row)
+    rows = [[cell.value for cell in row] for row in book["Likelihoods"].iter_rows()]
+    heading = next(place for place, row in enumerate(rows) if row[0] == "Feature")
+    found = {row[0]: row[1:] for row in rows[heading + 1 :]}
+    assert set(found) == {FORMULA, MARKUP}
+    assert found[FORMULA][:2] == ["gaussian", "gaussian of the log"]
+    assert found[FORMULA][2] > 20.0
+    assert found[FORMULA][-1] == f"- {{name: {FORMULA}, likelihood: gaussian, transform: log}}"
+    assert not [cell for row in book["Likelihoods"].iter_rows() for cell in row if cell.data_type == "f"]
+
+
+def test_a_right_schema_has_no_such_sheet(right):
+    findings = findings_of(*right)
+    assert (likelihoods_sheets(findings), on_likelihoods(findings)) == ([], [])
+    given = cc.Partition(right[0].labels_, right[0].schema_, made_by="a clinician")
+    assert likelihoods_sheets(findings_of(given, right[1])) == []
+
+
+def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wrong, monkeypatch):
+    shared = findings_of(*wrong).for_sharing(Rule(5))
+    monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: feature.name == MARKUP)
+    (sheet,) = likelihoods_sheets(shared)
+    assert [list(row) for row in sheet.tables[0].rows] == [[FORMULA, "gaussian", "gaussian of the log"]]
+    assert on_likelihoods(shared)[0].startswith("1 feature is described clearly better")
+    monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: True)
+    assert (likelihoods_sheets(shared), on_likelihoods(shared)) == ([], [])
+
+
+def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tmp_path, capsys):
+    model, frame = right
+    assert model.cluster_sizes_.tolist()[2:] == [3]
+    assert model.remarks_ == [(), (), ("few",)]
+    words = Words(cc.write_report(model, frame, tmp_path / "x.html", **QUICK).read_text(encoding="utf-8")).text
+    meaning = "Marks of subtypes: few, fewer than 5 subjects."
+    assert f"{meaning} Such subtypes may be noise; without them 2 subtypes are left." in words
+    book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
+    for name in ("Overview", "Summary", "Profile", "Assignments"):
+        cells = [str(cell.value) for row in book[name].iter_rows() for cell in row if cell.value is not None]
+        assert any(meaning in cell for cell in cells), name
+        assert any(cell == "few" or cell.endswith("(few)") for cell in cells), name
+    assert "n = 3 (1.2%), few" in " ".join(str(cell.value) for row in book["Subtypes"].iter_rows() for cell in row)
+    table = cc.subtype_table(model, frame).to_markdown()
+    assert "n = 3 (1.2%), few" in table
+    assert "Few: fewer than 5 subjects" in table
+    assert "few" in Words(model._repr_html_()).text.split()
+    say_found(model)
+    told = capsys.readouterr().out
+    assert "3 (1.2%; few)" in told
+    assert "Such subtypes may be noise; without them: 2." in told
+    shared = cc.write_report(model, frame, tmp_path / "s.html", suppress=5, **QUICK).read_text(encoding="utf-8")
+    shown = Words(shared).text
+    assert "Marks of subtypes" not in shown
+    assert ", few" not in shown
+    assert "are not marked here as in other reports" in shown
