@@ -23,6 +23,7 @@ from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
+    from clinclust.estimators.preparation import Prepared
 
 __all__ = ["MAPDP", "NONE_OF_THESE"]
 
@@ -440,10 +441,14 @@ class MAPDP(Parameterised, Prediction):
             subtypes (it has the lines to write into the schema); the search did not converge or was ended by its time
             limit; or the table is doubtful.
         """
-        from clinclust.engine.search.threads import interruptible
         from clinclust.estimators.preparation import prepared
 
-        cohort = prepared(self, X, stacklevel=2)
+        return self.fit_prepared(prepared(self, X, stacklevel=2))
+
+    def fit_prepared(self, cohort: Prepared) -> Self:
+        """Find subtypes in a cohort that was validated and encoded for this model; `fit` prepares it first."""
+        from clinclust.engine.search.threads import interruptible
+
         # imported by now, on a thread that no signal reaches
         from clinclust.estimators.fitting import found_fit
         from clinclust.estimators.likelihood_check import compared_likelihoods
@@ -456,16 +461,15 @@ class MAPDP(Parameterised, Prediction):
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             moving = "moving subjects" if self.missing == "marginal" else "moving subjects or changing filled values"
             warnings.warn(
-                f"The best restart was still {moving} after {self.max_sweeps} sweeps; raise `max_sweeps` "
-                "(--max-sweeps)",
+                f"The best restart was still {moving} after {self.max_sweeps} sweeps; raise `max_sweeps`",
                 CohortWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         if self.stopped_early_:
-            warnings.warn(warning_of_early_stop(self), CohortWarning, stacklevel=2)
+            warnings.warn(warning_of_early_stop(self), CohortWarning, stacklevel=3)
         misfits = warning_of_misfits(compared_likelihoods(self.fit_, cohort.frame, cohort.problem.cohort.order))
         if misfits is not None:
-            warnings.warn(misfits, CohortWarning, stacklevel=2)
+            warnings.warn(misfits, CohortWarning, stacklevel=3)
         return self
 
     def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:

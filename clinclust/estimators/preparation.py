@@ -113,7 +113,7 @@ def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem
         If no feature is left to cluster on, or hyperparameters cannot be used.
     """
     from clinclust.engine.search.threads import interruptible
-    from clinclust.schema.informative import warn_of_uninformative
+    from clinclust.schema.validation import warn_of_uninformative
 
     warn_of_visits(frame, stacklevel=stacklevel + 1)
     problem = interruptible(pose)
@@ -171,5 +171,4 @@ def _import_everything() -> None:
     import clinclust.estimators.cost
     import clinclust.estimators.fitting
     import clinclust.estimators.likelihood_check
-    import clinclust.estimators.stopped_early
-    import clinclust.schema.pandera_schema  # noqa: F401
+    import clinclust.estimators.stopped_early  # noqa: F401

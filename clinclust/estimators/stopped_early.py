@@ -17,6 +17,6 @@ def warning_of_early_stop(model: MAPDP) -> str:
     """Return what whoever fitted the model is told."""
     path = "; the path of coarsenings may have ended too early" if isinstance(model.coarsening, str) else ""
     return (
-        f"The search was {STOPPED_EARLY}{path}. The limit (--max-seconds) was {model.max_seconds:g} seconds. "
+        f"The search was {STOPPED_EARLY}{path}. The limit was {model.max_seconds:g} seconds (`max_seconds`). "
         "Allow more to see whether the subtypes change"
     )

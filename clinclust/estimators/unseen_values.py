@@ -38,7 +38,7 @@ REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
 """What can be done with values that the model cannot read."""
 
 _REPAIR = (
-    "Correct the cells; or take values that the model does not know for missing (--unseen missing), so that the other "
+    "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
 _DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
@@ -65,11 +65,9 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
     """
     rows, failures = np.zeros(len(frame), dtype=np.bool_), []
     for feature, column in _columns(schema, frame):
-        codes = schema.missing_codes_of(feature)
-        faults = read_column(feature, codes, column).faults
-        if faults:
-            rows |= np.logical_or.reduce(list(faults.values()))
-            failures += column_failures(feature, codes, column)
+        reading = read_column(feature, schema.missing_codes_of(feature), column)
+        rows |= np.logical_or.reduce([rows, *reading.faults.values()])
+        failures += column_failures(feature, reading, column)
     return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 
@@ -151,10 +149,7 @@ def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[tuple[Featu
     for feature in schema:
         if feature.is_ignored or list(frame.columns).count(feature.name) != 1:
             continue
-        column = frame[feature.name]
-        for parser in schema.extras.parsers.get(feature.name, []):
-            column = parser(column).parser_output
-        yield feature, column
+        yield feature, schema.extras.parsed(feature.name, frame[feature.name])
 
 
 def _rows(labels: pd.Index) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from clinclust.errors import InputError
 from clinclust.files.column_notes import add_notes
-from clinclust.files.listed import listed, names_in_list, option_in_shell, quoted
+from clinclust.files.listed import argument, listed, quoted
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 
@@ -64,7 +64,7 @@ def refuse_many_columns(n_columns: int, most: int | None, what: str = "read with
     if most is not None and n_columns > most:
         raise InputError(
             f"the table has {n_columns:,} columns, and at most {most:,} are {what}: keep those that may tell subtypes "
-            "apart, with --only (`only` of `read_cohort`) or in the table itself"
+            "apart, with `only` or in the table itself"
         )
 
 
@@ -89,7 +89,7 @@ def chosen_columns(
     if read.notes:
         add_notes(chosen, {names[at]: read.notes[at] for at in kept})
     is_choice = only is not None or bool(drop)
-    return chosen, [f"{len(kept)} of {len(names)} columns are kept, as --only and --drop say"] if is_choice else []
+    return chosen, [f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say"] if is_choice else []
 
 
 def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
@@ -104,7 +104,7 @@ def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequenc
         raise InputError(listed(problems))
     kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not kept:
-        raise InputError("--only and --drop leave no column: name fewer to drop, or others to keep")
+        raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
     return kept
 
 
@@ -121,19 +121,19 @@ def _refuse_unclear(read: TableRead, kept: Sequence[int], unread: set[int], was_
     if unnamed:
         problems.append(
             f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
-            f"column, or leave it out: {option_in_shell('--drop', f'#{unnamed[0]}')}. If the header is further down: "
-            "--header-row N; if no row holds names, --header-row 0; if another table is below: --rows FIRST-LAST"
+            f"column, or leave it out: {argument('drop', [f'#{unnamed[0]}'])}. If the header is further down: "
+            "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
         )
     if not was_chosen and (sides := _side_by_side(read.frame, kept, numbers, repeated)):
         problems.append(
             f"two tables seem to stand side by side, in columns {sides}, with an empty column between them: give the "
-            "columns of one of them with --only (name#2 is the second column of a name, #7 the seventh column of the "
+            "columns of one of them with `only` (name#2 is the second column of a name, #7 the seventh column of the "
             "file), or of both if they are one table"
         )
     elif repeated:
         first, where = next(iter(repeated.items()))
         can_be_pasted = first.isprintable() and len(first) < 60
-        second = option_in_shell("--drop", names_in_list(f"{first}#2") if can_be_pasted else f"#{where[1]}")
+        second = argument("drop", [f"{first}#2" if can_be_pasted else f"#{where[1]}"])
         problems.append(
             f"these names are those of several columns: {listed(map(quoted, repeated))} ({quoted(first)} over columns "
             f"{listed(where)}); rename them in the file, or leave the others out: {second}"

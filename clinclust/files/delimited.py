@@ -96,14 +96,14 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
         except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
             raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
     if text is None:
-        raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (--encoding)")
+        raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise InputError(
             f"line {line} holds a NUL character, which no text does: the file is damaged, or in another encoding than "
-            f"{used}, such as utf-16; give its encoding (--encoding)"
+            f"{used}, such as utf-16; give its encoding (`encoding`)"
         )
-    guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give --encoding"
+    guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
     return text, [guessed] if used != tried[0] else []
 
 
@@ -180,8 +180,8 @@ def _add(rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, op
         shown = (f"line {each.first} has {len(each.fields)} field{'s' * (len(each.fields) != 1)}" for each in misfits)
         raise InputError(
             f"{listed(shown)}, the header has {width}: look for a {delimiter!r} too many or too few, for a text that "
-            "needs quotes, for a title above the header (--header-row N, or 0 if there is no header), or for another "
-            "table (--rows FIRST-LAST says which rows are the subjects)"
+            "needs quotes, for a title above the header (header_row=N, or 0 if there is no header), or for another "
+            "table (rows=FIRST-LAST says which rows are the subjects)"
         )
     for line in notes:
         told.add(_NOTE, f"line {line.first} ({quoted(line.fields[0])})")

@@ -1,13 +1,8 @@
-"""What a message names: many things, of which only the first are shown, and parts of a command, which can be pasted."""
+"""What a message names: many things, of which only the first are shown, and arguments, which can be pasted."""
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 import re
-import shlex
-import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
@@ -16,13 +11,10 @@ from clinclust.files.cell_text import shortened
 
 __all__ = [
     "Places",
-    "in_shell",
+    "argument",
     "limited",
     "listed",
     "name_in_condition",
-    "names_in_list",
-    "option_in_shell",
-    "option_words",
     "quoted",
     "text_in_condition",
 ]
@@ -73,26 +65,9 @@ class Places:
         return [f"{listed(first, self._count[finding])}: {finding}" for finding, first in self._first.items()]
 
 
-def in_shell(*words: str) -> str:
-    """Return words as the shell of this system reads them."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
-
-
-def option_in_shell(option: str, value: str) -> str:
-    """Return an option with its value: ``--by date``, and ``--by=-1`` if the value begins as an option does."""
-    return in_shell(*option_words(option, value))
-
-
-def option_words(option: str, value: str) -> tuple[str, ...]:
-    """Return the words of an option with its value: one, if the value begins as an option does."""
-    return (f"{option}={value}",) if value.startswith("-") else (option, value)
-
-
-def names_in_list(*names: str) -> str:
-    """Return names as an option of several names takes them: those with a comma or a quote stand in double quotes."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(names)
-    return written.getvalue()
+def argument(name: str, value: str | list[str]) -> str:
+    """Return an argument of a function as a message names it: ``by='date'``."""
+    return f"{name}={value!r}"
 
 
 def name_in_condition(name: str, number: int) -> str:

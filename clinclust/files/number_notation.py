@@ -64,8 +64,8 @@ _CELLS_LOOKED_AT = 4000
 _FEWEST = 0.5
 _TOLD = {
     "comma": "numbers with a decimal comma in {}: a drafted schema says so; if the commas keep thousands apart, say "
-    "--decimal .",
-    "either": "the comma in {} may be a decimal mark or keep thousands apart: say --decimal , or --decimal .",
+    "decimal='.'",
+    "either": "the comma in {} may be a decimal mark or keep thousands apart: say decimal=',' or decimal='.'",
     "mixed": "numbers with a comma and others with a point stand in one column: {}",
 }
 

@@ -94,7 +94,7 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     if kind in _KEEPS_USER_MISSING:
         options["user_missing"] = True
     repair = (
-        "it is damaged, or in another encoding, which --encoding says, such as cp1252; or open it in "
+        "it is damaged, or in another encoding, which `encoding` says, such as cp1252; or open it in "
         f"{program}, and export it as .csv"
     )
     with guarded(f"file of {program}", repair), source.open() as file:

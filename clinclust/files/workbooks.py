@@ -54,12 +54,12 @@ def read_sheet(
     visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden]
     first, name = (visible or [0])[0], quoted(names[(visible or [0])[0]])
     others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != names[first]]
-    told = f"read the first sheet, {name}; others are {listed(others)}: choose one by --sheet"
+    told = f"read the first sheet, {name}; others are {listed(others)}: choose one by `sheet`"
     try:
         found = read(first)
     except InputError as error:
         if others:
-            hint = f"If {name} is no table of subjects, choose another sheet by --sheet: {listed(others)}"
+            hint = f"If {name} is no table of subjects, choose another sheet by `sheet`: {listed(others)}"
             raise InputError(f"{error.at_command_line}. {hint}") from error
         raise
     is_free = options.header_row is None and options.rows is None and options.of_subjects
@@ -67,11 +67,11 @@ def read_sheet(
         larger = {at: table for at in visible[1 : 1 + _MOST_READ] if (table := _larger_table(read, at)) is not None}
         if len(larger) > 1:
             raise InputError(
-                f"the first sheet, {name}, is no table of subjects, and others are: choose one by --sheet: "
+                f"the first sheet, {name}, is no table of subjects, and others are: choose one by `sheet`: "
                 f"{listed(quoted(names[at]) for at in larger)}"
             )
         for at, table in larger.items():
-            told = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (--sheet reads another)"
+            told = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (`sheet` reads another)"
             found = table
     return replace(found, remarks=[told, *found.remarks]) if others else found
 

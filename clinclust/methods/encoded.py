@@ -55,7 +55,7 @@ def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
     frame : DataFrame, shape (N, D)
         A validated table.
     features : sequence of Feature
-        Features of the table, each with two different observed values at least (`clinclust.schema.informative`).
+        Features of the table, each with two different observed values at least (`clinclust.schema.validation`).
 
     Raises
     ------

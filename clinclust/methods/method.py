@@ -163,7 +163,7 @@ class Method(Parameterised, RenamedAttributes):
         CohortWarning
             If the table is doubtful, or no schema was given.
         """
-        from clinclust.schema.informative import informative_parts, kept_out, warn_of_uninformative
+        from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
 
         parameters = self.get_params()
         problems = parameter_problems(parameters, {**_RULES, **self._rules}) or self._problems()

@@ -26,7 +26,7 @@ from clinclust.estimators.preparation import Prepared
 from clinclust.estimators.search import search
 from clinclust.estimators.tree_test import FEWEST_DRAWS
 from clinclust.progress import SILENT
-from clinclust.schema.informative import kept_out
+from clinclust.schema.validation import kept_out
 
 if TYPE_CHECKING:
     import pandas as pd

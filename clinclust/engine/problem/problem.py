@@ -23,8 +23,8 @@ from clinclust.engine.problem.hyperparameters import (
 )
 from clinclust.engine.problem.objective import log_bases
 from clinclust.errors import InputError
-from clinclust.schema.informative import uninformative
 from clinclust.schema.parts import few_of_the_rest
+from clinclust.schema.validation import uninformative
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -123,7 +123,7 @@ def _columns_of_a_codebook(table: pd.DataFrame, columns: list[str]) -> list[str 
         raise InputError(
             f"no column holds the names of variables; its headers are {listed(map(quoted, table.columns))}. Call the "
             "column of the names 'variable', in the first row of the sheet; if the dictionary is on another sheet, "
-            "give --dictionary-sheet"
+            "give its `sheet`"
         )
     known = {*map(folded, columns)}
     best = max(named, key=lambda place: len(known & {folded(str(cell)) for cell in table.iloc[:, place].dropna()}))

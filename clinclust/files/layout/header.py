@@ -104,7 +104,7 @@ def find_header(
         filled = [filled_places(texts) for number, texts in rows if subjects is None or number in subjects]
         names = {place: f"column {place}" for place in sorted(set().union(*filled))}
         shown = listed(map(quoted, names.values()))
-        told = f"the file has no header, as --header-row 0 says: its {len(names)} columns are named by number ({shown})"
+        told = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
         return Header(names, 0, [], remarks=[told])
     if subjects is not None:
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
@@ -119,8 +119,8 @@ def find_header(
     _tell_of_titles(rows[:at], header, asked)
     if subjects is not None and header.last in subjects:
         raise InputError(
-            f"--rows {subjects.text} names row {header.last} as a subject, but the names of the columns are read from "
-            "it: begin below it, or give another row of the header (--header-row N, or 0 if there is none)"
+            f"rows={subjects.text!r} names row {header.last} as a subject, but the names of the columns are read from "
+            "it: begin below it, or give another row of the header (header_row=N, or 0 if there is none)"
         )
     if of_subjects and groups is None:
         _look_for_subject(header, below, asked)
@@ -134,7 +134,7 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
     if above:
         held = listed(quoted(next(text for text in texts if not is_blank(text)).strip()) for _, texts in above)
         rows = rows_named([number for number, _ in above])
-        more = "" if asked is not None else ". If that is wrong, give the row of the header: --header-row N"
+        more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
         header.remarks.append(
             f"the header is row {number}: what stands above it, in {rows}, is left out ({held}){more}"
         )
@@ -142,7 +142,7 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
         one = next((header.names[place] for place in header.groups if place in header.names), "")
         header.remarks.append(
             f"the header has two rows, {number} and {header.last}, whose names are joined, such as {quoted(one)}. If "
-            f"the header is row {header.last} alone, say so: --header-row {header.last}"
+            f"the header is row {header.last} alone, say so: header_row={header.last}"
         )
 
 
@@ -152,15 +152,15 @@ def _look_for_subject(header: Header, below: Sequence[Row], asked: int | None) -
     row, shown = f"row {header.last}", listed(map(quoted, like))
     if like and asked is not None:
         header.remarks.append(
-            f"{row} names the columns, as --header-row says, though it looks like a subject ({shown}); if it is one, "
-            "say --header-row 0"
+            f"{row} names the columns, as `header_row` says, though it looks like a subject ({shown}); if it is one, "
+            "say header_row=0"
         )
     elif like:
         header.doubts.append(
             Doubt(
                 f"{row} is where the names of the columns are expected, but looks like a subject ({shown} are like the "
-                "values below): if the file has no header, say --header-row 0, and the columns are named 'column 1', "
-                f"'column 2' and so on; if the names stand in {row}, say --header-row {header.last}"
+                "values below): if the file has no header, say header_row=0, and the columns are named 'column 1', "
+                f"'column 2' and so on; if the names stand in {row}, say header_row={header.last}"
             )
         )
 
@@ -173,7 +173,7 @@ def _read_below(header: Header, below: Sequence[Row], first_subject: int | None,
             return
         why = f"{found.why} ({listed(quoted(text.strip()) for text in texts if not is_blank(text))})"
         if not found.is_certain and first_subject is None:
-            names_too = f"; if it holds the names, say --header-row {number}"
+            names_too = f"; if it holds the names, say header_row={number}"
             header.doubts.append(Doubt(f"row {number} holds {why}{names_too}", (number,)))
             return
         (header.units if found.why == "units" else header.explanations).update(found.texts)
@@ -186,7 +186,7 @@ def _place_of(rows: Sequence[Row], asked: int) -> int:
     if asked not in numbers:
         raise InputError(
             f"row {asked} holds nothing that could be a header; the first rows with content are {listed(numbers)}: "
-            "give one of them as --header-row, or 0 if there is no header"
+            "give one of them as `header_row`, or 0 if there is no header"
         )
     return numbers.index(asked)
 

@@ -64,7 +64,7 @@ def sheet_table(
         n_outside += len(frame) - sum(is_said)
         frame = frame[is_said]
         if not len(frame):
-            raise InputError(f"--rows {options.rows.text}: none of these rows below the header holds anything")
+            raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
     every = rows.columns
     named = [
         at
@@ -93,7 +93,7 @@ def _subjects(
     looks: list[Callable[[], list[Finding]]] = []
     told, asked = list[str](), list[Finding]()
     if options.rows is not None:
-        told.append(f"{len(frame):,} rows are read as subjects, as --rows {options.rows.text} says")
+        told.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
     elif frame.shape[1] > 1:
         looks = [lambda: names_again(frame, kept, headers), lambda: notes_below(frame, kept)]
         if options.of_subjects:

@@ -36,7 +36,7 @@ class RowRanges:
             last = first if match is None or match[2] is None else int(match[2] or _LAST)
             if not ranges[-1][1] < first <= last:
                 raise InputError(
-                    f"--rows {quoted(text)}: {quoted(part.strip())} is no range of rows; write the first and the last "
+                    f"rows={quoted(text)}: {quoted(part.strip())} is no range of rows; write the first and the last "
                     "row of the subjects as a spreadsheet counts them, such as 2-61; several in rising order such as "
                     "2-61,66-90; the last without an end such as 5-"
                 )
@@ -79,7 +79,7 @@ class Doubt(NamedTuple):
 class UncertainRowsError(InputError):
     """It is not certain which rows are subjects.
 
-    `listing` has what was seen, a line each; `without` the value of --rows that leaves out all rows in doubt, if it is
+    `listing` has what was seen, a line each; `without` the value of `rows` that leaves out all rows in doubt, if it is
     short enough to be copied.
     """
 
@@ -108,8 +108,8 @@ def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequen
         return UncertainRowsError(listing)
     without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
     every = ranges_of(numbers, no_subjects)
-    repair = "say with --rows which rows are subjects, or delete in the file what is none"
+    repair = "say with `rows` which rows are subjects, or delete in the file what is none"
     if without is not None:
-        repair = f"if none of these rows is a subject, say --rows {without}"
-    keep = "" if every is None else f"; if all of them are subjects, say --rows {every}"
+        repair = f"if none of these rows is a subject, say rows={without!r}"
+    keep = "" if every is None else f"; if all of them are subjects, say rows={every!r}"
     return UncertainRowsError(listing, f"  {repair}{keep}", without)

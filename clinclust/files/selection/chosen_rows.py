@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.files.listed import name_in_condition, option_in_shell, quoted
+from clinclust.files.listed import argument, name_in_condition, quoted
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.dates import DateColumn, looks_like_date
@@ -35,12 +35,12 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
         try:
             met = matching.of(parsed(choice.where))
         except InputError as error:
-            raise ChoiceError(f"--where: {error.at_command_line.removeprefix('--where').lstrip(': ')}") from error
+            raise ChoiceError(f"`where`: {error.at_command_line.removeprefix('`where`').lstrip(': ')}") from error
         n_met, where = int(met.sum()), quoted(choice.where)
         if not n_met:
             why = "; ".join(matching.told()) or "rows meet each part of it, and none meets all"
-            raise ChoiceError(f"--where {where} keeps none of {len(met):,} rows: {why}")
-        told = [*matching.told(), f"{n_met:,} of {len(met):,} rows are kept, as --where says ({where})"]
+            raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
+        told = [*matching.told(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
         read, dates = _with_rows(read, met, told), matching.dates
         counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
     if choice.one_row_per is not None:
@@ -66,9 +66,9 @@ def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[
     if subjects.missing.any():
         condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
         raise InputError(
-            f"--one-row-per: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
+            f"`one_row_per`: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
             f"{reader.read.frame.index[subjects.missing][0] + 2}): leave them out, "
-            f"{option_in_shell('--where', condition)}"
+            f"{argument('where', condition)}"
         )
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
@@ -98,8 +98,8 @@ def _numbers(cells: Cells) -> NDArray[np.float64]:
     wrong = cells.texts[~cells.missing & ~(low == high)].tolist()
     if wrong:
         raise InputError(
-            f"--by: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
-            f"({quoted(min(wrong, key=looks_like_date))}): correct them, or leave out --by, and the order in the file "
+            f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
+            f"({quoted(min(wrong, key=looks_like_date))}): correct them, or leave out `by`, and the order in the file "
             "decides"
         )
     return low

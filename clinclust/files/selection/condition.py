@@ -1,4 +1,4 @@
-"""The language of ``--where``: a condition on the columns of a table, which is never run as code.
+"""The language of ``where``: a condition on the columns of a table, which is never run as code.
 
 Comparisons of a column (a name, perhaps in backticks) with a value (a number, or a text or date in quotes), joined by
 ``and``, ``or``, ``not`` and parentheses. Outside of a list, 5,2 is a number with a decimal comma::
@@ -73,7 +73,7 @@ Condition = Comparison | Not | Joined
 def parsed(text: str) -> Condition:
     """Return what a condition says; InputError, which shows the place that cannot be understood, if it is none."""
     if len(text) > _LONGEST:
-        raise InputError(f"--where has {len(text):,} characters; at most {_LONGEST:,} are read")
+        raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
     parser = _Parser(text)
     found = parser.any_of()
     parser.expect("")
@@ -117,7 +117,7 @@ class _Parser:
             return self._comparisons()
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise InputError(f"--where has more than {_DEEPEST} 'not' or parentheses inside each other")
+            raise InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
         found = Not(self._part()) if word == "not" else self.any_of()
         if word == "(":
             self.expect(")")
@@ -166,7 +166,7 @@ class _Parser:
         rest = self._text[self._at :].strip()
         where = f"at {quoted(rest[:20])}" if rest else "at its end"
         return InputError(
-            f"--where cannot be understood {where}, after {quoted(self._text[: self._at][-40:])}: write columns, signs "
+            f"`where` cannot be understood {where}, after {quoted(self._text[: self._at][-40:])}: write columns, signs "
             "and values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
             "quotes, names with spaces in backticks"
         )
@@ -175,7 +175,7 @@ class _Parser:
 def _comparison(left: Operand, sign: str, right: Operand) -> Comparison:
     if (left.kind == "name") == (right.kind == "name"):
         raise InputError(
-            f"--where compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
+            f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
             "and one value. Texts stand in quotes, names with spaces in backticks; two columns are not compared with "
             "each other: add a column with their difference to the table"
         )

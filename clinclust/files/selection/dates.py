@@ -72,8 +72,8 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
     if len(fitting) > 1 and unclear is not None:
         return (
-            f"holds {quoted(unclear)}, and no date in it tells whether the day or the month comes first: say --dates "
-            "day-first or --dates month-first"
+            f"holds {quoted(unclear)}, and no date in it tells whether the day or the month comes first: say "
+            "dates='day-first' or dates='month-first'"
         )
     cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1

@@ -89,7 +89,7 @@ class Cells:
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
             said = f"the comma in {quoted(self.name)} ({quoted(example)}) may be a decimal mark or keep thousands apart"
-            raise InputError(f"{said}: say --decimal , or --decimal .")
+            raise InputError(f"{said}: say decimal=',' or decimal='.'")
         known = {text: self._bounds(parts) for text, parts in self._parts.items()}
         bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
         low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T

@@ -79,7 +79,7 @@ class RowChoice:
             try:
                 choice._meaning()
             except InputError as error:
-                problems.append(str(error).replace("--rows", "rows", 1))
+                problems.append(str(error))
         if problems:
             raise InputError("; ".join(problems))
         return choice
@@ -88,9 +88,9 @@ class RowChoice:
         """Return what of it makes no sense without the rest."""
         problems = []
         if self.one_row_per is None and (self.keep != "first" or self.by is not None):
-            problems.append("--keep and --by choose a row of a subject: give --one-row-per with the column of subjects")
+            problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
         if self.dates is not None and self.where is None and self.by is None:
-            problems.append("--dates says how --where and --by read dates: give one of these too")
+            problems.append("`dates` says how `where` and `by` read dates: give one of these too")
         return problems
 
     def _meaning(self) -> tuple[object, ...]:
