@@ -7,7 +7,7 @@ therefore refused, or taken for missing if somebody asks for it; nothing guesses
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from clinclust.errors import CohortError, InputError
 from clinclust.files.listed import listed, quoted
 from clinclust.schema.failures import column_failures, failures_frame
-from clinclust.schema.reading import read_column
+from clinclust.schema.validation import read_columns
 
 if TYPE_CHECKING:
-    from clinclust.schema import Feature, FeatureSchema
+    from clinclust.schema import FeatureSchema
 
 __all__ = [
     "REFUSE",
@@ -64,10 +64,9 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
         Columns that the schema does not name are not read.
     """
     rows, failures = np.zeros(len(frame), dtype=np.bool_), []
-    for feature, column in _columns(schema, frame):
-        reading = read_column(feature, schema.missing_codes_of(feature), column)
+    for name, reading in read_columns(schema, frame)[1].items():
         rows |= np.logical_or.reduce([rows, *reading.faults.values()])
-        failures += column_failures(feature, reading, column)
+        failures += column_failures(schema[name], reading, frame.index)
     return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 
@@ -96,11 +95,10 @@ def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
     A missing value of a feature that must be complete is no such cell.
     """
     found = {}
-    for feature, column in _columns(schema, frame):
-        faults = read_column(feature, schema.missing_codes_of(feature), column).faults
-        unread = [rows for kind, rows in faults.items() if kind != "observed"]
+    for name, reading in read_columns(schema, frame)[1].items():
+        unread = [rows for kind, rows in reading.faults.items() if kind != "observed"]
         if unread:
-            found[feature.name] = np.logical_or.reduce(unread)
+            found[name] = np.logical_or.reduce(unread)
     return found
 
 
@@ -142,14 +140,6 @@ def _alike(schema: FeatureSchema, column: object, examples: Sequence[object]) ->
 
 def _form(text: str) -> str:
     return _DIGITS.sub("0", " ".join(text.casefold().split()))
-
-
-def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[tuple[Feature, pd.Series]]:
-    """Yield each feature that one column of the table holds, with this column as the schema reads it."""
-    for feature in schema:
-        if feature.is_ignored or list(frame.columns).count(feature.name) != 1:
-            continue
-        yield feature, schema.extras.parsed(feature.name, frame[feature.name])
 
 
 def _rows(labels: pd.Index) -> str:

@@ -57,15 +57,15 @@ def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
     return frame.astype({"rows": np.int64})
 
 
-def column_failures(feature: Feature, reading: Reading, column: pd.Series) -> list[Failure]:
-    """Return one failure for each kind of expectation that some cells of a raw column do not meet."""
+def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list[Failure]:
+    """Return one failure for each kind of expectation that some cells of a column do not meet; `index` labels them."""
     failures = []
     for kind, expected in expectations(feature).items() if reading.faults else ():
         if kind in reading.faults:
             rows = reading.faults[kind]
-            examples = [] if kind == "observed" else _examples(column, rows)
+            examples = [] if kind == "observed" else _examples(reading.cells, rows)
             repair = _repair(feature, kind, [canonical_text(value) for value in examples])
-            failures.append(_failure_of_rows(feature.name, expected, rows, column.index, examples, repair))
+            failures.append(_failure_of_rows(feature.name, expected, rows, index, examples, repair))
     return failures
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["PanderaExtras", "from_pandera", "to_pandera"]
+__all__ = ["PanderaExtras", "from_pandera", "is_own", "to_pandera"]
 
 _METADATA = "clinclust"
 _OWN = "clinclust: "
@@ -76,37 +76,6 @@ class PanderaExtras:
         if problems:
             raise SchemaError(problems)
 
-    def parsed(self, name: str, column: pd.Series) -> pd.Series:
-        """Return a raw column of this name after the user's parsers of it."""
-        if name not in self.parsers:
-            return column
-        import pandera.pandas as pa
-        from pandera.config import config_context
-
-        with config_context(validation_enabled=True):
-            return pa.SeriesSchema(parsers=self.parsers[name], nullable=True).validate(column)
-
-    def errors(self, typed: pd.DataFrame) -> list[Any]:
-        """Return the SchemaError of pandera for each check that these validated columns do not pass."""
-        import pandera.pandas as pa
-        from pandera.config import ValidationDepth, config_context
-        from pandera.errors import SchemaErrors
-
-        if not (self.checks or self.unique or self.frame):
-            return []
-        columns = {
-            name: pa.Column(checks=self.checks.get(name, []), nullable=True, unique=name in self.unique)
-            for name in typed.columns
-        }
-        if "index" not in self.frame:  # pandera finds failing rows by label, and labels may repeat
-            typed = typed.set_axis(pd.RangeIndex(len(typed)), axis="index")
-        with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
-            try:
-                pa.DataFrameSchema(columns, **self.frame).validate(typed, lazy=True)
-            except SchemaErrors as errors:
-                return list(errors.schema_errors)
-        return []
-
     def _asked(self) -> list[tuple[str, str]]:
         asked = [
             (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
@@ -116,11 +85,14 @@ class PanderaExtras:
         return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]
 
 
-def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
+def to_pandera(schema: FeatureSchema, readings: dict[str, Reading] | None = None) -> pa.DataFrameSchema:
     """Return the pandera schema that is equivalent to `schema`.
 
     A parser reads each column. If every cell is sound, the typed column replaces the raw one. Otherwise the raw column
     is kept, so that the checks can report the cells at fault. The error text of a check is its expectation.
+
+    With `readings`, for one validation, parsers keep there what they read, by column, and checks look it up. Without,
+    each check reads the column again, so that the schema holds no data.
     """
     import pandera.pandas as pa
 
@@ -128,7 +100,7 @@ def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
     frame["checks"] = [*_identifier_checks(schema), *frame.get("checks", [])]
     rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(
-        {feature.name: _column(schema, feature) for feature in schema},
+        {feature.name: _column(schema, feature, readings) for feature in schema},
         parsers=pa.Parser(_refuse_repeated, name=_OWN + "names"),
         strict=True if schema.other_columns == "error" else "filter",
         title=schema.title,
@@ -137,15 +109,15 @@ def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
     )
 
 
-def _column(schema: FeatureSchema, feature: Feature) -> pa.Column:
+def _column(schema: FeatureSchema, feature: Feature, readings: dict[str, Reading] | None) -> pa.Column:
     import pandera.pandas as pa
 
     content = feature.content()
     del content["name"]
     extras = schema.extras
-    read = partial(read_column, feature, schema.missing_codes_of(feature))
-    checks = [_own_check(partial(_passes, read, kind), kind, text) for kind, text in expectations(feature).items()]
-    parsers = [] if feature.is_ignored else [pa.Parser(partial(_typed_if_sound, read), name=_OWN + "read")]
+    typed_if_sound, passes = _parser_and_check(feature, schema.missing_codes_of(feature), readings)
+    checks = [_own_check(partial(passes, kind), kind, text) for kind, text in expectations(feature).items()]
+    parsers = [] if feature.is_ignored else [pa.Parser(typed_if_sound, name=_OWN + "read")]
     return pa.Column(
         checks=[*checks, *extras.checks.get(feature.name, [])],
         parsers=[*extras.parsers.get(feature.name, []), *parsers],
@@ -177,14 +149,23 @@ def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _typed_if_sound(read: Callable[[pd.Series], Reading], column: pd.Series) -> pd.Series:
-    reading = read(column)
-    return column if reading.faults else reading.typed
+def _parser_and_check(
+    feature: Feature, missing_codes: tuple[str, ...], readings: dict[str, Reading] | None
+) -> tuple[Callable[[pd.Series], pd.Series], Callable[[Kind, pd.Series], pd.Series]]:
+    """Return the functions of the parser and the checks of a column: closures, since pandera copies other objects."""
 
+    def typed_if_sound(column: pd.Series) -> pd.Series:
+        reading = read_column(feature, missing_codes, column)
+        if readings is not None:
+            readings[feature.name] = reading
+        return column if reading.faults else reading.typed
 
-def _passes(read: Callable[[pd.Series], Reading], kind: Kind, column: pd.Series) -> pd.Series:
-    at_fault = read(column).faults.get(kind)
-    return pd.Series(True if at_fault is None else ~at_fault, index=column.index, dtype=bool)
+    def passes(kind: Kind, column: pd.Series) -> pd.Series:
+        reading = read_column(feature, missing_codes, column) if readings is None else readings[feature.name]
+        at_fault = reading.faults.get(kind)
+        return pd.Series(True if at_fault is None else ~at_fault, index=column.index, dtype=bool)
+
+    return typed_if_sound, passes
 
 
 def _identifier_checks(schema: FeatureSchema) -> list[Any]:
@@ -216,21 +197,21 @@ def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
         if feature is None:
             continue
         features.append(feature)
-        beyond = [check for check in column.checks if not (_is_own(check) or _is_implied(feature, check))]
+        beyond = [check for check in column.checks if not (is_own(check) or _is_implied(feature, check))]
         if beyond and not feature.is_ignored:
             checks[name] = beyond
-        if theirs := [parser for parser in column.parsers if not _is_own(parser)]:
+        if theirs := [parser for parser in column.parsers if not is_own(parser)]:
             parsers[name] = theirs
     if schema.drop_invalid_rows:
         problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
-    if not all(map(_is_own, schema.parsers)):
+    if not all(map(is_own, schema.parsers)):
         problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
     if problems:
         raise SchemaError(problems)
     ids = [feature.name for feature in features if feature.is_id]
     unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
     frame = {
-        "checks": [check for check in schema.checks if not _is_own(check)],
+        "checks": [check for check in schema.checks if not is_own(check)],
         "unique": None if set(schema.unique or ()) == set(ids) else schema.unique,
         "index": schema.index,
     }
@@ -254,8 +235,9 @@ def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]
     return {"title": schema.title, **{key: settings[key] for key in _SCHEMA_KEYS if key in settings}}
 
 
-def _is_own(check: pa.Check | pa.Parser) -> bool:
-    return str(check.name).startswith(_OWN)
+def is_own(check: object) -> bool:
+    """Return whether a check or a parser is compiled from a feature, and not a user's own."""
+    return str(getattr(check, "name", None)).startswith(_OWN)
 
 
 def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | None:

@@ -25,11 +25,12 @@ _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 @dataclass(frozen=True)
 class Reading:
-    """The typed values of a column (N,), missing where the cell is missing or at fault, and its faults.
+    """A column (N,) as it was given, its typed values, missing where a cell is missing or at fault, and its faults.
 
     `faults` has the rows, bool (N,), that fail each kind of expectation that some cell fails; a row fails at most one.
     """
 
+    cells: pd.Series
     typed: pd.Series
     faults: dict[Kind, NDArray[np.bool_]] = field(default_factory=dict)
 
@@ -101,7 +102,7 @@ def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
     texts[missing] = None
     values = pd.Series(texts, index=column.index, name=column.name, dtype=_ID_DTYPE)
-    return Reading(values, _only_present({"observed": missing}))
+    return Reading(column, values, _only_present({"observed": missing}))
 
 
 def _read_levels(
@@ -123,7 +124,7 @@ def _read_levels(
     typed = pd.Categorical.from_codes(codes, dtype=dtype)
     values = pd.Series(typed, index=column.index, name=column.name)
     absent = values.isna().to_numpy() & ~unknown if feature.complete else unknown & False
-    return Reading(values, _only_present({"observed": absent, "level": unknown}))
+    return Reading(column, values, _only_present({"observed": absent, "level": unknown}))
 
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
@@ -150,7 +151,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
     faults["number"] = unreadable
     at_fault = np.logical_or.reduce(list(faults.values()))
     values = np.where(missing | at_fault, np.nan, numbers)
-    return Reading(_typed(feature, values, column), _only_present(faults))
+    return Reading(column, _typed(feature, values, column), _only_present(faults))
 
 
 def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:

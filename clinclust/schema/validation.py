@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,13 +21,24 @@ from clinclust.schema.failures import (
     failures_frame,
     user_check_failure,
 )
-from clinclust.schema.reading import read_column
+from clinclust.schema.pandera_schema import is_own, to_pandera
 
 if TYPE_CHECKING:
+    from pandera.errors import SchemaError
+
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
+    from clinclust.schema.reading import Reading
 
-__all__ = ["informative_parts", "kept_out", "refuse_unusable", "uninformative", "validate", "warn_of_uninformative"]
+__all__ = [
+    "informative_parts",
+    "kept_out",
+    "read_columns",
+    "refuse_unusable",
+    "uninformative",
+    "validate",
+    "warn_of_uninformative",
+]
 
 _NO_VALUE = "no observed value"
 _NAMES_WARNED_OF = 20
@@ -39,14 +50,8 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame: validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
-    failures = _failures_of_columns(schema, frame)
-    columns, about_cells = _columns(schema, frame)
-    typed = pd.DataFrame(columns, index=frame.index)
-    failures += about_cells + duplicate_identifiers(schema, typed)
-    # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
-    unsound = {failure.column for failure in about_cells}
-    extras = schema.extras.restricted_to(set(columns) - unsound) if unsound else schema.extras
-    failures += [user_check_failure(error, typed) for error in extras.errors(typed)]
+    typed, readings, errors = read_columns(schema, frame)
+    failures = _failures_of_columns(schema, frame) + _failures_of_cells(schema, typed, readings, errors)
     if failures:
         order = {name: position for position, name in enumerate(schema.names)}
         failures.sort(key=lambda failure: order.get(failure.column, len(order)))
@@ -57,20 +62,60 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
     return typed
 
 
-def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[dict[str, pd.Series], list[Failure]]:
-    """Return the typed columns that the schema asks for, by name, and the failures of their cells."""
+def read_columns(
+    schema: FeatureSchema, frame: pd.DataFrame
+) -> tuple[pd.DataFrame, dict[str, Reading], list[SchemaError]]:
+    """Run the compiled schema on those of its columns that a table has once, each of which is read once.
+
+    Returns
+    -------
+    typed : DataFrame
+        The typed columns, with missing values where a cell is at fault.
+    readings : dict of str to Reading
+        What was read in each column, after the parsers of a user's own pandera schema.
+    errors : list of SchemaError
+        What pandera found to be wrong.
+    """
+    from pandera.config import ValidationDepth, config_context
+    from pandera.errors import SchemaErrors
+
+    times = Counter(frame.columns)
+    names = [feature.name for feature in schema if not feature.is_ignored and times[feature.name] == 1]
     bare = frame.copy(deep=False)
     bare.attrs = {}  # pandas copies them whenever a column is taken
-    times = Counter(frame.columns)
-    columns, failures = {}, []
-    for feature in schema:
-        if feature.is_ignored or times[feature.name] != 1:
-            continue
-        column = schema.extras.parsed(feature.name, bare[feature.name])
-        reading = read_column(feature, schema.missing_codes_of(feature), column)
-        failures += column_failures(feature, reading, column)
-        columns[feature.name] = reading.typed
-    return columns, failures
+    table = bare[names]
+    readings: dict[str, Reading] = {}
+    compiled = to_pandera(schema, readings)
+    compiled.strict = False
+    for name in set(compiled.columns) - set(names):
+        compiled.columns[name].required = False
+    if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
+        table = table.set_axis(pd.RangeIndex(len(table)), axis="index")
+    errors: list[SchemaError] = []
+    with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
+        try:
+            typed = compiled.validate(table, lazy=True, inplace=True)[names]
+        except SchemaErrors as found:
+            errors = list(found.schema_errors)
+            typed = pd.DataFrame({name: readings[name].typed for name in names}, index=table.index)
+    return typed.set_axis(frame.index, axis="index"), readings, errors
+
+
+def _failures_of_cells(
+    schema: FeatureSchema, typed: pd.DataFrame, readings: Mapping[str, Reading], errors: Sequence[SchemaError]
+) -> list[Failure]:
+    if not errors:
+        return []
+    read = readings.items()
+    failures = [found for name, reading in read for found in column_failures(schema[name], reading, typed.index)]
+    # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
+    unsound = {failure.column for failure in failures}
+    failures += duplicate_identifiers(schema, typed)
+    for error in errors:
+        name = getattr(error, "column_name", None)
+        if not (is_own(error.check) or name in unsound or (name is None and unsound)):
+            failures.append(user_check_failure(error, typed))
+    return failures or [user_check_failure(error, typed) for error in errors]
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:
