@@ -13,13 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import (
-    LARGEST_MEASUREMENT,
-    Array,
-    DraftedFor,
-    Likelihood,
-    observed_columns,
-)
+from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Array, DraftedFor, Likelihood, observed_columns
 from clinclust.priors.conjugate import ConjugatePrior, Gamma
 
 __all__ = ["Exponential"]

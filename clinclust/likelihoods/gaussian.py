@@ -14,13 +14,7 @@ import numpy as np
 
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.far_values import winsorised, without_far_values
-from clinclust.likelihoods.likelihood import (
-    LARGEST_MEASUREMENT,
-    Array,
-    DraftedFor,
-    Likelihood,
-    observed_columns,
-)
+from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Array, DraftedFor, Likelihood, observed_columns
 from clinclust.priors.conjugate import ConjugatePrior, NormalGamma
 
 __all__ = ["Gaussian"]

@@ -334,8 +334,7 @@ class Likelihood(ABC):
     def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
         """Return the hyperparameters as an array (H,): those given by name, and the others from `default` (H,)."""
         return np.array(
-            [given.get(name, value) for name, value in zip(self.prior.NAMES, default, strict=True)],
-            dtype=np.float64,
+            [given.get(name, value) for name, value in zip(self.prior.NAMES, default, strict=True)], dtype=np.float64
         )
 
     @classmethod

@@ -17,14 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import (
-    LARGEST_COUNT,
-    Array,
-    DraftedFor,
-    Likelihood,
-    first_count,
-    observed_columns,
-)
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, Array, DraftedFor, Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior, log_beta
 
 __all__ = ["NegativeBinomial"]

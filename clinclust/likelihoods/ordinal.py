@@ -15,13 +15,7 @@ import numpy as np
 
 from clinclust.likelihoods.categorical import OfLevels
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import (
-    Array,
-    ContrastKind,
-    Declaration,
-    DraftedFor,
-    steps_of_scale,
-)
+from clinclust.likelihoods.likelihood import Array, ContrastKind, Declaration, DraftedFor, steps_of_scale
 from clinclust.priors import dirichlet_tree
 from clinclust.priors.conjugate import ConjugatePrior
 from clinclust.priors.dirichlet_tree import DirichletTree

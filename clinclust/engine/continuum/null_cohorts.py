@@ -1,18 +1,15 @@
 """Cohorts drawn from one continuous population with the margins and the correlations of given subjects.
 
-The population is a Gaussian copula. Each feature has a normal score z, the subjects' scores have the correlation matrix
-R, and a drawn score is mapped to the observed value at the same quantile:
+The population is a Gaussian copula: a score z with the subjects' correlation matrix R is mapped to the observed value
+at the same quantile,
 
     z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j).
 
-A feature in two parts is one feature here, whose point masses lie among its other values. R is chosen so that the drawn
-values, and not only the latent scores, have the correlations of the subjects: ties weaken correlations, which a few
-rounds of drawing and correcting undo.
+A feature in two parts is one feature here, with its point masses among its other values. R is corrected in a few rounds
+until the drawn values, and not only the latent scores, have the subjects' correlations: ties weaken them.
 
 In a unimodal population, the first principal score of z has the subjects' own distribution, smoothed until it has one
-mode (Silverman 1981, *Using kernel density estimates to investigate multimodality*, Journal of the Royal Statistical
-Society B 43, 97-99): a severity that is skewed. The number of modes of a Gaussian kernel density estimate falls with
-its bandwidth; draws from the estimate with one mode are scaled back to the variance of the sample.
+mode (Silverman 1981, *Using kernel density estimates to investigate multimodality*), and scaled to their variance.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ Array = NDArray[np.float64]
 
 _BINS = 512
 _MARGIN = 3.0
-"""How far the bins reach beyond the sample, in standard deviations: there the density falls to nothing."""
+"""How far the bins reach beyond the sample, in standard deviations."""
 _HALVINGS = 20
 UNIMODAL = "unimodal"
 NULLS = ("copula", UNIMODAL)
@@ -180,8 +177,7 @@ def unimodal_draws(sample: Array, bandwidth: float, n_draws: int, rng: np.random
 def _corrected(population: OnePopulation, wanted: Array, rng: np.random.Generator) -> OnePopulation:
     """Return the population whose drawn values, rather than its latent scores, have the wanted correlations.
 
-    The same normal draws serve all rounds. That their own correlations differ from R by chance is taken off: among
-    thousands of subjects such an error would be as large as what the test must see.
+    The same normal draws serve all rounds, and their correlations by chance are subtracted.
     """
     normals = standard_normals(_DRAWS_OF_A_ROUND, len(population.margins), rng)
     for _ in range(_ROUNDS):
@@ -217,13 +213,12 @@ def _severity(scores: Array, correlation: Array) -> _Severity | None:
 
 
 def _ranks(shares: Array, margin: _Margin) -> NDArray[np.int64]:
-    """Return the place of each share among the ordered values of a feature, int64 (N,)."""
     n_values = margin.scores.size
     return np.minimum((shares * n_values).astype(np.int64), n_values - 1)
 
 
 def _margin(column: Array, members: tuple[int, ...]) -> _Margin:
-    """Return the margin of a feature; one that nobody has observed has no subject, and a score that no draw shows."""
+    """Return the margin of a feature; one without observed values has no subject, and a score that is not drawn."""
     seen = np.flatnonzero(~np.isnan(column))
     if seen.size == 0:
         return _Margin(members, seen, np.zeros(1))

@@ -1,23 +1,17 @@
 """Empirical Bayes: the hyperparameters that maximise the extended joint of a given partition, under a weak hyperprior.
 
-Every hyperparameter that the schema does not state is log-normal around its default. The prior mean of a Gaussian
-feature is normal around its default, in units of the feature's standard deviation:
+Every hyperparameter that the schema does not state is log-normal around its default; the prior mean of a Gaussian
+feature is normal around its default, in standard deviations of the feature. Densities are densities of u:
 
-    u = ln theta                    (positive hyperparameters)
-    u = mean / standard deviation   (the mean of a Gaussian feature)
-    u ~ Normal(u of the default, 1)
+    u = ln theta, or mean / standard deviation,     u ~ Normal(u of the default, 1)
 
-Densities are densities of u. A standard deviation of 1 weighs about as one cluster, which counts as one draw from the
-prior. The log marginals grow at most in proportion to |u|, and the log hyperprior falls with u^2: the maximum is
-finite for all data. The prior of a multivariate Gaussian block is not estimated.
-
-Features do not share hyperparameters. Given a partition, each feature d is therefore a separate problem, and all
-features with the same conjugate prior are maximised together:
+A standard deviation of 1 weighs about as one cluster, and makes the maximum finite for all data. The prior of a
+multivariate Gaussian block is not estimated. Each feature d is a separate problem given a partition, and all features
+with the same conjugate prior are maximised together:
 
     maximise over theta    exponent_d sum_k ln m_d(x_kd | theta) + ln hyperprior(theta)
 
-Raykov et al. (2016, appendix G.1) omit the prior terms of the updates instead. Taken literally, this gives a prior as
-strong as the whole cohort.
+Raykov et al. (2016, appendix G.1) omit the prior terms, which gives a prior as strong as the whole cohort.
 """
 
 from __future__ import annotations
@@ -64,7 +58,7 @@ class Hyperprior:
 
     @classmethod
     def of(cls, problem: Problem) -> Hyperprior:
-        """Return the hyperprior centred at the present hyperparameters. Those that the schema states are not free."""
+        """Return the hyperprior centred at the present hyperparameters."""
         location, free = [], []
         encoding = problem.cohort.encoding
         for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
@@ -74,7 +68,7 @@ class Hyperprior:
         return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))
 
     def offsets(self, prior: Array, places: Places | slice = slice(None)) -> Array:
-        """Return u minus the u of the default, for all hyperparameters or for those at the indices `places`."""
+        """Return u minus the u of the default, for all hyperparameters or for those at `places`."""
         location, centre = self.location[places], self.centre[places]
         ratio = np.where(location, 1.0, prior) / np.where(location, 1.0, centre)
         return np.where(location, prior - centre, np.log(ratio))
@@ -112,10 +106,9 @@ def with_prior(problem: Problem, prior: Array) -> Problem:
 
 
 def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Problem:
-    """Return the problem with the hyperparameters that maximise the extended joint given a partition.
+    """Return the problem with the free hyperparameters that maximise the extended joint given a partition.
 
-    Hyperparameters that are not free keep their values. The maximisation begins at the present hyperparameters, and no
-    feature's objective ends lower than it began.
+    No feature's objective ends lower than it began.
     """
     prior = problem.model.prior.copy()
     for places, objective in objectives(problem, partition, hyperprior):
@@ -129,7 +122,7 @@ def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -
     """Yield, for each conjugate prior, the indices of its hyperparameters, int64 (F, P), and its objective.
 
     The objective takes offsets, float64 (F, P), and returns what `objective_by_feature` returns, with the log base
-    measures of features whose base measure depends on the prior.
+    measures that depend on the prior.
     """
     sums = partition.statistics[: int(partition.n_clusters[0])]
     for features, conjugate, places, statistics_places in _features_by_prior(problem):
@@ -151,21 +144,8 @@ def objective_by_feature(
 ) -> tuple[Array, Array]:
     """Return each feature's term of the extended joint, without constants, and its gradient in the offsets.
 
-    The values (F,) are exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2.
-
-    Parameters
-    ----------
-    conjugate : class
-        The conjugate prior of these F features, a class of `clinclust.priors`.
-    hyperprior : Hyperprior
-    places : int64 (F, P)
-        Indices of their hyperparameters in the flat prior.
-    statistics : float64 (K, F, S)
-        Sufficient statistics of every cluster and feature.
-    exponents : float64 (F,)
-        Power of the likelihood of each feature (`Model.exponents`).
-    offsets : float64 (F, P)
-        As `Hyperprior.offsets` returns them.
+    The values (F,) are exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2; the statistics are
+    float64 (K, F, S), and `places` (F, P) are the indices in the flat prior.
     """
     prior = hyperprior.prior_at(offsets, places)
     marginals = conjugate.log_normalizer(conjugate.posterior(prior, statistics)) - conjugate.log_normalizer(prior)
@@ -177,7 +157,7 @@ def objective_by_feature(
 def _with_base_measures(
     objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Places, offsets: Array
 ) -> tuple[Array, Array]:
-    """Return an objective and its gradient with the log base measures of these features, which depend on the prior."""
+    """Add the log base measures of these features, which depend on the prior, to an objective and its gradient."""
     values, gradients = objective(offsets)
     prior = hyperprior.prior_at(offsets, places)
     slopes = hyperprior.slopes(prior, places)
@@ -217,17 +197,9 @@ def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[Conjugate
 def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free: NDArray[np.bool_]) -> Array:
     """Return where F functions of P variables each are maximal, float64 (F, P); no value ends lower than at `start`.
 
-    This is Newton's method with a Hessian from differences of the gradient. Each function has its own Levenberg
-    damping, which grows until the matrix is positive definite and the step raises the value, and shrinks after a step
-    that does. No library matrix routines are used, because their last bits depend on the number of threads.
-
-    Parameters
-    ----------
-    objective : callable
-        Takes points (F, P); returns the values (F,) and their gradients (F, P).
-    start : float64 (F, P)
-    free : bool (F, P)
-        True for variables that may change.
+    Newton's method with a Hessian from differences of the gradient. Each function has its own Levenberg damping, which
+    grows until the step goes uphill. Library matrix routines would make the last bits depend on the number of threads.
+    `objective` takes points (F, P) and returns values (F,) and gradients (F, P); `free` (F, P) variables change.
     """
     points = start.copy()
     values, gradients = objective(points)
@@ -260,10 +232,7 @@ def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free:
 def _negative_hessian(
     objective: Callable[[Array], tuple[Array, Array]], points: Array, free: NDArray[np.bool_]
 ) -> Array:
-    """Return the negative Hessian of each function, symmetric, float64 (F, P, P).
-
-    Rows and columns of variables that are not free are those of the identity matrix.
-    """
+    """Return the negative Hessian of each function, float64 (F, P, P): identity where variables are not free."""
     n_variables = points.shape[1]
     columns = []
     for variable in range(n_variables):
@@ -279,8 +248,7 @@ def _negative_hessian(
 def _damped_step(curvatures: Array, gradients: Array, damping: Array) -> tuple[Array, NDArray[np.bool_]]:
     """Solve (curvature + damping I) step = gradient by Gaussian elimination; return the steps (F, P).
 
-    Also return whether each matrix is positive definite (all its pivots are above 1e-10), bool (F,), so that the step
-    is uphill.
+    Also return whether each matrix is positive definite, bool (F,), so that the step is uphill.
     """
     n_variables = gradients.shape[1]
     matrix = curvatures + damping[:, None, None] * np.eye(n_variables)

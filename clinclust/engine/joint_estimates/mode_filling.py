@@ -1,12 +1,9 @@
 """Missing values filled with modes, which then count as observed (Raykov et al. 2016, appendix F); for reproduction.
 
-A sweep of the subjects in the completed table and an update of all filled values follow each other: each value, one
-after the other, is set to the mode of the predictive of its feature in its subject's cluster without this value. Moves
-and updates raise the same joint, ln p(X_obs, X_filled, z), which therefore never falls after the first sweep of the
-paper's start. The paper begins with values drawn from the prior, which can lie far from all observed values; here the
-search begins with the mode of each feature in the whole cohort.
-
-A cluster takes filled values for evidence. The search that integrates missing values out (`search_from`) does not.
+Sweeps of the completed table and updates of all filled values follow each other; each value is set to the mode of the
+predictive of its feature in its subject's cluster without it. Both raise ln p(X_obs, X_filled, z). The search begins
+with the mode of each feature in the whole cohort, while the paper draws from the prior. A cluster takes filled values
+for evidence; the search that integrates missing values out (`search_from`) does not.
 """
 
 from __future__ import annotations
@@ -37,15 +34,13 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 LEAST_RISE = 1e-6
-"""Rise of the joint in nats, by an update of all filled values, below which they count as unchanged: values of
-continuous features approach their limits and do not reach them."""
+"""Rise of the joint in nats, by an update of all filled values, below which they count as unchanged."""
 
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-    """Sweep and fill in turn until nobody moves in a sweep and the filled values stay.
+    """Sweep and fill in turn until no subject moves in a sweep and the filled values stay.
 
-    The log joint and the trace, with one value for each round, are those of the completed table. `attempts` are not
-    used: whole clusters are neither divided nor merged.
+    The log joint and the trace, one value a round, are those of the completed table. `attempts` are not used.
     """
     began = time.perf_counter()
     labels, filled = start.labels, cohort_modes(problem)
@@ -66,10 +61,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
 
 
 def cohort_modes(problem: Problem) -> Array:
-    """Return the mode of each feature in the whole cohort where it is missing, float64 (N, D), else NaN.
-
-    Values are standardised, but are not yet in the form that the compiled functions read.
-    """
+    """Return the standardised mode of each feature in the cohort where it is missing, float64 (N, D), else NaN."""
     arrays = problem.cohort.arrays
     missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
     sums = problem.partition(problem.cohort.together).statistics[0]
@@ -121,10 +113,9 @@ def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values
 
 
 def completed(problem: Problem, filled: Array) -> Problem:
-    """Return the problem of the same subjects with filled values, float64 (N, D); NaN where there is none.
+    """Return the problem of the same subjects with filled standardised values, float64 (N, D); NaN where there is none.
 
-    Filled values are standardised values of the encoded features. One that nobody was observed to have becomes a level
-    of its feature.
+    A filled value that was not observed becomes a level of its feature.
     """
     if np.isnan(filled).all():
         return problem

@@ -154,7 +154,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
 def log_weight(state: State, size: float, n_clusters: int) -> float:
     """Return the log prior weight of a cluster of this size: ln(size - discount).
 
-    If the size is 0, return that of a new cluster where there are n_clusters others: ln(N0 + n_clusters discount).
+    If the size is 0, that of a new cluster where there are n_clusters others: ln(N0 + n_clusters discount).
     """
     if size > 0.0:
         return math.log(size - state.discount)

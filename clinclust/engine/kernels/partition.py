@@ -1,13 +1,13 @@
 """Cohort, model and partition as the compiled kernels read them.
 
 The table of a partition holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster
-(columns, contiguous), so that the score of a subject is a sum of table rows. The array `left_out`, with clusters as
-rows, holds the same log predictives for the cluster without one subject at that level; a subject is scored with them
-under its own cluster. The column after the last cluster belongs to an empty cluster: its log predictives are those of
-the prior, and its log weight is that of a new cluster, which a subject opens whose best cluster it is.
+(columns, contiguous), so that the score of a subject is a sum of table rows. `left_out`, with clusters as rows, holds
+the same for the cluster without one subject at that level, with which a subject is scored under its own cluster. The
+column after the last cluster is an empty cluster, with the log predictives of the prior and the log weight of a new
+cluster.
 
-Log predictives are multiplied by the coarsening and by the power of their feature when they are stored, so that scoring
-uses neither. The number of columns is a multiple of eight (`lanes`), and the last columns may be idle.
+Log predictives are stored times the coarsening and the power of their feature. The number of columns is a multiple of
+eight (`lanes`), and the last columns may be idle.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ Array = NDArray[np.float64]
 class CohortArrays(NamedTuple):
     """A cohort as the compiled kernels read it. No array changes during a fit.
 
-    N is the number of subjects and R the number of rows of the table of log predictives. Each level of each discrete
-    feature has one row. The D_table discrete features come first, then the D_value continuous ones.
+    N is the number of subjects, R that of the rows of the table of log predictives: one for each level of each discrete
+    feature. The D_table discrete features come first, then the D_value continuous ones.
     """
 
     codes: NDArray[np.int32]
@@ -70,14 +70,13 @@ class Model(NamedTuple):
     prior: NDArray[np.float64]
     """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
     powers: NDArray[np.float64]
-    """(D,) the power, in (0, 1], to which the likelihood of each feature is raised because of its block; 1 without."""
+    """(D,) the power, in (0, 1], of the likelihood of each feature because of its block; 1 without."""
     concentration: float
     """N0, the weight of a new cluster, in subjects."""
     discount: float = 0.0
-    """Discount of the Pitman-Yor process, in [0, 1): the weight that each cluster passes on to a new cluster, in
-    subjects. With 0 it is the Dirichlet process."""
+    """Discount of the Pitman-Yor process, in [0, 1): the weight in subjects that each cluster gives to a new one."""
     coarsening: float = 1.0
-    """The power, in (0, 1], to which the whole likelihood is raised in addition (Miller and Dunson 2019)."""
+    """The power, in (0, 1], of the whole likelihood in addition (Miller and Dunson 2019)."""
 
     @property
     def exponents(self) -> NDArray[np.float64]:
@@ -90,7 +89,7 @@ class Model(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """The state of one restart. Arrays are modified in place. C is the capacity, the number of columns, above K."""
+    """The state of one restart, modified in place. C is the capacity, the number of columns, above K."""
 
     labels: NDArray[np.int64]
     """(N,) cluster of each subject, 0 .. K - 1; -1 = in no cluster."""
@@ -99,8 +98,8 @@ class Partition(NamedTuple):
     sizes: Array
     """(C,) number of subjects in each cluster."""
     log_weights: Array
-    """(2, C) log prior weights. Row 0: ln(size - discount) of each cluster, ln(N0 + K discount) of the empty cluster,
-    and -inf in idle columns. Row 1: the same for each cluster without one subject, where it has more than one."""
+    """(2, C) log prior weights. Row 0: ln(size - discount) of each cluster, ln(N0 + K discount) of the empty one, and
+    -inf in idle columns. Row 1: the same for each cluster without one subject, where it has more than one."""
     statistics: Array
     """(C, S) sufficient statistics of each cluster."""
     table: Array
@@ -118,7 +117,7 @@ class Partition(NamedTuple):
     n_complete: int
     """Number of Gaussian features without missing values."""
     n_apart: int
-    """Number of continuous features that are not part of a multivariate Gaussian block; they come first."""
+    """Number of continuous features outside of multivariate Gaussian blocks; they come first."""
     factors: Array
     """(C, F) Cholesky factors of the features of multivariate Gaussian blocks, in the places of their statistics."""
     work: Array
@@ -128,13 +127,7 @@ class Partition(NamedTuple):
 def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
     """Return a partition with these labels, with its sizes and statistics; log predictives are not yet computed.
 
-    Parameters
-    ----------
-    cohort : CohortArrays
-    labels : int64 (N,)
-        Clusters 0 .. K - 1; -1 = in no cluster.
-    capacity : int
-        Least number of columns.
+    Labels are clusters 0 .. K - 1, or -1; `capacity` is the least number of columns.
     """
     n_clusters = int(labels.max()) + 1
     capacity = padded(max(capacity, n_clusters + 2))
@@ -186,7 +179,7 @@ def _work_space(n_rows: int, capacity: int, width: int, n_chained: int) -> Array
 def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:
     """Return a partition with clusters of these sizes (K,) and statistics (K, S), and no subject in any of them.
 
-    It is used to score the subjects of the cohort under clusters that other subjects formed.
+    It serves to score the subjects of the cohort under clusters that other subjects formed.
     """
     n_clusters = sizes.size
     partition = new_partition(cohort, np.full(cohort.codes.shape[0], -1), n_clusters + 2)
@@ -202,10 +195,9 @@ def grow(cohort: CohortArrays, partition: Partition) -> Partition:
 
 
 def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statistics: Array) -> None:
-    """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S), by their labels (N,).
+    """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S), in place, by their labels.
 
-    Sizes and statistics are modified in place. Subjects with label -1 are skipped. Levels are counted first, because
-    counts are exact and counting is fast.
+    Subjects with label -1 are skipped. Levels are counted first, because counts are exact and counting is fast.
     """
     counts = np.zeros((sizes.size, cohort.level_log_base.size))
     _add_up(cohort, labels, sizes, statistics, counts)
@@ -215,11 +207,7 @@ def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statis
 def _add_up(
     cohort: CohortArrays, labels: NDArray[np.int64], all_sizes: Array, statistics: Array, all_counts: Array
 ) -> None:
-    kinds, starts, level_start = (
-        flat(cohort.kinds, 0),
-        flat(cohort.statistic_start, 0),
-        flat(cohort.level_start, 0),
-    )
+    kinds, starts, level_start = (flat(cohort.kinds, 0), flat(cohort.statistic_start, 0), flat(cohort.level_start, 0))
     n_table, n_values, n_rows = cohort.codes.shape[1], cohort.values.shape[1], all_counts.shape[1]
     clusters, sizes = flat(labels, 0), flat(all_sizes, 0)
     for i in range(labels.shape[0]):

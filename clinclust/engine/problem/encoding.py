@@ -1,11 +1,10 @@
 """Encoding of a validated cohort as the arrays of the engine.
 
-The values of discrete features become row numbers of a table of log predictives. Each level has one row; row 0 means
-missing. The values of continuous features become standardised floats; NaN means missing. Features are ordered by their
-likelihood, discrete features first, so that features with the same likelihood are adjacent.
+Discrete values become row numbers of a table of log predictives, one row for each level, 0 = missing. Continuous values
+become standardised floats, NaN = missing. Features are ordered by their likelihood, discrete features first.
 
-Subjects are sorted into an order that depends only on their values (`EncodedCohort.order`). Random numbers are drawn in
-that order, so that the order of the rows of the table does not change the result.
+Subjects are sorted into an order that depends only on their values (`EncodedCohort.order`), in which random numbers are
+drawn, so that the order of the rows of the table does not change the result.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ _ROWS_AT_ONCE = 4_096
 
 @dataclass(frozen=True)
 class Encoding:
-    """The encoding of columns as arrays. It is made from one cohort and also used for new subjects."""
+    """The encoding of columns as arrays, made from one cohort and also used for new subjects."""
 
     features: tuple[Feature, ...]
-    """The parts of the clustered features (`Feature.parts`): first discrete ones with ordered levels, then nominal,
-    then continuous ones. Each group is sorted by likelihood, each multivariate Gaussian block by missing values."""
+    """The parts of the clustered features (`Feature.parts`): discrete ones with ordered levels, nominal, then
+    continuous ones; each group by likelihood, each multivariate Gaussian block by missing values."""
     centres: Array
     scales: Array
     """(D,) Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere."""
@@ -82,7 +81,7 @@ class Encoding:
     ) -> Encoding:
         """Sort features by their likelihood and compute the centre and scale of each column of `model_values`.
 
-        Stated hyperparameters may say the order of a multivariate Gaussian block (`most_complete_first`).
+        Stated hyperparameters may give the order of a multivariate Gaussian block (`most_complete_first`).
         """
         n_missing = {feature.name: int(np.isnan(values[feature.name]).sum()) for feature in features}
         ordered = most_complete_first(in_encoded_order(features), n_missing, stated)
@@ -93,22 +92,11 @@ class Encoding:
     def encode(
         self, values: dict[str, Array], prior: Array, order: NDArray[np.int64] | None = None
     ) -> tuple[CohortArrays, float]:
-        """Encode columns of `model_values`.
+        """Return columns of `model_values` as arrays, and the log base measure (`EncodedCohort`).
 
-        Parameters
-        ----------
-        values : dict
-            The columns. Each is removed from the dictionary when it has been encoded, to save memory.
-        prior : float64 (H,)
-            Hyperparameters on the encoded scale; base measures may depend on them.
-        order : int64 (N,), optional
-            Order of the subjects, which is applied to the discrete columns. Continuous columns must already have it.
-
-        Returns
-        -------
-        arrays : CohortArrays
-        log_base : float
-            See `EncodedCohort`.
+        Each column is removed from `values` when it has been encoded, to save memory. `prior` (H,) is on the encoded
+        scale; base measures may depend on it. `order` (N,) is applied to discrete columns; continuous ones must already
+        have it.
         """
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
@@ -157,8 +145,8 @@ class Encoding:
     def log_jacobian(self, arrays: CohortArrays, powers: Array | None = None) -> Array:
         """Return the log Jacobian of the standardisation of each subject's observed values, float64 (N,).
 
-        Added to the log density of the encoded values, it gives the log density on the scale of the columns. With
-        powers of the features, float64 (D,), so does each term to its power.
+        Added to the log density of the encoded values, it gives that on the scale of the columns; with powers of the
+        features (D,), each term to its power.
         """
         n_table = arrays.codes.shape[1]
         logs = np.log(self.scales[n_table:])
@@ -174,9 +162,8 @@ class EncodedCohort:
     arrays: CohortArrays
     """Row p holds the subject in row order[p] of the table."""
     log_base: float
-    """Sum of the log base measures of all observed values, plus the log Jacobian that takes densities of
-    standardised values to the scale of the columns, each times the power of its feature. It is the same for every
-    partition."""
+    """Sum of the log base measures and log Jacobians of all observed values, each times the power of its feature: the
+    same for every partition."""
     order: NDArray[np.int64]
     """(N,) row of the table of each encoded subject."""
 
@@ -224,10 +211,7 @@ class EncodedCohort:
         )
 
     def with_prior(self, prior: Array, powers: Array) -> EncodedCohort:
-        """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them.
-
-        `powers` are those of the features, float64 (D,).
-        """
+        """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them."""
         arrays, log_base = self.arrays, self.log_base
         level_log_base = arrays.level_log_base.copy()
         for feature, likelihood in enumerate(self.encoding.likelihoods):
@@ -256,8 +240,7 @@ class EncodedCohort:
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
     """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing.
 
-    Values are transformed as the feature declares, and scores are counted from the lowest value of the feature. Parts
-    of a feature are read from its column.
+    Values are transformed as the feature declares, and scores are counted from its lowest value.
     """
     return {
         feature.name: np.ascontiguousarray(feature.transformed(frame[feature.column]) - feature.lowest + 0.0)
@@ -307,11 +290,10 @@ def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.i
 
 
 def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
-    """Return the indices that sort the rows by a hash of their values, int64 (N,).
+    """Return the indices that sort the rows by a hash of their values, int64 (N,), whatever the order of the table.
 
-    This order does not depend on the order of the table, except among subjects with the same value in every feature,
-    who keep the order of the table. The hash is that of `pandas.util.hash_pandas_object`, computed for many columns
-    together.
+    Only subjects with the same value in every feature keep the order of the table. The hash is that of
+    `pandas.util.hash_pandas_object`, computed for many columns together.
     """
     from pandas.util import hash_array
 

@@ -68,8 +68,8 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
 def feature_relevance(problem: Problem, partition: Partition) -> Array:
     """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
 
-    The relevance is R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and
-    without the powers of blocks. If it is below 0, the data favour one distribution for all clusters.
+    R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and powers of blocks.
+    Below 0, the data favour one distribution for all clusters.
     """
     statistics = partition.statistics[: int(partition.n_clusters[0])]
     return relevance_of(problem.cohort.arrays, problem.model.prior, statistics)
@@ -85,15 +85,8 @@ def relevance_of(arrays: CohortArrays, prior: Array, statistics: Array) -> Array
 def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
     """Return the papers' objective E (Raykov et al. 2016, eq. 12), including C(N0, N); for reproduction only.
 
-    It is a sum of leave-one-out predictives; a move that raises the log joint can worsen it.
-
-    Parameters
-    ----------
-    problem : Problem
-    partition : Partition
-    scores : float64 (N, K)
-        Log posterior weights from `clinclust.engine.problem.posterior.leave_one_out_scores`, in a problem without
-        powers of blocks. Only the densities under each subject's own cluster contribute to E.
+    It is a sum of leave-one-out predictives, from the `leave_one_out_scores` (N, K) of a problem without powers of
+    blocks; a move that raises the log joint can worsen it.
     """
     labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
     others = sizes[labels] - 1.0

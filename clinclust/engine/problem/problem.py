@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["Problem", "pose"]
 
 _NARROWEST = 1e-100
-"""Smallest standard deviation of a continuous feature. The square of a smaller one could be too small for a float64."""
+"""Smallest standard deviation of a continuous feature, whose square is still a normal float64."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,8 @@ class Problem:
     def with_features(self, included: NDArray[np.bool_]) -> Problem:
         """Return the problem in which only the included features, bool (D,), differ between clusters.
 
-        Each of the other features has one distribution for all subjects. These features are removed from the arrays, so
-        that they take no time. Their log marginals, which are the same for every partition, are added to the log base
-        measure.
+        The others have one distribution for all subjects. They are removed from the arrays, and their log marginals are
+        added to the log base measure.
         """
         arrays, prior = self.cohort.arrays, self.model.prior
         together = self.partition(self.cohort.together).statistics[:1]
@@ -87,8 +86,7 @@ class Problem:
     def restricted_to(self, subjects: NDArray[np.int64], n_others: int) -> Problem:
         """Return the problem of a subset of the subjects, while n_others clusters hold all other subjects.
 
-        A change of labels within the subset changes its log joint by the same amount as the log joint of the whole
-        cohort. The log base measures are left out (`log_base` is 0).
+        A change of labels changes its log joint by as much as that of the whole cohort. `log_base` is 0.
         """
         arrays = self.cohort.arrays
         arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])  # noqa: PD011
@@ -108,11 +106,7 @@ def pose(
 ) -> Problem:
     """Return the problem of a validated cohort: encode it and complete the hyperparameters.
 
-    Raises
-    ------
-    ValueError
-        If no feature is left to cluster on, the hyperparameters cannot be used, or `block_weights` names a block that
-        no clustered feature has.
+    Raises an InputError if no feature is left to cluster on, hyperparameters cannot be used, or a block is unknown.
     """
     values = model_values(frame, schema.clustered_parts)
     features, excluded = _informative(frame, schema, values)

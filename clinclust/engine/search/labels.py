@@ -1,4 +1,4 @@
-"""Renumbering of clusters. It does not change a partition, and makes partitions comparable."""
+"""Renumbering of clusters, which makes equal partitions comparable, and their agreement."""
 
 from __future__ import annotations
 
@@ -29,16 +29,9 @@ def by_decreasing_size(labels: Labels) -> Labels:
 
 
 def groups_by_decreasing_size(groups: Labels, sizes: NDArray[np.int64]) -> Labels:
-    """Renumber groups of clusters 0 .. K - 1 by the decreasing number of their subjects.
+    """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects.
 
     Groups of equal size are in the order of their first cluster.
-
-    Parameters
-    ----------
-    groups : int64 (J,)
-        Group of each cluster.
-    sizes : int64 (J,)
-        Number of subjects in each cluster.
     """
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     totals = np.zeros(first.size, dtype=np.int64)
@@ -53,13 +46,7 @@ def _rank(order: NDArray[np.intp]) -> Labels:
 
 
 def adjusted_rand_index(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance.
-
-    Parameters
-    ----------
-    first, second : int64 (N,)
-        Labels 0, 1, ... of the same subjects.
-    """
+    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance."""
     shape = (int(first.max()) + 1, int(second.max()) + 1)
     cells, size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)
     del cells

@@ -45,10 +45,9 @@ class Attempts:
         self._outcomes: dict[bytes, Future[Labels | None]] = {}
 
     def outcome(self, key: bytes, make: Callable[[], Labels | None], *, wait: bool) -> Labels | None:
-        """Return what `make` returns for a key; call it if no thread has begun to.
+        """Return the new labels of an attempt, (0,) if it failed, or None if cancelled; call `make` if no thread has.
 
-        It makes the attempt, and returns the new labels, an empty array (0,) if the attempt failed, or None if it was
-        cancelled. Without `wait`, the outcome is None as long as another thread is making the attempt.
+        Without `wait`, the outcome is None as long as another thread is making the attempt.
         """
         while True:
             with self._lock:
@@ -99,7 +98,7 @@ class RestartResult:
 
     @property
     def searched_features(self) -> NDArray[np.bool_] | None:
-        """The features to search on with, bool (D,): the selected ones; None = all, also where none was selected."""
+        """The features to search on with, bool (D,); None = all, also where none was selected."""
         return None if self.included is None or not self.included.any() else self.included
 
     def raised_to(self, joint: float, labels: Labels | None = None) -> RestartResult:
@@ -121,9 +120,8 @@ class RestartResult:
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the log joint.
 
-    For a start with `ignore_size` (the start of the paper), only sweeps are made, without merges and divisions.
-    Restarts share `attempts`, because most end at the same partition. An outcome depends only on the clusters that are
-    divided, not on the restart that makes the attempt first.
+    For a start with `ignore_size` (that of the paper), only sweeps are made. Restarts share `attempts`, because most
+    end at the same partition; an outcome does not depend on the restart that makes the attempt.
     """
     began, enough = time.perf_counter(), Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
@@ -168,10 +166,7 @@ def merge_and_divide(
 
 
 def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
-    """Search on from the partition at which a search from `start` ended; return one result for both searches.
-
-    `begin` takes the start, as `search_from` does.
-    """
+    """Search on with `begin` from where a search from `start` ended; return one result for both searches."""
     onward = Start(start.name, found.labels, start.seed, start.order, included=found.searched_features)
     return found.followed_by(begin(start=onward))
 
@@ -224,12 +219,7 @@ def _divided(
 
 
 def _division(
-    problem: Problem,
-    labels: Labels,
-    group: list[int],
-    members: Labels,
-    seed: np.random.SeedSequence,
-    cancelled: Event,
+    problem: Problem, labels: Labels, group: list[int], members: Labels, seed: np.random.SeedSequence, cancelled: Event
 ) -> tuple[bytes, Callable[[], Labels | None]]:
     """Return the key and the function of an attempt (`Attempts`) to divide a group of clusters anew."""
     division = compact(labels[members])

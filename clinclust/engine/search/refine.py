@@ -4,9 +4,8 @@ Recombination starts from the common refinement of two good partitions: where th
 clusters. Perturbation divides a few similar clusters at random.
 
 If several restarts ended at the best partition, there is rarely a better one, and refinement soon stops. If all ended
-at different partitions, many have nearly the same log joint, and most new starts lead to one of these. New starts then
-race: they are first searched without divisions of clusters, which take nine tenths of the time, and only the best of
-the partitions found are searched to the end. Tiny gains no longer prolong the refinement.
+at different partitions, new starts race: they are searched without divisions of clusters, which take nine tenths of the
+time, and only the best partitions are searched to the end. Tiny gains then do not prolong the refinement.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ _PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
 _ELITE = 6
 """Number of best partitions whose pairs are recombined."""
 _PERTURBED = 3
-"""Number of best partitions that are perturbed. Half of each batch perturbs the best one; the rest is shared by all."""
+"""Number of best partitions that are perturbed. Half of each batch perturbs the best one."""
 _BATCH = 8
 _FINISHERS = 2
 """Number of partitions of a race that are searched to the end."""
@@ -87,7 +86,7 @@ class Refinement:
         self._numbers = itertools.count()
 
     def results(self, advance: Callable[[], object]) -> list[RestartResult]:
-        """Recombine and perturb until this finds nothing better any more; return the results of these searches.
+        """Recombine and perturb until this finds nothing better; return the results of these searches.
 
         `advance` is called after each batch of perturbations.
         """
@@ -196,7 +195,7 @@ def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, secon
 def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
     """Return labels in which one to four similar clusters are divided at random and swept among themselves.
 
-    Return None if this leads back to the same partition, which is the most frequent case and needs no further search.
+    Return None if this leads back to the same partition, as it mostly does.
     """
     partition = problem.partition(labels)
     group = _neighbours(merge_gains(problem, partition), rng)
@@ -226,10 +225,7 @@ def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
 
 
 def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:
-    """Return at most `at_most` distinct partitions, best first.
-
-    Partitions whose log joints are equal to six decimals count as the same partition.
-    """
+    """Return at most `at_most` partitions with distinct log joints, to six decimals, best first."""
     distinct: dict[float, RestartResult] = {}
     for restart in found:
         distinct.setdefault(round(restart.log_joint, 6), restart)

@@ -30,7 +30,7 @@ _BISECTIONS = 3
 
 
 class Start(NamedTuple):
-    """A start: the partition from which a restart begins, and how the restart proceeds from it."""
+    """The partition from which a restart begins, and how the restart proceeds from it."""
 
     name: str
     labels: Labels
@@ -65,8 +65,8 @@ def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Sta
 def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
     """Return starts of several kinds, one per seed.
 
-    The kinds are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
-    along principal axes, and a partition built by assigning subjects one after the other.
+    They are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
+    along principal axes, and one built by assigning subjects one after the other.
     """
     starts = []
     for index, seed in enumerate(seeds):
@@ -92,8 +92,7 @@ def _visits(n_subjects: int, seed: np.random.SeedSequence) -> Labels:
 def seated(problem: Problem, order: Labels) -> Labels:
     """Assign subjects one after the other to the best cluster given those assigned before; return labels, int64 (N,).
 
-    The first subject forms a cluster. Every further subject may open a new one, up to 62 clusters. After two thousand
-    subjects the clusters do not change any more, and each other subject is assigned to its best cluster.
+    Every subject may open a new cluster, up to 62. After two thousand subjects the clusters do not change.
     """
     arrays, model = problem.cohort.arrays, problem.model
     partition = problem.partition(np.full(order.size, -1), _MOST_CLUSTERS + 2)
@@ -105,7 +104,7 @@ def seated(problem: Problem, order: Labels) -> Labels:
 
 
 def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
-    """Return labels of eight parts, int64 (N,): three rounds that cut each part at the median of its principal axis."""
+    """Return labels of eight parts, int64 (N,): in three rounds, each is cut at the median of its principal axis."""
     labels = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
     for _ in range(_BISECTIONS):
         halves = np.zeros_like(labels)
