@@ -21,23 +21,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
 from clinclust.engine.kernels.partition import Partition, accumulate
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import joint_of, log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.threads import SearchCancelled, Threads
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "LARGEST_NODE",
@@ -52,8 +50,6 @@ __all__ = [
     "swept",
 ]
 
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""

@@ -10,20 +10,15 @@ correlation matrix of the scores z and v its first eigenvector, the first princi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from clinclust.arrays import Array
+from clinclust.engine.kernels.partition import CohortArrays
+from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.numeric_columns import encoded_columns, principal_axis
 from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-    from clinclust.engine.problem.encoding import EncodedCohort
-
 
 __all__ = [
     "correlations",
@@ -40,7 +35,6 @@ __all__ = [
     "with_unit_diagonal",
 ]
 
-Array = NDArray[np.float64]
 
 _STEPS = 2.0**20
 """Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""

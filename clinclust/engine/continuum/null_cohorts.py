@@ -15,12 +15,11 @@ mode (Silverman 1981, *Using kernel density estimates to investigate multimodali
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from clinclust.arrays import Array, Whole
 from clinclust.engine.continuum.normal_scores import (
     correlations,
     first_axis,
@@ -33,14 +32,10 @@ from clinclust.engine.continuum.normal_scores import (
     with_correlation,
     with_unit_diagonal,
 )
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
+from clinclust.engine.problem.problem import Problem
 
 __all__ = ["NULLS", "UNIMODAL", "OnePopulation", "critical_bandwidth", "one_population", "unimodal_draws"]
 
-Array = NDArray[np.float64]
 
 _BINS = 512
 _MARGIN = 3.0
@@ -115,7 +110,7 @@ class _Margin:
 
     members: tuple[int, ...]
     """The encoded features: one, or the two parts of a feature."""
-    subjects: NDArray[np.int64]
+    subjects: Whole
     """(n_j,) the subject of each value."""
     scores: Array
     """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
@@ -202,7 +197,6 @@ def _with_quantiles(population: OnePopulation, normals: Array, rng: np.random.Ge
 
 
 def _severity(scores: Array, correlation: Array) -> _Severity | None:
-    """Return the distribution of the first principal score; None if no feature varies."""
     axis, _ = first_axis(correlation)
     observed = ~np.isnan(scores)
     weights = np.where(observed, axis, 0.0)
@@ -212,7 +206,7 @@ def _severity(scores: Array, correlation: Array) -> _Severity | None:
     return None if along.size == 0 or along.std() == 0.0 else _Severity(along, critical_bandwidth(along))
 
 
-def _ranks(shares: Array, margin: _Margin) -> NDArray[np.int64]:
+def _ranks(shares: Array, margin: _Margin) -> Whole:
     n_values = margin.scores.size
     return np.minimum((shares * n_values).astype(np.int64), n_values - 1)
 

@@ -12,29 +12,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
+from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.objective import joint_of, log_joint
+from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.one_start import RestartResult
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.settle import minimum_gain, settle
-from clinclust.engine.search.starts import starts_from
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Partition
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import RestartResult
-    from clinclust.engine.search.plan import Budget, SearchPlan
-    from clinclust.engine.search.starts import Start
-
+from clinclust.engine.search.starts import Start, starts_from
 
 __all__ = ["Estimated", "Search", "alternate", "carry_on", "choose_greedily"]
 
-Search = Callable[["Problem", list["Start"]], list["RestartResult"]]
+Search = Callable[[Problem, list[Start]], list[RestartResult]]
 """`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
 
 _MOST_ROUNDS = 20
@@ -149,6 +144,5 @@ def choose_greedily(
     return problem, carry_on(problem, restarts, starts, search)
 
 
-def _values(default: float, location: bool) -> NDArray[np.float64]:
-    """Return the values to try in addition to the default."""
+def _values(default: float, location: bool) -> Array:
     return np.asarray(default + np.array(_STEPS) if location else default * np.array(_FACTORS))

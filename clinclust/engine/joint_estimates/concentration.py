@@ -15,21 +15,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp, polygamma, psi
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.partition import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.encoding import EncodedCohort
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.encoding import EncodedCohort
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.starts import Start
-
+from clinclust.engine.search.starts import Start
 
 __all__ = [
     "DEFAULT",
@@ -40,8 +36,6 @@ __all__ = [
     "starts_among",
 ]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""

@@ -18,19 +18,16 @@ superfluous clusters of weight 1 would explain away the dependence.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels, Whole
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.blocks import members_of_blocks, members_of_chains
 from clinclust.engine.problem.numeric_columns import numeric_columns
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-    from clinclust.engine.problem.problem import Problem
-
+from clinclust.engine.problem.problem import Problem
 
 __all__ = [
     "block_weight",
@@ -41,9 +38,7 @@ __all__ = [
     "reproduced_weights",
 ]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Find = Callable[["Problem"], tuple["Problem", Labels]]
+Find = Callable[[Problem], tuple[Problem, Labels]]
 """A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
 
 _MOST_SUBJECTS = 2000
@@ -65,11 +60,11 @@ class WithinClusters(NamedTuple):
     squared: Array
     """(D, D) squared correlation; its diagonal is 1, less for nominal features, 0 for those that do not vary within
     clusters."""
-    n_columns: NDArray[np.int64]
+    n_columns: Whole
     """(D,) number of indicators of each nominal feature; 1 for others."""
 
 
-def within_clusters(arrays: CohortArrays, labels: NDArray[np.int64]) -> WithinClusters:
+def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     """Return how features depend on each other within the clusters 0 .. K - 1 of `labels`, int64 (N,)."""
     table, feature = numeric_columns(arrays)
     observed = ~np.isnan(table)
@@ -92,7 +87,7 @@ def within_clusters(arrays: CohortArrays, labels: NDArray[np.int64]) -> WithinCl
     return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
 
 
-def _by_feature(between: Array, feature: NDArray[np.int64]) -> Array:
+def _by_feature(between: Array, feature: Whole) -> Array:
     """Return the means over the columns of each two features, float64 (D, D), of a matrix (C, C)."""
     n_features = int(feature.max()) + 1
     if n_features == feature.size:  # no feature is nominal; the products below grow with the fourth power of D
@@ -116,7 +111,7 @@ def independent_features(problem: Problem) -> float:
     return float(np.clip(n_features / (1.0 + max(excess.sum() / n_features, 0.0)), 1.0, n_features))
 
 
-def independent_share(problem: Problem, labels: NDArray[np.int64]) -> float:
+def independent_share(problem: Problem, labels: Labels) -> float:
     """Return the share of the log likelihood that independent features would have, in (0, 1], as the coarsening.
 
     With the excess of `WithinClusters` and weights w_d of the features, it is at most 1 and
@@ -169,11 +164,10 @@ def block_weight(problem: Problem, members: Labels, labels: Labels) -> float:
 
 
 def _beyond_chance(found: WithinClusters) -> Array:
-    """Return the absolute correlations a, corrected for chance: (a - e) / (1 - e), float64 (p, p); diagonal 0.
+    """Return the absolute correlations a, corrected for chance as Cohen's kappa: (a - e) / (1 - e), (p, p); diagonal 0.
 
-    e is the mean of a under independence (as in Cohen's kappa), where the squared correlation is about chi-squared.
-    That of nominal features is divided by the root of the product of those with themselves, as in Tschuprow's T
-    squared.
+    e is the mean of a under independence, where the squared correlation is about chi-squared. That of nominal features
+    is divided by the root of the product of those with themselves, as in Tschuprow's T squared.
     """
     itself = np.diagonal(found.squared)
     itself = np.where(itself > 0.0, itself, 1.0)

@@ -20,23 +20,17 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Mask, Whole
+from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Partition
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.priors.conjugate import ConjugatePrior
-
+from clinclust.engine.problem.problem import Problem
+from clinclust.priors.conjugate import ConjugatePrior
 
 __all__ = ["Hyperprior", "maximise_hyperparameters", "objectives", "with_prior"]
 
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
 Objective = Callable[[Array], tuple[Array, Array]]
 
 _MOST_STEPS = 100
@@ -51,9 +45,9 @@ class Hyperprior:
 
     centre: Array
     """(H,) the default hyperparameters."""
-    location: NDArray[np.bool_]
+    location: Mask
     """(H,) true for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative."""
-    free: NDArray[np.bool_]
+    free: Mask
     """(H,) true for hyperparameters that the schema does not state. Only these are estimated."""
 
     @classmethod
@@ -67,18 +61,18 @@ class Hyperprior:
             free += [not likelihood.is_chained and name not in (feature.prior or {}) for name in names]
         return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))
 
-    def offsets(self, prior: Array, places: Places | slice = slice(None)) -> Array:
+    def offsets(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
         """Return u minus the u of the default, for all hyperparameters or for those at `places`."""
         location, centre = self.location[places], self.centre[places]
         ratio = np.where(location, 1.0, prior) / np.where(location, 1.0, centre)
         return np.where(location, prior - centre, np.log(ratio))
 
-    def prior_at(self, offsets: Array, places: Places | slice = slice(None)) -> Array:
+    def prior_at(self, offsets: Array, places: Whole | slice = slice(None)) -> Array:
         """Return the hyperparameters that have these offsets: the inverse of `offsets`."""
         location, centre = self.location[places], self.centre[places]
         return np.where(location, centre + offsets, centre * np.exp(np.where(location, 0.0, offsets)))
 
-    def slopes(self, prior: Array, places: Places | slice = slice(None)) -> Array:
+    def slopes(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
         """Return d theta / d u: theta for a positive hyperparameter, 1 for a prior mean."""
         return np.where(self.location[places], 1.0, prior)
 
@@ -118,7 +112,7 @@ def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior:
     return with_prior(problem, prior)
 
 
-def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Places, Objective]]:
+def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Whole, Objective]]:
     """Yield, for each conjugate prior, the indices of its hyperparameters, int64 (F, P), and its objective.
 
     The objective takes offsets, float64 (F, P), and returns what `objective_by_feature` returns, with the log base
@@ -137,7 +131,7 @@ def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -
 def objective_by_feature(
     conjugate: type[ConjugatePrior],
     hyperprior: Hyperprior,
-    places: Places,
+    places: Whole,
     statistics: Array,
     exponents: Array,
     offsets: Array,
@@ -155,7 +149,7 @@ def objective_by_feature(
 
 
 def _with_base_measures(
-    objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Places, offsets: Array
+    objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Whole, offsets: Array
 ) -> tuple[Array, Array]:
     """Add the log base measures of these features, which depend on the prior, to an objective and its gradient."""
     values, gradients = objective(offsets)
@@ -171,7 +165,7 @@ def _with_base_measures(
     return values, gradients
 
 
-def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[ConjugatePrior], Places, Places]]:
+def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[ConjugatePrior], Whole, Whole]]:
     """Return, for each conjugate prior, its features, the prior, and indices into the flat arrays.
 
     The indices are those of the hyperparameters, int64 (F, P), and of the sufficient statistics, int64 (F, S).
@@ -184,7 +178,7 @@ def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[Conjugate
         shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
         groups.setdefault(shape, []).append(index)
 
-    def places(starts: Places, features: list[int]) -> Places:
+    def places(starts: Whole, features: list[int]) -> Whole:
         first = starts[features]
         return first[:, None] + np.arange(starts[features[0] + 1] - first[0])
 
@@ -194,7 +188,7 @@ def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[Conjugate
     ]
 
 
-def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free: NDArray[np.bool_]) -> Array:
+def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free: Mask) -> Array:
     """Return where F functions of P variables each are maximal, float64 (F, P); no value ends lower than at `start`.
 
     Newton's method with a Hessian from differences of the gradient. Each function has its own Levenberg damping, which
@@ -229,9 +223,7 @@ def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free:
     return points
 
 
-def _negative_hessian(
-    objective: Callable[[Array], tuple[Array, Array]], points: Array, free: NDArray[np.bool_]
-) -> Array:
+def _negative_hessian(objective: Callable[[Array], tuple[Array, Array]], points: Array, free: Mask) -> Array:
     """Return the negative Hessian of each function, float64 (F, P, P): identity where variables are not free."""
     n_variables = points.shape[1]
     columns = []
@@ -245,7 +237,7 @@ def _negative_hessian(
     return np.where(both, 0.5 * (hessian + hessian.transpose(0, 2, 1)), np.eye(n_variables))
 
 
-def _damped_step(curvatures: Array, gradients: Array, damping: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _damped_step(curvatures: Array, gradients: Array, damping: Array) -> tuple[Array, Mask]:
     """Solve (curvature + damping I) step = gradient by Gaussian elimination; return the steps (F, P).
 
     Also return whether each matrix is positive definite, bool (F,), so that the step is uphill.

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
+from clinclust.engine.problem.posterior import Clusters
 from clinclust.likelihoods import Likelihood
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.posterior import Clusters
-
 __all__ = ["BestLevel", "ClusterTree", "log_marginals_in_tree"]
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 class BestLevel(NamedTuple):

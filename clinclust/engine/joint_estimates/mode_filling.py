@@ -10,28 +10,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Whole
 from clinclust.engine.problem.encoding import starts
 from clinclust.engine.problem.objective import joint_of
-from clinclust.engine.search.one_start import RestartResult
+from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.one_start import Attempts, RestartResult
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import settle
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import Attempts
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.starts import Start
-    from clinclust.likelihoods import Likelihood
-
+from clinclust.engine.search.starts import Start
+from clinclust.likelihoods import Likelihood
 
 __all__ = ["completed", "search_filling"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 LEAST_RISE = 1e-6
 """Rise of the joint in nats, by an update of all filled values, below which they count as unchanged."""
@@ -88,9 +82,8 @@ def refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
 
 def _of_feature(problem: Problem, feature: int, sums: Array) -> tuple[Array, Array]:
     """Return the hyperparameters (P,) of a feature, and its part of the sufficient statistics (S,) of a cluster."""
-    arrays = problem.cohort.arrays
-    theta = problem.model.prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-    return theta, sums[arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
+    start = problem.cohort.arrays.statistic_start
+    return _prior_of(problem, feature), sums[start[feature] : start[feature + 1]]
 
 
 def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values: Array) -> Array:
@@ -149,7 +142,7 @@ def completed(problem: Problem, filled: Array) -> Problem:
 class _Levels(NamedTuple):
     """The table rows of a discrete feature in the completed table."""
 
-    codes: NDArray[np.int64]
+    codes: Whole
     """(N,) the level of each subject, counted from 0; -1 = still missing."""
     values: Array
     """(L,) the levels, observed and filled."""

@@ -15,25 +15,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, new_partition
 from clinclust.engine.problem.objective import log_base_measures, log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 __all__ = ["OutlyingMask", "best_elsewhere", "best_outlying", "without_outlying"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-OutlyingMask = NDArray[np.bool_]
+OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
 
 

@@ -9,22 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
 
 __all__ = [
     "Dissolution",
@@ -36,7 +34,6 @@ __all__ = [
     "search_with_outlying",
 ]
 
-Labels = NDArray[np.int64]
 
 _ROUNDS = 4
 """Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
 from clinclust.engine.joint_estimates.outlying_search import (
@@ -24,6 +23,7 @@ from clinclust.engine.joint_estimates.outlying_search import (
     search_with_outlying,
 )
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan, n_threads
 from clinclust.engine.search.restarts import N_SAMPLED, carried_over, index_of_best, searched_on_among_all
@@ -31,10 +31,6 @@ from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_
 from clinclust.engine.search.starts import Start, search_starts, starts_from
 from clinclust.engine.search.threads import Threads
 from clinclust.progress import SILENT
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "LARGE_BESIDE",
@@ -47,7 +43,6 @@ __all__ = [
     "step_of",
 ]
 
-Labels = NDArray[np.int64]
 
 _TOLERANCE = 0.01
 """Difference to the estimated share of independent features that does not change the partition."""
@@ -138,17 +133,15 @@ def followed(
     """
     steps, ahead = [begin], [float(value) for value in resolution.coarsenings if value < begin.coarsening]
     with plan.progress.stage("coarsening") as advance:
-        while ahead and not _ends(steps[-1], resolution) and not plan.budget.used_up():
+        while ahead and steps[-1].labels.max() > 0 and not (resolution.choose and steps[-1].borne_out):
+            if plan.budget.used_up():
+                break
             # The last partition may ask for a coarsening before the next one of the path.
             if resolution.choose and ahead[0] < steps[-1].independent_share and not any(it.borne_out for it in steps):
                 ahead.insert(0, steps[-1].independent_share)
             steps.append(search_at(ahead.pop(0), steps[-1]))
             advance()
     return steps
-
-
-def _ends(step: ResolutionStep, resolution: ResolutionPlan) -> bool:
-    return int(step.labels.max()) == 0 or (resolution.choose and step.borne_out)
 
 
 def at_coarsening(problem: Problem, coarsening: float) -> Problem:
@@ -164,10 +157,7 @@ def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> Out
 def _onward_and_fresh(
     coarsened: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
 ) -> tuple[list[RestartResult], int, OutlyingMask]:
-    """Continue from the step before, then search from fresh starts on the values that are kept.
-
-    Return the restarts, the index of the best, and its outlying values.
-    """
+    """Continue from the step before, then search from fresh starts; return restarts, index of the best, its mask."""
     share = plan.outlying_share
     (start,) = starts_from(before.labels, [seed])
     outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)

@@ -16,31 +16,24 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln
 
+from clinclust.arrays import Array, Labels, Mask
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.problem.objective import feature_relevance
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
-from clinclust.engine.search.plan import Either
+from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.settle import minimum_gain
+from clinclust.engine.search.starts import Start
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.starts import Start
-
 
 __all__ = ["best_inclusion", "log_inclusion", "run_selecting_restarts"]
 
-Array = NDArray[np.float64]
-Included = NDArray[np.bool_]
 
 # Numbers of features with which random partitions begin, taken in turn: the features that depend most on others. A
 # small number excludes irrelevant features; a large number also keeps subtypes that only a few features show.
@@ -95,7 +88,7 @@ def log_inclusion(n_included: int, n_features: int) -> float:
     return float(betaln(1.0 + n_included, 1.0 + n_features - n_included))
 
 
-def best_inclusion(problem: Problem, labels: NDArray[np.int64]) -> Included:
+def best_inclusion(problem: Problem, labels: Labels) -> Mask:
     """Return the gamma with the highest joint given the partition with these labels (0 .. K - 1), bool (D,).
 
     For each number of features, those with the largest relevance are best; of equal joints, the smallest number.
@@ -103,11 +96,11 @@ def best_inclusion(problem: Problem, labels: NDArray[np.int64]) -> Included:
     return _best(problem.model.exponents * _relevance(problem, labels))
 
 
-def _relevance(problem: Problem, labels: NDArray[np.int64]) -> Array:
+def _relevance(problem: Problem, labels: Labels) -> Array:
     return feature_relevance(problem, problem.partition(labels))
 
 
-def _best(gains: Array) -> Included:
+def _best(gains: Array) -> Mask:
     order = np.argsort(-gains, kind="stable")
     numbers = np.arange(gains.size + 1)
     joint = np.concatenate([[0.0], np.cumsum(gains[order])])
@@ -154,7 +147,7 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
     return prepared
 
 
-def _relevant(problem: Problem, starts: list[Start], labels: NDArray[np.int64]) -> list[Start]:
+def _relevant(problem: Problem, starts: list[Start], labels: Labels) -> list[Start]:
     """Return the starts, where random partitions begin with the features that differ between the given clusters.
 
     All with positive relevance, because a partition that is not yet the best underestimates it.

@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
 from clinclust.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.predictives_beta import (
     beta_log_marginal,
@@ -66,8 +66,6 @@ __all__ = [
     "place_in_block",
 ]
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel

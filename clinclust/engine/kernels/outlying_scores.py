@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array, Mask, Whole
 from clinclust.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.likelihood_kernels import CHAINED
 from clinclust.engine.kernels.moves import State, refresh, state_of, value_left_out
@@ -17,8 +15,6 @@ from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.scoring import chained_score
 
 __all__ = ["bounded_scores", "gains_of_indicators", "mixed_scores", "prior_predictives"]
-
-Array = NDArray[np.float64]
 
 
 @subkernel
@@ -61,7 +57,7 @@ def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, 
 
 @kernel
 def gains_of_indicators(
-    cohort: CohortArrays, model: Model, partition: Partition, aside: NDArray[np.bool_], log_odds: float, gains: Array
+    cohort: CohortArrays, model: Model, partition: Partition, aside: Mask, log_odds: float, gains: Array
 ) -> None:
     """Fill the change of the log joint by each change of a single indicator: by setting a value aside or keeping it.
 
@@ -104,7 +100,7 @@ def bounded_scores(
     cohort: CohortArrays,
     model: Model,
     partition: Partition,
-    subjects: NDArray[np.int64],
+    subjects: Whole,
     log_odds: float,
     scores: Array,
 ) -> None:

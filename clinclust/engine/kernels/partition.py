@@ -16,8 +16,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.inner_loops import LANES, padded
 from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
@@ -34,8 +34,6 @@ __all__ = [
     "new_partition",
 ]
 
-Array = NDArray[np.float64]
-
 
 class CohortArrays(NamedTuple):
     """A cohort as the compiled kernels read it. No array changes during a fit.
@@ -44,13 +42,13 @@ class CohortArrays(NamedTuple):
     feature. The D_table discrete features come first, then the D_value continuous ones.
     """
 
-    codes: NDArray[np.int32]
+    codes: Codes
     """(N, D_table) table row of each discrete value; 0 = missing."""
     values: Array
     """(N, D_value) continuous values: square roots of exponential, standardised Gaussian values; NaN = missing."""
-    kinds: NDArray[np.int64]
+    kinds: Whole
     """(D,) code of the likelihood of each feature (`Likelihood.kernel`)."""
-    level_start: NDArray[np.int64]
+    level_start: Whole
     """(D_table + 1,) first table row of each discrete feature."""
     level_values: Array
     """(R,) value of the level of each row."""
@@ -58,18 +56,18 @@ class CohortArrays(NamedTuple):
     """(R, 2) sufficient statistics of one subject at the level (zeros where the statistics count the levels)."""
     level_log_base: Array
     """(R,) log base measure of the level of each row."""
-    statistic_start: NDArray[np.int64]
+    statistic_start: Whole
     """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
-    prior_start: NDArray[np.int64]
+    prior_start: Whole
     """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
 
 
 class Model(NamedTuple):
     """The model as the compiled kernels read it. It does not change during a search."""
 
-    prior: NDArray[np.float64]
+    prior: Array
     """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
-    powers: NDArray[np.float64]
+    powers: Array
     """(D,) the power, in (0, 1], of the likelihood of each feature because of its block; 1 without."""
     concentration: float
     """N0, the weight of a new cluster, in subjects."""
@@ -79,7 +77,7 @@ class Model(NamedTuple):
     """The power, in (0, 1], of the whole likelihood in addition (Miller and Dunson 2019)."""
 
     @property
-    def exponents(self) -> NDArray[np.float64]:
+    def exponents(self) -> Array:
         """The power of each feature's likelihood in all, coarsening times the power of its block, float64 (D,)."""
         return np.asarray(self.coarsening * self.powers)
 
@@ -91,9 +89,9 @@ class Model(NamedTuple):
 class Partition(NamedTuple):
     """The state of one restart, modified in place. C is the capacity, the number of columns, above K."""
 
-    labels: NDArray[np.int64]
+    labels: Labels
     """(N,) cluster of each subject, 0 .. K - 1; -1 = in no cluster."""
-    n_clusters: NDArray[np.int64]
+    n_clusters: Whole
     """(1,) K."""
     sizes: Array
     """(C,) number of subjects in each cluster."""
@@ -112,7 +110,7 @@ class Partition(NamedTuple):
     """(D_value, 4, C) coefficients c0 .. c3 of the log predictives of the continuous features (`fill_coefficients`)."""
     left_out_coefficients: Array
     """(C, 4, W) the same for a cluster without the scored value; W is D_value, rounded up to a multiple of eight."""
-    columns: NDArray[np.int64]
+    columns: Whole
     """(D_value,) indices of the continuous features; Gaussian features without missing values come first."""
     n_complete: int
     """Number of Gaussian features without missing values."""
@@ -124,7 +122,7 @@ class Partition(NamedTuple):
     """Work space (`clinclust.engine.kernels.moves.State`). Every thread needs a work space of its own."""
 
 
-def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
+def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Partition:
     """Return a partition with these labels, with its sizes and statistics; log predictives are not yet computed.
 
     Labels are clusters 0 .. K - 1, or -1; `capacity` is the least number of columns.
@@ -194,7 +192,7 @@ def grow(cohort: CohortArrays, partition: Partition) -> Partition:
     return new_partition(cohort, partition.labels, 2 * partition.sizes.size)
 
 
-def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statistics: Array) -> None:
+def add_up(cohort: CohortArrays, labels: Labels, sizes: Array, statistics: Array) -> None:
     """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S), in place, by their labels.
 
     Subjects with label -1 are skipped. Levels are counted first, because counts are exact and counting is fast.
@@ -204,9 +202,7 @@ def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statis
 
 
 @kernel
-def _add_up(
-    cohort: CohortArrays, labels: NDArray[np.int64], all_sizes: Array, statistics: Array, all_counts: Array
-) -> None:
+def _add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: Array, all_counts: Array) -> None:
     kinds, starts, level_start = (flat(cohort.kinds, 0), flat(cohort.statistic_start, 0), flat(cohort.level_start, 0))
     n_table, n_values, n_rows = cohort.codes.shape[1], cohort.values.shape[1], all_counts.shape[1]
     clusters, sizes = flat(labels, 0), flat(all_sizes, 0)

@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Whole
 from clinclust.compiled import flat, subkernel
 
 __all__ = [
@@ -41,8 +41,6 @@ __all__ = [
     "sum_rows",
 ]
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int32]
 
 R = (
     0.6666666666666735130,
@@ -160,7 +158,7 @@ def add_log_terms(scores: Array, first: int, coefficients: Array, column: int, s
 
 @subkernel
 def add_log_products(
-    scores: Array, first: int, coefficients: Array, columns: NDArray[np.int64], count: int, stride: int, values: Array
+    scores: Array, first: int, coefficients: Array, columns: Whole, count: int, stride: int, values: Array
 ) -> None:
     """Add the log predictives of several values whose features have the same c1, with one logarithm of a product."""
     out, all_columns, z = flat(scores, first), flat(columns, 0), flat(values, 0)

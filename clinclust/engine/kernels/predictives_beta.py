@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_gamma import FEW, fill_factors, log_gamma_ratio, log_rising
 
@@ -18,8 +16,6 @@ __all__ = [
     "negative_binomial_log_marginal",
     "negative_binomial_predictives",
 ]
-
-Array = NDArray[np.float64]
 
 
 @subkernel

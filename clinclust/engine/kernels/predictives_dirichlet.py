@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import subkernel
 from clinclust.engine.kernels.predictives_beta import log_beta_gain
 from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
 __all__ = ["categorical_predictives", "dirichlet_log_marginal", "ordinal_predictives", "tree_log_marginal"]
-
-Array = NDArray[np.float64]
 
 
 @subkernel

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import subkernel
 
 __all__ = [
@@ -20,7 +18,6 @@ __all__ = [
     "poisson_predictives",
 ]
 
-Array = NDArray[np.float64]
 
 _LARGE = 1000.0
 """Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""

@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
@@ -31,7 +29,6 @@ __all__ = [
     "squares_of",
 ]
 
-Array = NDArray[np.float64]
 
 _LEAST = 1e-300
 """Smallest square of a diagonal element: rounding may make it 0 or negative where values are collinear."""
@@ -57,7 +54,6 @@ def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[fl
 
 @subkernel
 def _rise_of_rate(prior: Array, n: float, total: float, squares: float) -> float:
-    """Return the posterior rate minus the prior rate."""
     mean, kappa = prior[0], prior[1]
     average = total / n if n > 0.0 else 0.0
     scatter = max(squares - total * average, 0.0)

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.inner_loops import LANES, add_log_products, add_log_terms, add_rows, sum_log_terms
 from clinclust.engine.kernels.likelihood_kernels import place_in_block
@@ -17,8 +15,6 @@ from clinclust.engine.kernels.moves import LEAST_LEFT, State, log_weight, refres
 from clinclust.engine.kernels.predictives_gaussian import add_values, chained_coefficients, factorise, squares_of
 
 __all__ = ["begin_scoring", "chained_score", "score_all", "score_without_rows"]
-
-Array = NDArray[np.float64]
 
 
 @subkernel

@@ -13,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.inner_loops import highest, sum_rows
 from clinclust.engine.kernels.moves import move, state_of
@@ -23,7 +23,6 @@ from clinclust.engine.kernels.scoring import begin_scoring, score_all, score_wit
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "draw_moves", "find_best", "make_moves", "sweep", "write_scores"]
 
-Labels = NDArray[np.int64]
 
 UNLIMITED = np.iinfo(np.int64).max
 """Value of `most_clusters` for an unlimited number of clusters."""
@@ -44,7 +43,7 @@ def sweep(
     ignore_size: bool,
     up_to_date: bool,
     best_of_all: Labels,
-    all_scores: NDArray[np.float64],
+    all_scores: Array,
 ) -> tuple[int, int]:
     """Visit subjects order[start:] and move each to its best cluster; a subject in no cluster (-1) is assigned to one.
 
@@ -156,7 +155,7 @@ def find_best(
     sweep(cohort, model, partition, order, 0, minimum_gain, most_clusters, False, up_to_date, best, _NOTHING)
 
 
-def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: NDArray[np.float64]) -> None:
+def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: Array) -> None:
     """Write the scores of all subjects to `scores`, float64 (N, K + 1); no subject moves (`sweep`)."""
     order = np.arange(scores.shape[0])
     sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
@@ -174,7 +173,7 @@ def draw_moves(
     partition: Partition,
     order: Labels,
     start: int,
-    uniforms: NDArray[np.float64],
+    uniforms: Array,
     targets: Labels,
     most_clusters: int,
     heat: float,

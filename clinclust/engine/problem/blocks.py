@@ -8,17 +8,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
 from clinclust.errors import InputError
 from clinclust.files.listed import listed
-
-if TYPE_CHECKING:
-    from clinclust.likelihoods import Likelihood
-    from clinclust.schema import Feature
+from clinclust.likelihoods import Likelihood
+from clinclust.schema import Feature
 
 __all__ = [
     "likelihoods_of",
@@ -29,8 +27,6 @@ __all__ = [
     "powers_of_features",
     "refuse_unknown_blocks",
 ]
-
-Array = NDArray[np.float64]
 
 
 def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:
@@ -82,7 +78,7 @@ def most_complete_first(
     return tuple(ordered)
 
 
-def members_of_blocks(features: Sequence[Feature]) -> dict[str, NDArray[np.int64]]:
+def members_of_blocks(features: Sequence[Feature]) -> dict[str, Whole]:
     """Return the indices of the features of each block that has a power, int64 (p,), by its name."""
     members: dict[str, list[int]] = {}
     for place, feature in enumerate(features):

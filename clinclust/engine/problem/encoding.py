@@ -17,18 +17,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Labels, Mask, Whole
 from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.blocks import likelihoods_of, most_complete_first
 from clinclust.likelihoods import Likelihood
+from clinclust.schema import Feature
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.schema import Feature
-
 __all__ = ["EncodedCohort", "Encoding", "canonical_order", "in_encoded_order", "model_values", "starts"]
 
-Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 _HASHED_AT_ONCE = 1_000_000
@@ -58,12 +57,12 @@ class Encoding:
         return tuple(likelihood.alone for likelihood in self.likelihoods)
 
     @property
-    def prior_start(self) -> NDArray[np.int64]:
+    def prior_start(self) -> Whole:
         """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
         return starts([likelihood.n_hyperparameters for likelihood in self.likelihoods])
 
     @property
-    def statistic_start(self) -> NDArray[np.int64]:
+    def statistic_start(self) -> Whole:
         """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
         return starts([likelihood.n_statistics for likelihood in self.likelihoods])
 
@@ -89,9 +88,7 @@ class Encoding:
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)
 
-    def encode(
-        self, values: dict[str, Array], prior: Array, order: NDArray[np.int64] | None = None
-    ) -> tuple[CohortArrays, float]:
+    def encode(self, values: dict[str, Array], prior: Array, order: Whole | None = None) -> tuple[CohortArrays, float]:
         """Return columns of `model_values` as arrays, and the log base measure (`EncodedCohort`).
 
         Each column is removed from `values` when it has been encoded, to save memory. `prior` (H,) is on the encoded
@@ -102,7 +99,7 @@ class Encoding:
         likelihoods = self.likelihoods
         n_table = sum(not likelihood.is_continuous for likelihood in likelihoods)
         prior_start = self.prior_start
-        codes: list[NDArray[np.int32]] = []
+        codes: list[Codes] = []
         encoded_values = np.empty((n_subjects, len(self.features) - n_table))
         level_start = [1]
         level_values, level_statistics, level_log_base = [np.zeros(1)], [np.zeros((1, 2))], [np.zeros(1)]
@@ -164,7 +161,7 @@ class EncodedCohort:
     log_base: float
     """Sum of the log base measures and log Jacobians of all observed values, each times the power of its feature: the
     same for every partition."""
-    order: NDArray[np.int64]
+    order: Whole
     """(N,) row of the table of each encoded subject."""
 
     @property
@@ -173,11 +170,11 @@ class EncodedCohort:
         return int(self.order.size)
 
     @property
-    def together(self) -> NDArray[np.int64]:
+    def together(self) -> Labels:
         """Labels of one cluster of all subjects, int64 (N,)."""
         return np.zeros(self.n_subjects, dtype=np.int64)
 
-    def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
+    def with_features(self, included: Mask, log_base: float) -> EncodedCohort:
         """Return the same subjects with the included features, bool (D,), only, and with this log base measure.
 
         What is left of a multivariate Gaussian block is a smaller one.
@@ -224,7 +221,7 @@ class EncodedCohort:
                 level_log_base[rows] = now
         return replace(self, arrays=arrays._replace(level_log_base=level_log_base), log_base=log_base)
 
-    def level_counts(self, feature: int) -> NDArray[np.int64]:
+    def level_counts(self, feature: int) -> Whole:
         """Return the number of subjects at each level of a discrete feature, int64 (L,)."""
         arrays = self.arrays
         counts = np.bincount(arrays.codes[:, feature], minlength=int(arrays.level_start[feature + 1]))
@@ -264,7 +261,7 @@ def _place(feature: Feature) -> tuple[bool, bool, int, float, str]:
     return traits.is_continuous, traits.is_nominal, traits.kernel, steps, feature.block or ""
 
 
-def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
+def _rows_of(column: Array, levels: Array, first: int) -> Codes:
     """Return the table row of each value, int32 (N,): 0 for a missing value, `first` for the first level."""
     missing = np.isnan(column)
     if levels.size == 0:
@@ -277,7 +274,7 @@ def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
     return rows
 
 
-def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.int32]:
+def _side_by_side(columns: list[Codes], n_rows: int) -> Codes:
     """Return the columns as one array, int32 (N, D), with contiguous rows.
 
     A limited number of rows is copied at a time, so that they fit into the processor's cache.
@@ -289,7 +286,7 @@ def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.i
     return table
 
 
-def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
+def canonical_order(columns: Sequence[Array]) -> Whole:
     """Return the indices that sort the rows by a hash of their values, int64 (N,), whatever the order of the table.
 
     Only subjects with the same value in every feature keep the order of the table. The hash is that of
@@ -309,6 +306,6 @@ def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
     return np.argsort(keys, kind="stable")
 
 
-def starts(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+def starts(lengths: Sequence[int] | Whole) -> Whole:
     """Return the start of each of several consecutive parts with these lengths, and the end of the last part."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

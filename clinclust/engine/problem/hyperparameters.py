@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Mask
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import Likelihood
@@ -29,7 +29,6 @@ __all__ = [
     "stated_hyperparameters",
 ]
 
-Array = NDArray[np.float64]
 Hyperparameters = dict[str, dict[str, Any]]
 
 
@@ -112,16 +111,12 @@ def _out_of_bounds(
     for key in sorted(likelihood.with_unit & set(stated)):
         low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
         if not low <= free[key] <= high:
+            own = stated[key][-1] if isinstance(stated[key], list) else stated[key]
             found.append(
-                f"{name}: {key} {_own(stated[key]):g} cannot be used with the values of the column: in units of "
+                f"{name}: {key} {float(own):g} cannot be used with the values of the column: in units of "
                 f"their spread it is {free[key]:g}, and must lie between {low:g} and {high:g}"
             )
     return found
-
-
-def _own(value: Any) -> float:
-    """Return a hyperparameter, or the last element of a list, which is the feature's own."""
-    return float(value[-1] if isinstance(value, list) else value)
 
 
 def _refuse(problems: list[str]) -> None:
@@ -141,7 +136,7 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def prior_of_features(encoding: Encoding, prior: Array, included: NDArray[np.bool_]) -> Array:
+def prior_of_features(encoding: Encoding, prior: Array, included: Mask) -> Array:
     """Return the part of a flat prior (H,) that belongs to the included features, bool (D,).
 
     What is left of a multivariate Gaussian block has the marginal prior of its features.

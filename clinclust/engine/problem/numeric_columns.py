@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.likelihoods import REGISTRY
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-
 
 __all__ = ["encoded_columns", "first_axis", "numeric_columns", "principal_axis"]
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 _POWER_ITERATIONS = 8
 

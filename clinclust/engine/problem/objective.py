@@ -13,17 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
+from clinclust.engine.kernels.partition import CohortArrays, Partition
 from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays, Partition
     from clinclust.engine.problem.encoding import EncodedCohort
     from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "feature_relevance",
@@ -36,8 +35,6 @@ __all__ = [
     "relevance_of",
 ]
 
-Array = NDArray[np.float64]
-
 
 def log_joint(problem: Problem, partition: Partition) -> float:
     """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
@@ -47,7 +44,7 @@ def log_joint(problem: Problem, partition: Partition) -> float:
     return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
 
 
-def joint_of(problem: Problem, labels: NDArray[np.int64]) -> float:
+def joint_of(problem: Problem, labels: Labels) -> float:
     """Return the log joint of the partition with these labels, 0 .. K - 1, int64 (N,), in nats."""
     return log_joint(problem, problem.partition(labels))
 

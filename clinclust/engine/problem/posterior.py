@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.outlying_scores import mixed_scores
-from clinclust.engine.kernels.partition import Model, Partition, clusters_without_subjects
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.objective import log_crp, relevance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,12 +33,12 @@ class Clusters:
     """(K,) number of subjects in each cluster."""
     statistics: Array
     """(K, S) sufficient statistics of each cluster, of all features."""
-    included: NDArray[np.bool_]
+    included: Mask
     """(D,) the features that differ between the clusters; the others have one distribution for all subjects."""
     outlying_share: float = 0.0
     """Probability that a value is outlying, that is, drawn from the prior predictive of its feature."""
 
-    def pooled(self, into: NDArray[np.int64]) -> Clusters:
+    def pooled(self, into: Labels) -> Clusters:
         """Return the clusters merged into the clusters `into`, int64 (K,), 0, 1, ...: sizes and statistics add up."""
         groups = [np.flatnonzero(into == group) for group in range(int(into.max()) + 1)]
         sizes = np.array([self.sizes[members].sum() for members in groups])
@@ -149,12 +145,12 @@ class Clusters:
         return prior, statistics
 
 
-def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
+def partition_of(problem: Problem, labels: Labels) -> Partition:
     """Return the partition with these labels, 0 .. K - 1."""
     return problem.partition(labels)
 
 
-def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.bool_] | None = None) -> Clusters:
+def clusters_of(problem: Problem, partition: Partition, included: Mask | None = None) -> Clusters:
     """Return the clusters of a partition; `included`, bool (D,), are the features that differ between them."""
     k = int(partition.n_clusters[0])
     encoding = problem.cohort.encoding

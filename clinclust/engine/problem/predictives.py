@@ -8,37 +8,32 @@ cohort; else each regression rests on the subjects with its features, and the de
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.problem.encoding import model_values
+from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.priors.normal_wishart import NormalWishart, parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
-    from clinclust.likelihoods.likelihood import Likelihood
-
 
 __all__ = ["block_predictive", "draw_in_block", "drawn_moments", "encoded_block", "log_predictives", "patterns_of"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""
 
 
 def log_predictives(
-    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: NDArray[np.bool_] | None = None
+    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: Mask | None = None
 ) -> Array:
     """Return ln p(x_d | a cluster) of subjects, float64 (D, n), the terms of a score; 0 where a value is missing.
 
@@ -87,7 +82,7 @@ class BlockPredictive:
     degrees: Array
     """(K + 1,) degrees of freedom."""
 
-    def given(self, place: int, others: NDArray[np.bool_], values: Array) -> Array:
+    def given(self, place: int, others: Mask, values: Array) -> Array:
         """Return the distribution of one feature given others, as Normal-Gamma hyperparameters, float64 (n, K + 1, 4).
 
         It is Student's t with nu + q degrees of freedom for q others, bool (p,), with the conditional mean of the
@@ -176,7 +171,7 @@ def draw_in_block(mean: Array, covariance: Array, values: Array, rng: np.random.
     return drawn
 
 
-def patterns_of(marked: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Labels]]:
+def patterns_of(marked: Mask) -> Iterator[tuple[Mask, Labels]]:
     """Yield each different row of marks (p,) with the rows that have it, int64 (m,)."""
     rows_of: dict[bytes, list[int]] = defaultdict(list)
     for row, marks in enumerate(marked):

@@ -7,27 +7,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives, with_prior
-from clinclust.engine.kernels.partition import Partition, accumulate, grow
+from clinclust.engine.kernels.partition import Model, Partition, accumulate, grow
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.sampling.division import divide_or_merge, far_first
 from clinclust.priors.conjugate import log_gamma_ratio
 
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Model
-    from clinclust.engine.problem.problem import Problem
-
-
 __all__ = ["FIXED", "Chain", "Draw", "Unknown", "draw_concentration"]
 
-Labels = NDArray[np.int64]
 
 _WIDTH = 1.0
 _LEAST, _MOST = math.log(1e-12), math.log(1e12)

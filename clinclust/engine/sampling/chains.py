@@ -9,29 +9,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Labels
+from clinclust.engine.kernels.partition import Model
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.sampling.chain import FIXED, Chain, Unknown
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.plan import Budget
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
 
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Model
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
-
 __all__ = ["Chains", "SamplingPlan", "diagnosed", "overdispersed_starts", "run_chains"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
 """R-hat at most 1.01 and an effective sample size of at least 400, as Vehtari et al. (2021) recommend."""
@@ -77,11 +71,11 @@ class Diagnosis(NamedTuple):
 class Chains:
     """The draws of all chains without the first half."""
 
-    labels: NDArray[np.int32]
+    labels: Codes
     """(C S, N) the clusters of every `thinning`-th draw, chain after chain."""
     models: list[Model]
     """The concentration and hyperparameters of each kept draw."""
-    traces: dict[str, NDArray[np.float64]]
+    traces: dict[str, Array]
     """(C, sweeps) each number of `TRACED`, after every sweep of the second half."""
     diagnoses: dict[str, Diagnosis]
     n_sweeps: int
@@ -127,7 +121,7 @@ class _Recorder:
     def __init__(self, chain: Chain, max_draws: int) -> None:
         self.chain, self._most = chain, max_draws
         self.traced: list[tuple[float, ...]] = []
-        self.kept: list[tuple[NDArray[np.int32], Model]] = []
+        self.kept: list[tuple[Codes, Model]] = []
         self.thinning = 1
 
     def run(self, n_sweeps: int, cancelled: Event) -> None:

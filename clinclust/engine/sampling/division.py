@@ -19,23 +19,17 @@ state, and the ratio is multiplied by that in the divided state over that in the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.kernels.sweep import draw_moves, write_scores
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
+from clinclust.engine.problem.problem import Problem
 
 __all__ = ["divide_or_merge", "far_first"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _VISITS = 3
 """Visits of all members on the way to the launch state."""

@@ -20,14 +20,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.compiled import kernel
 from clinclust.engine.search.labels import by_decreasing_size
 
 __all__ = ["Ball", "Loss", "ball_around", "losses", "membership_of_draws", "point_estimate", "same_cluster"]
 
 Draws = NDArray[np.int32]
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 Loss: TypeAlias = Literal["variation-of-information", "binder"]
 
 _LEAST_GAIN = 1e-9

@@ -9,27 +9,20 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Lock
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.plan import Either
+from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import Start, bisected, seated
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
-
 __all__ = ["Attempts", "RestartResult", "continued", "search_from"]
 
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 _PAIRS_PER_CLUSTER = 2
 
@@ -88,7 +81,7 @@ class RestartResult:
     n_sweeps: int
     converged: bool
     seconds: float
-    included: NDArray[np.bool_] | None = None
+    included: Mask | None = None
     """(D,) features that differ between the clusters; None if no feature selection took place."""
 
     @classmethod
@@ -97,7 +90,7 @@ class RestartResult:
         return cls(start, labels, trace[-1], np.array(trace), len(trace), converged, time.perf_counter() - began)
 
     @property
-    def searched_features(self) -> NDArray[np.bool_] | None:
+    def searched_features(self) -> Mask | None:
         """The features to search on with, bool (D,); None = all, also where none was selected."""
         return None if self.included is None or not self.included.any() else self.included
 

@@ -15,30 +15,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult, continued
-from clinclust.engine.search.plan import Either
+from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.settle import hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains
 from clinclust.engine.search.starts import Start
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.threads import Threads
-
+from clinclust.engine.search.threads import Threads
 
 __all__ = ["Begin", "Refinement", "best_distinct", "perturbed", "recombined"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Maker = Callable[["Problem", np.random.Generator], Labels | None]
+Maker = Callable[[Problem, np.random.Generator], Labels | None]
 """It returns the labels of a start, or None if a search from them would find nothing new."""
 Begin = Callable[..., RestartResult]
 """`search_from` with fixed problem and attempts; it takes the start and the plan."""
@@ -140,9 +133,11 @@ class Refinement:
         """Search from the labels that each maker returns, with the features of its origin."""
         plan = replace(self._plan, divide=False) if self._races else self._plan
         begin = partial(_search_from_made, self._problem, partial(self._begin, plan=plan), name)
-        futures = [
-            self._pool.submit(begin, make, origin, self._seed()) for make, origin in zip(makers, origins, strict=True)
-        ]
+        futures = []
+        for make, origin in zip(makers, origins, strict=True):
+            # The spawn key is one level longer than those of the restarts.
+            seed = np.random.SeedSequence(self._plan.seed, spawn_key=(0, next(self._numbers)))
+            futures.append(self._pool.submit(begin, make, origin, seed))
         results = [result for future in futures if (result := future.result()) is not None]
         self._refuse_cancelled()
         if self._races:
@@ -170,10 +165,6 @@ class Refinement:
                 results[place] = (start, finished)
         self._refuse_cancelled()
         return results
-
-    def _seed(self) -> np.random.SeedSequence:
-        """Return the seed of the next search. Its spawn key is one level longer than those of the restarts."""
-        return np.random.SeedSequence(self._plan.seed, spawn_key=(0, next(self._numbers)))
 
 
 def _search_from_made(

@@ -17,12 +17,12 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import adjusted_rand_index, compact
 from clinclust.engine.search.one_start import Attempts, RestartResult, continued, merge_and_divide, search_from
 from clinclust.engine.search.plan import Either, SearchPlan, n_threads
@@ -31,10 +31,6 @@ from clinclust.engine.search.settle import SweepResult, assigned, minimum_gain, 
 from clinclust.engine.search.split_merge import resettle
 from clinclust.engine.search.starts import Start, search_starts
 from clinclust.engine.search.threads import Threads
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "LARGE",
@@ -46,8 +42,6 @@ __all__ = [
     "searched_on_among_all",
 ]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SWEEPS_OF_A_HEAT = 8
 LARGE = 30_000
@@ -142,7 +136,6 @@ def _finished(
 
 
 def _times_found(found: list[RestartResult]) -> int:
-    """Return the number of restarts that ended at the best log joint."""
     best = max((restart.log_joint for restart in found), default=0.0)
     return sum(restart.log_joint > best - 1e-6 for restart in found)
 

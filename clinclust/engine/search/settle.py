@@ -10,25 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
+from clinclust.engine.search.plan import SearchPlan
 
 __all__ = ["CHUNK", "SweepResult", "assigned", "hasten", "minimum_gain", "scan", "settle", "settle_by_scans"]
 
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 CHUNK = 8192
 """Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
@@ -158,7 +153,6 @@ def _find_best(
 
 
 def _chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
-    """Yield the rows and the arrays of each chunk of subjects."""
     for start in range(0, arrays.codes.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
         yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])

@@ -9,27 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
-
 __all__ = ["divisions", "merge_all", "merge_gains", "merge_tree", "resettle"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SWEEPS_OF_A_SPLIT = 20
 _RANDOM_HALVES = 2
@@ -133,7 +127,7 @@ def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iter
             yield settled.trace[-1], settled.partition.labels
 
 
-def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
+def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[Mask]:
     """Yield cuts of the members into two parts, bool (M,): along their first principal axis, then at random."""
     along = principal_axis(part.cohort.arrays, rng)
     yield along > 0.0
@@ -144,9 +138,7 @@ def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_
         yield rng.random(along.size) < 0.5
 
 
-def merge_tree(
-    problem: Problem, labels: NDArray[np.int64], first: Sequence[tuple[int, int]] = ()
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def merge_tree(problem: Problem, labels: Labels, first: Sequence[tuple[int, int]] = ()) -> tuple[Labels, Array]:
     """Merge the clusters 0 .. K - 1 of a partition until one is left, each time at the least loss of the log joint.
 
     The `first` pairs of nodes are merged first, whatever the cost. Return the two nodes merged at each step, the

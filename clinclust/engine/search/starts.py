@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels, Mask
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = ["Start", "bisected", "search_starts", "seated", "single_starts", "starts_from"]
 
-Labels = NDArray[np.int64]
 
 _BISECTED, _SEATED = 4, 6
 # Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
@@ -47,7 +43,7 @@ class Start(NamedTuple):
     """Whether to begin with the subjects cut into parts along principal axes (`bisected`)."""
     ignore_size: bool = False
     """Whether the first sweep scores cluster 0 as if it held one subject (Raykov et al. 2016, appendix B)."""
-    included: NDArray[np.bool_] | None = None
+    included: Mask | None = None
     """(D,) features to begin with when features are selected; None = all."""
 
 
