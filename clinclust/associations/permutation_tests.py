@@ -131,7 +131,7 @@ def _scores(values: Array, kind: ContrastKind) -> Array:
     """Return the columns whose means are compared between the groups, (N, C), NaN = missing."""
     if kind == "counts":
         _, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-        return graded([(values, True)], mid_ranks).columns / np.sqrt(counts / counts.sum())
+        return np.asarray(graded([(values, True)], mid_ranks).columns / np.sqrt(counts / counts.sum()))
     column = mid_ranks(values) if kind == "rank" else values
     return (column - np.nanmean(column))[:, None]
 

@@ -132,7 +132,7 @@ class ValidityChecks:
         self.graded = graded(scores, mid_ranks)
 
     def columns_of(self, feature: Feature) -> Array:
-        """Return the feature on the scale of its model, or an indicator of each level, (N, C); point masses give both."""
+        """Return the feature on the scale of its model, or indicators of its levels, or with point masses both."""
         if feature.point_masses:
             first, second = feature.parts
             at = graded([(first.scores(self.frame[feature.name]), True)], mid_ranks).columns
