@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
-from clinclust.files.system_errors import plain_sentence
+from clinclust.files.writing import plain_sentence
 
 __all__ = ["BAD_INPUT", "BUG", "is_bad_input", "tell_failure"]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 __all__ = [
     "FILES_OF_A_FIT",

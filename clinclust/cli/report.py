@@ -37,7 +37,7 @@ from clinclust.cli.results import say_what_to_share
 from clinclust.cli.sharing import as_the_fit_was_asked, follow_the_fit, say_what_is_withheld
 from clinclust.cli.streams import add_quiet, say
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from clinclust.cli.outputs import REPORTS
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 __all__ = ["reports_placed"]
 
@@ -24,8 +24,7 @@ def reports_placed(folder: Path) -> Iterator[Path]:
     InputError
         If the folder was written anew meanwhile: the reports would then belong to another model.
     """
-    from clinclust.files.manifest import write_manifest
-    from clinclust.files.writing import write_together
+    from clinclust.files.writing import write_manifest, write_together
 
     kept = _listed_beside_reports(folder)
     with write_together(folder, last=MANIFEST) as new:
@@ -39,7 +38,7 @@ def reports_placed(folder: Path) -> Iterator[Path]:
 
 def _listed_beside_reports(folder: Path) -> dict[str, str]:
     """Return the checksums of the files of the model, if the folder holds one."""
-    from clinclust.files.manifest import read_manifest
+    from clinclust.files.writing import read_manifest
 
     listed = read_manifest(folder) if (folder / "model.json").is_file() else {}
     return {name: sha256 for name, sha256 in listed.items() if name not in REPORTS}

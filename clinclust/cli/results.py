@@ -26,7 +26,7 @@ from clinclust.cli.search_options import model_asked_for, number_asked_for, sear
 from clinclust.cli.sharing import record_sharing, sharing_in_words
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -108,8 +108,7 @@ def _written_model(
     code : int
         The exit code; not 0 if the search found fewer subtypes than were asked for.
     """
-    from clinclust.files.manifest import write_manifest
-    from clinclust.files.writing import write_together
+    from clinclust.files.writing import write_manifest, write_together
     from clinclust.reporting.assignments import assignments_of, write_inert_csv
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:

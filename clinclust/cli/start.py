@@ -28,7 +28,7 @@ from clinclust.cli.search_options import add_search
 from clinclust.cli.streams import add_quiet, say, tell
 from clinclust.cli.visits import add_every_row, refuse_visits
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -21,13 +21,11 @@ from clinclust.files.chosen_columns import (
 )
 from clinclust.files.delimited import read_delimited
 from clinclust.files.layout.sheet_table import SheetOptions
-from clinclust.files.layout.subject_rows import RowRanges
 from clinclust.files.listed import limited, quoted
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable, kind_of, shown_name, unpacked
-from clinclust.files.selection.chosen_rows import chosen_rows
-from clinclust.files.selection.row_choice import ChoiceError, RowChoice, note_rows_taken
-from clinclust.files.text_table import TableRead
+from clinclust.files.selection.row_choice import ChoiceError, RowChoice, chosen_rows, note_rows_taken
+from clinclust.files.text_table import RowRanges, TableRead
 from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
 from clinclust.files.workbooks import read_ods_or_xlsb, read_xls
 from clinclust.files.xlsx import read_xlsx

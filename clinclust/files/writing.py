@@ -6,16 +6,77 @@ of a set, it leaves files of two runs: then the manifest, which moves last, does
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import json
 import os
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from clinclust.control_characters import on_one_line
+from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.system_errors import PRIVATE_FOLDER, naming
+
+__all__ = ["PRIVATE_FOLDER", "naming", "plain_error", "plain_sentence"]
+
+PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
+"""Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
+
+_LONGEST_PATH = 300
+_IN_A_PRIVATE_FOLDER = re.compile(rf"{PRIVATE_FOLDER.pattern}[/\\]|[/\\]{PRIVATE_FOLDER.pattern}$")
+_MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").items() if hasattr(errno, name)}
+
+
+def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> str:
+    """Return what an error of the operating system says, as a sentence that names `path`, or the file of the error.
+
+    `doing` is what was tried with it: ``written``, ``read`` or ``used``.
+    """
+    if _is_sentence(error):
+        return str(error)
+    name = path if path is not None else error.filename
+    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno or 0)
+    return meaning if name is None else f"{_shown(name)} cannot be {doing}: {meaning}"
+
+
+def plain_error(error: OSError, path: object, doing: str) -> OSError:
+    """Return an error of the same type and code whose message is the sentence."""
+    sentence = plain_sentence(error, path, doing)
+    made = type(error)(sentence) if type(error).__module__ == "builtins" else OSError(sentence)
+    made.errno = error.errno
+    return made
+
+
+@contextmanager
+def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
+    """Make an error of the operating system say in a sentence that `path` cannot be written.
+
+    With `instead_of`, errors that name a file outside of this folder are left alone: they are about something else.
+    """
+    try:
+        yield
+    except OSError as error:
+        is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
+        if _is_sentence(error) or is_elsewhere:
+            raise
+        raise plain_error(error, path, doing) from error
+
+
+def _is_sentence(error: OSError) -> bool:
+    """Return whether an error has a message of this package and not of the system."""
+    return error.errno is None or (error.strerror is None and error.filename is None)
+
+
+def _shown(name: object) -> str:
+    text = _IN_A_PRIVATE_FOLDER.sub("", on_one_line(os.fsdecode(name) if isinstance(name, bytes) else str(name)))
+    return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
+
 
 __all__ = ["atomic_write", "check_place", "write_together"]
 
@@ -210,3 +271,71 @@ def _put_back(private: Path, folder: Path, names: Sequence[str], removed: Sequen
             f"{folder} holds files of two runs, because they could be neither moved nor put back ({error}); move the "
             f"files of {replaced} to {folder} to have what was there before"
         ) from error
+
+
+__all__ = ["MANIFEST", "changed_files", "read_manifest", "write_manifest"]
+
+MANIFEST = "manifest.json"
+"""Name of the manifest in its folder. It is put in place after all files that it lists."""
+
+_FORMAT = 1
+_SHA256 = re.compile("[0-9a-f]{64}")
+_SEPARATOR_OR_CONTROL = re.compile(r"[/\\:\x00-\x1f\x7f]")
+_REPAIR = "write the folder again with `clinclust fit`, or save the model again"
+
+
+def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] | None = None) -> None:
+    """Write the checksums of files of a folder to its manifest, beside those of `kept`, by name of the file."""
+    sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
+    text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
+    with atomic_write(folder / MANIFEST) as path:
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file that the manifest of a folder lists, by name of the file.
+
+    Raises
+    ------
+    InputError
+        If the manifest is missing, damaged, or lists anything but plain names of files.
+    """
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{path} is missing, so the files of {folder} may not belong together; {_REPAIR}")
+    try:
+        sha256s = _sha256s_in(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError):
+        sha256s = None
+    if sha256s is None:
+        raise InputError(f"{path} is damaged: it does not list the files of {folder} with their SHA-256; {_REPAIR}")
+    return sha256s
+
+
+def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
+    """Return the names whose file in `folder` is missing, or has another SHA-256, in the order of `sha256s`."""
+    return [
+        name for name, sha256 in sha256s.items() if not (folder / name).is_file() or _sha256_of(folder / name) != sha256
+    ]
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sha256s_in(content: Any) -> dict[str, str] | None:
+    """Return the checksums by name if the content is that of a manifest, else None."""
+    sha256s = content.get("sha256") if isinstance(content, dict) else None
+    if not isinstance(sha256s, dict) or {**content, "sha256": 0} != {"clinclust_manifest": _FORMAT, "sha256": 0}:
+        return None
+    sound = all(
+        _is_plain_name(name) and name != MANIFEST and isinstance(sha256, str) and _SHA256.fullmatch(sha256)
+        for name, sha256 in sha256s.items()
+    )
+    return sha256s if sound and type(content["clinclust_manifest"]) is int else None
+
+
+def _is_plain_name(name: str) -> bool:
+    """Return whether this is the name of a file in the folder itself, on every system."""
+    return name not in ("", ".", "..") and not _SEPARATOR_OR_CONTROL.search(name) and len(name) <= 255

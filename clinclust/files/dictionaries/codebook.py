@@ -8,8 +8,19 @@ from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files.cell_text import shortened
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.dictionaries.rows import SAYS, Choice, Row, coded_values, interval, listed_values, number_or_none
-from clinclust.files.dictionaries.words import divided, plain_text, said_missing, words_of
+from clinclust.files.dictionaries.words import (
+    SAYS,
+    Choice,
+    Row,
+    coded_values,
+    divided,
+    interval,
+    listed_values,
+    number_or_none,
+    plain_text,
+    said_missing,
+    words_of,
+)
 from clinclust.files.listed import Places, listed, quoted
 
 __all__ = ["codebook_notes"]

@@ -11,13 +11,16 @@ from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files.cell_text import canonical_text, shortened
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.dictionaries.rows import SAYS, Row, number_or_none, redcap_choices
 from clinclust.files.dictionaries.words import (
+    SAYS,
+    Row,
     divided,
     folded,
     heading_and_rest,
     means_missing,
+    number_or_none,
     plain_text,
+    redcap_choices,
     said_missing,
 )
 from clinclust.files.listed import listed, quoted

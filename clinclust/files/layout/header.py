@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from clinclust.errors import InputError
 from clinclust.files.layout.above import explaining, names_like_values
-from clinclust.files.layout.subject_rows import Doubt, RowRanges, rows_named
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number, share_of_numbers
-from clinclust.files.text_table import Row, cell, is_blank
+from clinclust.files.text_table import Doubt, Row, RowRanges, cell, is_blank, rows_named
 
 __all__ = ["Area", "Header", "filled_places", "find_header", "groups_of", "joined_names"]
 

@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from clinclust.data import data
 from clinclust.files.dictionaries.words import means_missing
 from clinclust.files.layout.above import shape_of
-from clinclust.files.layout.subject_rows import Finding
 from clinclust.files.layout.totals import filled_columns, is_total_alone, names_group
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number
-from clinclust.files.text_table import is_blank
+from clinclust.files.text_table import Finding, is_blank
 
 __all__ = ["FEWEST_COLUMNS", "headings", "is_note", "names_again", "notes_below", "second_tables"]
 

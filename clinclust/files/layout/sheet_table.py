@@ -14,11 +14,22 @@ from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.layout.above import unit_in_name
 from clinclust.files.layout.header import Area, Header, find_header
 from clinclust.files.layout.other_rows import headings, names_again, notes_below, second_tables
-from clinclust.files.layout.subject_rows import Doubt, Finding, RowRanges, refusal, rows_named
 from clinclust.files.layout.totals import totals
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import DecimalMark, columns_with_comma
-from clinclust.files.text_table import LOOKED_AT, SheetRows, TableRead, cell, is_blank, letters_of
+from clinclust.files.text_table import (
+    LOOKED_AT,
+    Doubt,
+    Finding,
+    RowRanges,
+    SheetRows,
+    TableRead,
+    cell,
+    is_blank,
+    letters_of,
+    refusal,
+    rows_named,
+)
 
 __all__ = ["SheetOptions", "sheet_table"]
 

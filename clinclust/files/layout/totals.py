@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from clinclust.data import data
 from clinclust.files.cell_text import numbers_of
-from clinclust.files.layout.subject_rows import Finding
 from clinclust.files.number_notation import number_as_written, share_of_numbers
-from clinclust.files.text_table import is_blank
+from clinclust.files.text_table import Finding, is_blank
 
 __all__ = ["filled_columns", "is_total_alone", "names_group", "totals"]
 
