@@ -1,4 +1,4 @@
-"""What a message names: many things, of which only the first are shown, and parts of a command, which can be pasted."""
+"""Words for messages: lists of which the first items are shown, quotes, and parts of a command that can be pasted."""
 
 from __future__ import annotations
 
@@ -14,18 +14,8 @@ from itertools import islice
 
 from clinclust.files.cell_text import shortened
 
-__all__ = [
-    "Places",
-    "in_shell",
-    "limited",
-    "listed",
-    "name_in_condition",
-    "names_in_list",
-    "option_in_shell",
-    "option_words",
-    "quoted",
-    "text_in_condition",
-]
+__all__ = ["Places", "in_shell", "limited", "listed", "name_in_condition", "names_in_list", "option_in_shell"]
+__all__ += ["option_words", "quoted", "text_in_condition"]
 
 _SHOWN = 5
 _LONGEST_MESSAGE = 3500
@@ -51,7 +41,7 @@ def quoted(value: object) -> str:
 
 
 def limited(message: str) -> str:
-    """Return a message that no terminal or log is flooded by: its beginning, if it is longer than 3,500 characters."""
+    """Return a message, cut after 3,500 characters."""
     return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ... (cut)"
 
 
@@ -89,17 +79,14 @@ def option_words(option: str, value: str) -> tuple[str, ...]:
 
 
 def names_in_list(*names: str) -> str:
-    """Return names as an option of several names takes them: those with a comma or a quote stand in double quotes."""
+    """Return names as an option of several names takes them: those with a comma or a quote in double quotes."""
     written = io.StringIO()
     csv.writer(written, lineterminator="").writerow(names)
     return written.getvalue()
 
 
 def name_in_condition(name: str, number: int) -> str:
-    """Return the name of a column as a condition takes it; its number in the file, if nobody could paste the name.
-
-    ``age``, ```Age at visit```, ```#3```.
-    """
+    """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
     from clinclust.files.selection.condition import WORDS
 
     if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
@@ -108,7 +95,7 @@ def name_in_condition(name: str, number: int) -> str:
 
 
 def text_in_condition(text: str) -> str | None:
-    """Return a text as a condition takes it; None if no condition can hold it, or nobody could paste it."""
+    """Return a text as a condition takes it; None if no condition can hold it, or it cannot be pasted."""
     quote = next((mark for mark in "\"'" if mark not in text), None)
     return None if quote is None or not _can_be_pasted(text) else f"{quote}{text}{quote}"
 

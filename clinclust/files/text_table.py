@@ -1,4 +1,4 @@
-"""The rows of a table as they are read, before and after it is known which of them is the header."""
+"""The rows of a table as they are read: which are subjects, in ranges such as ``2-61``, and their texts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from clinclust.errors import InputError
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["Doubt", "Finding", "RowRanges", "UncertainRowsError", "ranges_of", "refusal", "rows_named"]
+__all__ = ["LOOKED_AT", "TEXT", "Doubt", "Finding", "Row", "RowRanges", "SheetRows", "TableRead", "TextTable"]
+__all__ += ["UncertainRowsError", "cell", "column_of", "is_blank", "letters_of", "ranges_of", "refusal", "rows_named"]
 
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
 _LAST = 10**9  # beyond the last row of any file
@@ -33,7 +34,7 @@ class RowRanges:
 
     @classmethod
     def parsed(cls, text: str) -> RowRanges:
-        """Return the ranges that a text such as ``2-61, 66-`` means, or raise InputError if it means none."""
+        """Return the ranges that a text such as ``2-61, 66-`` means; InputError if it means none."""
         ranges = [(0, 0)]
         for part in text.split(","):
             match = _RANGE.fullmatch(part.strip())
@@ -49,7 +50,6 @@ class RowRanges:
         return cls(text.strip(), tuple(ranges[1:]))
 
     def __contains__(self, number: int) -> bool:
-        """Return whether the row of this number is in a range."""
         return any(first <= number <= last for first, last in self.ranges)
 
     @property
@@ -59,7 +59,7 @@ class RowRanges:
 
 
 def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None:
-    """Return the text that means these rows, and none of those `between`; None if it would be too long to be copied."""
+    """Return the text that means these rows, and none of those `between`; None if it would be too long."""
     kept = set(numbers)
     runs = [list(run) for is_kept, run in groupby(sorted(kept.union(between)), kept.__contains__) if is_kept]
     text = ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
@@ -84,8 +84,7 @@ class Doubt(NamedTuple):
 class UncertainRowsError(InputError):
     """It is not certain which rows are subjects.
 
-    `listing` has what was seen, a line each; `without` the value of --rows that leaves out all rows in doubt, if it is
-    short enough to be copied.
+    `listing` has what was seen; `without` is the value of --rows that leaves out all rows in doubt, if it is short.
     """
 
     def __init__(self, listing: str, repair: str = "", without: str | None = None) -> None:
@@ -101,9 +100,9 @@ def rows_named(numbers: Sequence[int]) -> str:
 
 
 def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> UncertainRowsError:
-    """Return the error that lists the doubts, with one option that leaves all these rows out, and one that keeps them.
+    """Return the error that lists the doubts, with one option that leaves these rows out, and one that keeps them.
 
-    `numbers` are those of all rows that would be read as subjects, those in doubt among them, in rising order.
+    `numbers` are those of all rows that would be read as subjects, with those in doubt, in rising order.
     """
     listed_first = [f"  - {doubt.what}" for doubt in doubts[:_SHOWN]]
     more = [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
@@ -120,26 +119,13 @@ def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequen
     return UncertainRowsError(listing, f"  {repair}{keep}", without)
 
 
-__all__ = [
-    "LOOKED_AT",
-    "TEXT",
-    "Row",
-    "SheetRows",
-    "TableRead",
-    "TextTable",
-    "cell",
-    "column_of",
-    "is_blank",
-    "letters_of",
-]
-
 TEXT = pd.StringDtype(na_value=np.nan)
 """The type of a column of text."""
 _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are converted to a compact table in portions
 Row = tuple[int, list[str]]
 """The number of a row in a spreadsheet, and its texts from the first column on."""
 LOOKED_AT = 60
-"""How many rows are looked at to find the header; a header that is asked for may stand below them."""
+"""How many rows are looked at to find the header; a header that is asked for may be below them."""
 
 
 @dataclass(frozen=True)
@@ -156,11 +142,11 @@ class TableRead:
     unread: list[int] = field(default_factory=list)
     """The numbers of columns without a name whose values were not kept."""
     n_outside: int = 0
-    """How many rows below the header hold something, but are none of those that somebody said to be the subjects."""
+    """How many rows below the header hold something, but are not among the subjects that the user gave."""
 
 
 class TextTable:
-    """The rows of a table below its header, as text: every row that is added has `width` texts."""
+    """The rows of a table below its header, as text, each of `width` cells."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -169,7 +155,7 @@ class TextTable:
         self._portions: list[pd.DataFrame] = []
 
     def add(self, number: int, texts: list[str]) -> None:
-        """Add a row with its number in a spreadsheet, whose first row has number 1."""
+        """Add a row with its number in a spreadsheet, from 1."""
         self._rows.append(texts)
         self._numbers.append(number)
         if len(self._rows) * self._width >= _CELLS_AT_ONCE:
@@ -183,7 +169,7 @@ class TextTable:
         return pd.DataFrame(cells, dtype=TEXT)
 
     def frame(self, above: Sequence[tuple[int, list[str]]] = ()) -> pd.DataFrame:
-        """Return the table, with rows above those that were added; the labels of its index plus 2 are row numbers."""
+        """Return the table below the rows `above`; the labels of its index plus 2 are row numbers."""
         portions = [self._converted([texts for _, texts in above]), *self._portions, self._converted(self._rows)]
         frame = pd.concat([portion for portion in portions if len(portion)] or portions[:1], ignore_index=True)
         labels = np.array([number for number, _ in above] + self._numbers, dtype=np.int64) - 2
@@ -205,7 +191,7 @@ def cell(row: Row, place: int) -> str:
 class SheetRows:
     """The rows of a sheet: the first that hold anything as they are, the others in a compact table.
 
-    If somebody said which rows are `subjects`, no others are kept below the first.
+    If the user gave the rows of the `subjects`, no others are kept below the first.
     """
 
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
@@ -224,7 +210,7 @@ class SheetRows:
         return sorted({at for _, texts in self.first for at, text in enumerate(texts, 1) if not is_blank(text)})
 
     def add(self, number: int, texts: list[str]) -> None:
-        """Add a row; one without anything to be seen is not kept."""
+        """Add a row; a blank one is not kept."""
         if self._rest is None:
             if len(self.first) < self.n_first:
                 if not all(map(is_blank, texts)):
@@ -245,7 +231,7 @@ class SheetRows:
                 return
 
     def body(self, last: int) -> pd.DataFrame:
-        """Return the rows below that of the number `last`, in `columns`; labels plus 2 are numbers in a spreadsheet."""
+        """Return the rows below that of the number `last`, in `columns`; labels plus 2 are row numbers."""
         columns = self.columns
         table = self._rest or TextTable(len(columns))
         return table.frame([(row[0], [cell(row, at) for at in columns]) for row in self.first if row[0] > last])
@@ -257,6 +243,6 @@ def column_of(letters: str) -> int:
 
 
 def letters_of(column: int) -> str:
-    """Return the name of a column from its number, from 1."""
+    """Return the letters of a column by its number, from 1."""
     before, place = divmod(column - 1, 26)
     return (letters_of(before) if before else "") + chr(ord("A") + place)

@@ -1,7 +1,7 @@
 """Write files whole or not at all: into a private folder next to their places, and from there by `os.replace`.
 
-After an error all is as it was before. A killed process leaves a single file as it was or new. Killed between two moves
-of a set, it leaves files of two runs: then the manifest, which moves last, does not match, and readers refuse them.
+A killed process leaves a single file as it was or new. Killed between two moves of a set, it leaves files of two runs:
+then the manifest, which moves last, does not match, and readers refuse them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from clinclust.control_characters import on_one_line
 from clinclust.data import data
 from clinclust.errors import InputError
 
-__all__ = ["PRIVATE_FOLDER", "naming", "plain_error", "plain_sentence"]
+__all__ = ["MANIFEST", "PRIVATE_FOLDER", "atomic_write", "changed_files", "check_place", "naming", "plain_error"]
+__all__ += ["plain_sentence", "read_manifest", "write_manifest", "write_together"]
 
 PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
 """Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
@@ -34,10 +35,7 @@ _MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").
 
 
 def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> str:
-    """Return what an error of the operating system says, as a sentence that names `path`, or the file of the error.
-
-    `doing` is what was tried with it: ``written``, ``read`` or ``used``.
-    """
+    """Return the message of an error of the operating system as a sentence: ``FILE cannot be used: MEANING``."""
     if _is_sentence(error):
         return str(error)
     name = path if path is not None else error.filename
@@ -46,7 +44,7 @@ def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> 
 
 
 def plain_error(error: OSError, path: object, doing: str) -> OSError:
-    """Return an error of the same type and code whose message is the sentence."""
+    """Return an error of the same type and code whose message is that sentence."""
     sentence = plain_sentence(error, path, doing)
     made = type(error)(sentence) if type(error).__module__ == "builtins" else OSError(sentence)
     made.errno = error.errno
@@ -55,9 +53,9 @@ def plain_error(error: OSError, path: object, doing: str) -> OSError:
 
 @contextmanager
 def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
-    """Make an error of the operating system say in a sentence that `path` cannot be written.
+    """Make each error of the operating system a sentence on `path`.
 
-    With `instead_of`, errors that name a file outside of this folder are left alone: they are about something else.
+    With `instead_of`, errors that name a file outside of this folder are left alone.
     """
     try:
         yield
@@ -78,8 +76,6 @@ def _shown(name: object) -> str:
     return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
 
 
-__all__ = ["atomic_write", "check_place", "write_together"]
-
 _REPLACED = ".replaced"
 """Name of the part of a private folder that holds the replaced files until all have moved."""
 _OLD = 7 * 24 * 3600  # seconds; no run lasts as long
@@ -90,13 +86,8 @@ _PASSES = 3  # a program that looks through new files may hold one for a moment
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write to; the file replaces `path` if the block ends without an error.
 
-    It has the name of `path` and the permissions of the file that it replaces. A link is replaced, and what it leads to
-    stays. After an error `path` is unchanged.
-
-    Raises
-    ------
-    OSError
-        If `path` cannot be written; an error of the operating system inside the block names `path`.
+    It has the name of `path` and the permissions of the file that it replaces. A link is replaced, not followed.
+    OSError, which names `path`, is raised if it cannot be written.
     """
     path = Path(path)
     _check_file(path)
@@ -112,21 +103,9 @@ def write_together(
 ) -> Iterator[Path]:
     """Yield a temporary folder to write to; its files move to `folder` together if the block ends without an error.
 
-    After an error `folder` is as it was before, and a folder made by this function is removed.
-
-    Parameters
-    ----------
-    folder : str or path
-        It is made if it does not exist.
-    replacing : collection of str
-        Names of files that this set replaces: those that were not written are removed.
-    last : str, optional
-        Name of the file that moves after all others, such as a manifest.
-
-    Raises
-    ------
-    OSError
-        If `folder` is a file or cannot be written; this is checked before the block begins.
+    `folder` is made if it does not exist; after an error it is as it was before. Those files of `replacing` that were
+    not written are removed; the file `last`, such as a manifest, moves after all others. OSError is raised before the
+    block begins if `folder` is a file or cannot be written.
     """
     folder = Path(folder)
     _refuse_impossible_name(folder)
@@ -152,20 +131,14 @@ def write_together(
 
 
 def check_place(path: Path) -> None:
-    """Raise OSError, or InputError for a name that no file can have, if no file can be written at `path`.
-
-    It is tried whether the folder can be written, and whether another program holds a file that is there already.
-    """
+    """Raise OSError, or InputError for an impossible name, if no file can be written at `path`."""
     _check_file(path)
     with _private_folder(path.parent, path):
         pass
 
 
 def _check_file(path: Path) -> None:
-    """Raise an error unless a file can be made or replaced at `path`, as far as this depends on what is there.
-
-    Renaming would replace devices, pipes and protected files.
-    """
+    """Raise an error unless a file can be made or replaced at `path`; devices, pipes and protected files cannot."""
     _refuse_impossible_name(path)
     with naming(path):
         if path.is_dir():
@@ -185,7 +158,6 @@ def _check_file(path: Path) -> None:
 
 
 def _refuse_impossible_name(path: Path) -> None:
-    """Raise InputError if the name holds a character that no name on this system can hold."""
     try:
         possible = b"\x00" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -200,9 +172,9 @@ class _NotPutBackError(OSError):
 
 @contextmanager
 def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
-    """Yield a new folder in `parent`, and remove it at the end. An OSError names `shown`, what is to be written.
+    """Yield a new folder in `parent` for its owner alone, and remove it at the end, with those of killed processes.
 
-    Only its owner can read it, because it may hold data of patients. Those that killed processes left are removed.
+    An OSError names `shown`, what is to be written.
     """
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
@@ -224,10 +196,7 @@ def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
 
 
 def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[str] = ()) -> None:
-    """Move files of a private folder to `folder` and remove others there; after an error all are put back.
-
-    The last move completes the set. It alone is atomic, so what it replaces need not be put aside.
-    """
+    """Move files of a private folder to `folder` and remove others there; after an error all are put back."""
     for name in names:
         _check_file(folder / name)
         with (private / name).open("rb+") as content:
@@ -273,8 +242,6 @@ def _put_back(private: Path, folder: Path, names: Sequence[str], removed: Sequen
         ) from error
 
 
-__all__ = ["MANIFEST", "changed_files", "read_manifest", "write_manifest"]
-
 MANIFEST = "manifest.json"
 """Name of the manifest in its folder. It is put in place after all files that it lists."""
 
@@ -285,7 +252,7 @@ _REPAIR = "write the folder again with `clinclust fit`, or save the model again"
 
 
 def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] | None = None) -> None:
-    """Write the checksums of files of a folder to its manifest, beside those of `kept`, by name of the file."""
+    """Write the SHA-256 of files of a folder, and those of `kept`, to its manifest."""
     sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
     text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
     with atomic_write(folder / MANIFEST) as path:
@@ -293,13 +260,7 @@ def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] |
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of each file that the manifest of a folder lists, by name of the file.
-
-    Raises
-    ------
-    InputError
-        If the manifest is missing, damaged, or lists anything but plain names of files.
-    """
+    """Return the SHA-256 of each file in the manifest of a folder; InputError if it is missing or damaged."""
     path = folder / MANIFEST
     if not path.is_file():
         raise InputError(f"{path} is missing, so the files of {folder} may not belong together; {_REPAIR}")
@@ -313,7 +274,7 @@ def read_manifest(folder: Path) -> dict[str, str]:
 
 
 def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
-    """Return the names whose file in `folder` is missing, or has another SHA-256, in the order of `sha256s`."""
+    """Return the names whose file in `folder` is missing or has another SHA-256."""
     return [
         name for name, sha256 in sha256s.items() if not (folder / name).is_file() or _sha256_of(folder / name) != sha256
     ]

@@ -1,4 +1,4 @@
-"""Read a table from an xlsx workbook: find the sheet, read its cells, and check that each has the place it says."""
+"""Read a table from an xlsx workbook: XML in a zip archive, read within bounds, and cells by type and format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from clinclust.files.opening import Source, guarded, refuse_bomb
 from clinclust.files.text_table import SheetRows, TableRead, column_of, letters_of
 from clinclust.files.workbooks import ERRORS, NO_DATE, read_sheet, with_remarks
 
-__all__ = ["Archive", "Cells", "Shown", "local", "shown_by", "text_of"]
+__all__ = ["Archive", "Cells", "Shown", "local", "read_xlsx", "shown_by", "text_of"]
 
 _NAMESPACES = (
     "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
@@ -47,13 +47,13 @@ _NO_VALUE = "formulas without a computed value, which Excel or LibreOffice compu
 
 @cache
 def local(tag: str) -> str:
-    """Return the name of an element of a workbook without its namespace; an empty text for elements of others."""
+    """Return the name of an element of a workbook without its namespace; an empty text for other elements."""
     namespace, _, name = tag[1:].rpartition("}")
     return name if namespace in _NAMESPACES else ""
 
 
 class Archive:
-    """The parts of a workbook by name. Letter case in names does not matter, as in Excel."""
+    """The parts of a workbook by name, in any letter case."""
 
     def __init__(self, file: BinaryIO) -> None:
         try:
@@ -63,7 +63,7 @@ class Archive:
         self._parts = {_key(part.filename): part for part in self._zip.infolist()}
 
     def elements(self, name: str, *wanted: str) -> Iterator[tuple[str, Element]]:
-        """Yield the wanted elements of a part, each when it is complete, with its name; InputError if it is damaged."""
+        """Yield the wanted elements of a part with their names; InputError if it is damaged."""
         part = self._parts.get(_key(name))
         if part is None:
             raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR}")
@@ -97,7 +97,7 @@ def text_of(element: Element) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Return text in which ``_x000D_`` and the like are the characters that they stand for (ST_Xstring)."""
+    """Replace ``_x000D_`` and the like by the characters that they encode (ST_Xstring)."""
     return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
 
 
@@ -114,7 +114,7 @@ def shown_by(number: str, code: str | None = None) -> Shown:
 
 
 def _date_text(days: float, shown: Shown, has_1904: bool) -> str | None:
-    """Return the canonical text of a number of days that is shown as a date, time or duration; None if it is none.
+    """Return the text of a number of days shown as a date, time or duration; None if it is none.
 
     Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
     """
@@ -133,9 +133,9 @@ def _date_text(days: float, shown: Shown, has_1904: bool) -> str | None:
 
 
 class Cells:
-    """Turns cells into canonical text; `shared` are the shared texts, `shown` what each style shows a number as.
+    """Turns cells into canonical text, given the shared texts and what each style shows a number as.
 
-    It records `faults` (cells that cannot be read), `remarks` (cells of which the reader must know), and `n_formulas`.
+    It records `faults` (cells that cannot be read), `remarks` (cells that the user must know of), and `n_formulas`.
     """
 
     def __init__(self, shared: Sequence[str], shown: Sequence[Shown], has_1904: bool) -> None:
@@ -181,7 +181,6 @@ class Cells:
         return str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(float(value))
 
     def _other(self, place: str, value: str, kind: str) -> str:
-        """Return a shared text, or that of a truth value, an error or a date in ISO form."""
         if kind == "s" and value.isdecimal():
             return self._shared[int(value)]
         if kind == "b":
@@ -193,8 +192,6 @@ class Cells:
         self.remarks.add(ERRORS, f"{place} ({value})")
         return value
 
-
-__all__ = ["read_xlsx"]
 
 _YES = ("1", "true", "on")
 _MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
@@ -208,7 +205,7 @@ _AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7
 
 
 def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
-    """Read a sheet of an xlsx file; see `clinclust.read_cohort`. What could give a wrong cell is refused or told."""
+    """Read a sheet of an xlsx file; see `clinclust.read_cohort`. A cell that could be wrong is refused or reported."""
     with source.open() as file:
         return _read(Archive(file), sheet, options)
 
@@ -257,7 +254,6 @@ def _styles(archive: Archive, part: str) -> list[Shown]:
 
 
 def _read_worksheet(archive: Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
-    """Return the table of a worksheet, or raise InputError with all that is wrong with it."""
     rows = options.empty_rows()
     merged: list[Area] = []
     hidden_rows: set[int] = set()

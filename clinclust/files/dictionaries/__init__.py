@@ -39,27 +39,12 @@ class Dictionary:
 def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, sheet: str | None = None) -> Dictionary:
     r"""Read a REDCap data dictionary, or a codebook: a table with a row for each variable, or for each of its levels.
 
-    Parameters
-    ----------
-    path : str or path
-        A file that `read_cohort` reads. A REDCap data dictionary is recognised by its headers. A codebook has a column
-        of the names of variables, and columns whose headers say in English, German, French or Spanish what they hold:
-        label, unit, values, type, range, ....
-    columns : sequence of str
-        The columns of the table.
-    sheet : str, optional
-        The sheet of a workbook.
+    A REDCap data dictionary is recognised by its headers. A codebook has a column of the names of variables, and
+    columns whose headers say in English, German, French or Spanish what they hold: label, unit, values, type, range,
+    .... InputError says which rows describe a variable twice or have no name, or that none of the `columns` of the
+    table is described.
 
-    Raises
-    ------
-    InputError
-        If the file holds no table, or one without the names of variables; if it describes a variable twice or has a row
-        without a name; if it describes no column of the table. The message says which rows.
-
-    Examples
-    --------
     >>> from pathlib import Path
-    >>> from clinclust.files.dictionaries import read_dictionary
     >>> _ = Path("codebook.csv").write_text("variable,values,unit\nsex,1=male; 2=female,\ncrp,,mg/L\n")
     >>> dictionary = read_dictionary("codebook.csv", ["sex", "crp"])
     >>> dictionary.notes["sex"].levels, dictionary.notes["crp"].unit
@@ -130,7 +115,7 @@ def _columns_of_a_codebook(table: pd.DataFrame, columns: list[str]) -> list[str 
 
 
 def _refuse_the_table(headers: list[str], columns: list[str]) -> None:
-    """Raise InputError if the headers of a dictionary are those of the table: its cells are then those of patients."""
+    """Raise InputError if the headers are those of the table: the cells are then those of patients."""
     shared = set(headers) & set(columns)
     if len(shared) == len(set(headers)) or (len(shared) > 2 and 2 * len(shared) > len(headers)):
         raise InputError(
@@ -140,15 +125,7 @@ def _refuse_the_table(headers: list[str], columns: list[str]) -> None:
 
 
 def _matched(said: Collection[str], columns: Sequence[str]) -> dict[str, str]:
-    """Return the name in the dictionary of each column that has one: the same, or the same but for case and signs.
-
-    What could be two columns or two names is not matched in the second way.
-
-    Raises
-    ------
-    InputError
-        If no column is matched.
-    """
+    """Return the name in the dictionary of each column: the same, or else the only one but for case and signs."""
     free = [column for column in columns if column not in said]
     left = [name for name in said if name not in set(columns)]
     n_columns, n_names = Counter(map(folded, free)), Counter(map(folded, left))
@@ -161,7 +138,7 @@ def _matched(said: Collection[str], columns: Sequence[str]) -> dict[str, str]:
 
 
 def _of_another_table(count: int, columns: Sequence[str]) -> InputError:
-    """Return the error of a dictionary that describes no column. What it holds is not shown: it may be of patients."""
+    """Return the error of a dictionary that describes no column; what it holds is not shown: it may be of patients."""
     return InputError(
         f"none of the {count:,} variables that it names is a column of the table, whose columns are "
         f"{listed(map(quoted, columns))}. Give the dictionary of this table, or write the names of the columns into "

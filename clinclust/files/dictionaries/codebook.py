@@ -1,4 +1,4 @@
-"""Read a codebook: any table with a column of variable names and columns whose headers say what they hold."""
+"""Read a codebook: any table with a column of variable names and columns with known headers."""
 
 from __future__ import annotations
 
@@ -36,12 +36,7 @@ _YES_NO = (["yes", "no"], ["no", "yes"], ["ja", "nein"], ["oui", "non"], ["si", 
 def codebook_notes(rows: list[Row], places: Places) -> dict[str, ColumnNotes]:
     """Return what a codebook says of each variable; findings about rows are added to `places`.
 
-    A variable has one row, or one for each of its levels, with its name or below it (long form).
-
-    Raises
-    ------
-    InputError
-        If rows describe one variable twice.
+    A variable has one row, or one for each of its levels (long form). InputError is raised if rows describe one twice.
     """
     groups: dict[str, list[Row]] = {}
     name = ""

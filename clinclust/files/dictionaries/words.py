@@ -1,6 +1,6 @@
-"""The words of dictionaries and cells: plain text, the form in which texts are compared, and what means missing.
+"""The texts of dictionaries: plain, compared without case and accents, rows, and coded values, lists and intervals.
 
-The words that mean missing are `clinclust/data/missing_words.toml`.
+Words are in `clinclust/data/`: `missing_words.toml` and, of headers, `dictionaries.toml`.
 """
 
 from __future__ import annotations
@@ -19,17 +19,9 @@ from clinclust.files.cell_text import NUMBER, canonical_text, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "MISSING_SIGNS",
-    "divided",
-    "folded",
-    "heading_and_rest",
-    "may_mean_missing",
-    "means_missing",
-    "plain_text",
-    "said_missing",
-    "words_of",
-]
+__all__ = ["MISSING_SIGNS", "SAYS", "Choice", "Row", "coded_values", "divided", "folded", "heading_and_rest"]
+__all__ += ["interval", "listed_values", "may_mean_missing", "meanings", "means_missing", "number_or_none"]
+__all__ += ["plain_text", "redcap_choices", "rows_of", "said_missing", "words_of"]
 
 _UNSHOWN = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)", re.IGNORECASE | re.DOTALL)
 # Only elements that exist: "CRP <5 mg/L" holds no markup.
@@ -48,9 +40,6 @@ MISSING_SIGNS = frozenset(data("missing_words")["short"]["signs"])
 def plain_text(text: str) -> str:
     """Return a text without HTML elements and comments, its entities as characters, with single spaces.
 
-    Examples
-    --------
-    >>> from clinclust.files.dictionaries.words import plain_text
     >>> plain_text("<div class='rich-text-field-label'><p>CRP &lt;5<br>mg/L</p></div>")
     'CRP <5 mg/L'
     """
@@ -58,7 +47,7 @@ def plain_text(text: str) -> str:
 
 
 def heading_and_rest(text: str) -> tuple[str, str]:
-    """Return the first paragraph of a text and the others, both plain: a question, and what explains it."""
+    """Return the first paragraph of a text and the others, both plain: a question, and its explanation."""
     first, *others = _paragraphs(text) or [""]
     return first, " ".join(others)
 
@@ -76,9 +65,6 @@ def folded(text: str) -> str:
 def words_of(text: str) -> list[str]:
     """Return the words of a text, without case, accents and signs.
 
-    Examples
-    --------
-    >>> from clinclust.files.dictionaries.words import words_of
     >>> words_of(" Non réalisé (refus) ")
     ['non', 'realise', 'refus']
     """
@@ -107,25 +93,10 @@ def divided(choices: Sequence[tuple[str, str]]) -> tuple[Choices, Choices]:
 
 
 def said_missing(missing: Choices) -> str:
-    """Return the end of a sentence that says which codes stand for missing values; empty if none do."""
+    """Return the end of a sentence that says which codes mean missing values; empty if none do."""
     shown = ", ".join(f"{shortened(code)!r} ({shortened(label)})" for code, label in missing[:10])
-    return f"; {shown} stand{'s' * (len(missing) == 1)} for missing" if missing else ""
+    return f"; {shown} mean{'s' * (len(missing) == 1)} missing" if missing else ""
 
-
-__all__ = [
-    "CODEBOOK",
-    "REDCAP",
-    "SAYS",
-    "Choice",
-    "Row",
-    "coded_values",
-    "interval",
-    "listed_values",
-    "meanings",
-    "number_or_none",
-    "redcap_choices",
-    "rows_of",
-]
 
 SAYS = "the dictionary says: "
 _WORDS = data("dictionaries")
@@ -149,7 +120,7 @@ _LONGEST_LISTED = 80
 
 
 class Row(dict[str, str]):
-    """The texts of one row by what they are, empty where there is none; and its number in a spreadsheet."""
+    """The texts of one row by their meaning, empty where there is none; and its number in a spreadsheet."""
 
     number: int
 
@@ -163,7 +134,7 @@ def meanings(frame: pd.DataFrame, words: dict[str, str]) -> list[str | None]:
 
 
 def rows_of(frame: pd.DataFrame, meanings: Sequence[str | None]) -> list[Row]:
-    """Return the rows of a dictionary; of several columns that hold the same, the first with a text counts."""
+    """Return the rows of a dictionary; of several columns of one meaning, the first with a text counts."""
     numbered = frame.index.inferred_type == "integer"
     cells = frame.astype(object).where(frame.notna(), "").to_numpy()
     rows = []
@@ -180,7 +151,7 @@ def rows_of(frame: pd.DataFrame, meanings: Sequence[str | None]) -> list[Row]:
 def redcap_choices(text: str) -> tuple[list[Choice], list[str]]:
     """Return the choices of a REDCap field, such as ``1, Male | 2, Female``, and the parts that have no code.
 
-    A label may hold commas. Of a code that is given twice, the first label counts.
+    A label may hold commas. Of a repeated code, the first label counts.
     """
     choices: dict[str, str] = {}
     odd = []

@@ -24,18 +24,8 @@ from clinclust.nearest import did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "KEPT",
-    "ROWS_TAKEN",
-    "ChoiceError",
-    "Keep",
-    "RowChoice",
-    "RowCounts",
-    "RowsTaken",
-    "carry_rows_taken",
-    "note_rows_taken",
-    "rows_taken",
-]
+__all__ = ["KEPT", "ROWS_TAKEN", "ChoiceError", "Keep", "RowChoice", "RowCounts", "RowsTaken", "carry_rows_taken"]
+__all__ += ["chosen_rows", "note_rows_taken", "rows_taken"]
 
 Keep = Literal["first", "last"]
 KEPT: tuple[Keep, ...] = get_args(Keep)
@@ -44,7 +34,7 @@ ROWS_TAKEN = "rows_taken"
 
 
 class ChoiceError(InputError):
-    """Rows cannot be chosen as somebody asked."""
+    """The rows that were asked for cannot be chosen."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +49,11 @@ class RowChoice:
     rows: str | None = None  # those of the sheet that hold the subjects, such as 2-61,66-; the rest chooses among them
 
     def __bool__(self) -> bool:
-        """Return whether any row is left out."""
         return self.rows is not None or self.by_values is not None
 
     @property
     def by_values(self) -> RowChoice | None:
-        """The part of it that chooses rows by what they hold, in any sheet; None if it has none."""
+        """The part of it that chooses rows by their cells, in any sheet; None if it has none."""
         return replace(self, rows=None) if self.where is not None or self.one_row_per is not None else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,7 +80,7 @@ class RowChoice:
         return choice
 
     def problems(self) -> list[str]:
-        """Return what of it makes no sense without the rest."""
+        """Return the fields that make no sense without another."""
         problems = []
         if self.one_row_per is None and (self.keep != "first" or self.by is not None):
             problems.append("--keep and --by choose a row of a subject: give --one-row-per with the column of subjects")
@@ -100,7 +89,7 @@ class RowChoice:
         return problems
 
     def _meaning(self) -> tuple[object, ...]:
-        """Return what it means, whatever the spaces; the order of dates aside."""
+        """Return its meaning without the order of dates, whatever the spaces."""
         ranges = None if self.rows is None else RowRanges.parsed(self.rows)
         condition = None if self.where is None else parsed(self.where)
         return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges
@@ -110,12 +99,12 @@ class RowChoice:
         return self._meaning() == other._meaning() and len({self.dates, other.dates} - {None}) < 2
 
     def follows(self, said: RowChoice) -> bool:
-        """Return whether it agrees with all that somebody said of the rows; what nobody said it may choose."""
+        """Return whether it agrees with all that the user said of the rows."""
         mine = self if said.by_values is not None else RowChoice(rows=self.rows)
         return (mine if said.rows is not None else replace(mine, rows=None)).agrees_with(said)
 
     def completed_by(self, said: RowChoice) -> RowChoice:
-        """Return this choice, and what somebody said of the rows where it says nothing itself."""
+        """Return this choice, and what the user said of the rows where it says nothing itself."""
         mine, theirs = self.by_values, said.by_values
         chosen = said if set(self.as_dict()) <= {"dates", "rows"} else self
         is_same = mine is None or (theirs is not None and mine.agrees_with(theirs))
@@ -161,7 +150,7 @@ class RowCounts:
     not_meeting: int = 0  # do not meet the condition
     unknown: int = 0  # of these: it is not known whether they meet it, as a value is missing or cannot be compared
     further: int = 0  # meet it, but another row of the subject was taken
-    outside: int = 0  # are not among the rows of the sheet that somebody named
+    outside: int = 0  # are not among the rows of the sheet that the user named
 
     @property
     def taken(self) -> int:
@@ -192,10 +181,7 @@ def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
 
 
 def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
-    """Return which rows of its file a table holds; None if it was not read by `read_cohort`, or rows were added since.
-
-    InputError is raised if ``frame.attrs`` holds under this key what `read_cohort` did not write.
-    """
+    """Return which rows of its file a table holds; None if `read_cohort` did not read it, or rows were added since."""
     noted = frame.attrs.get(ROWS_TAKEN)
     if noted is None:
         return None
@@ -212,16 +198,14 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
     return taken if len(frame) <= taken.counts.taken else None
 
 
-__all__ = ["chosen_rows"]
-
 Mask = NDArray[np.bool_]
 
 
 def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> tuple[TableRead, RowsTaken]:
     """Return the table with the rows that were chosen and remarks on them, and how many these are.
 
-    The choice that is returned says how dates were read, if others of their column told it, so that it means the same
-    in a table that does not tell it. ChoiceError is raised if rows cannot be chosen so, or none is left.
+    The choice that is returned says how dates were read, if others of their column decided it, so that it means the
+    same in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
     """
     counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
     dates: list[DateColumn] = []
@@ -233,17 +217,17 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
             raise ChoiceError(f"--where: {error.at_command_line.removeprefix('--where').lstrip(': ')}") from error
         n_met, where = int(met.sum()), quoted(choice.where)
         if not n_met:
-            why = "; ".join(matching.told()) or "rows meet each part of it, and none meets all"
+            why = "; ".join(matching.remarks()) or "rows meet each part of it, and none meets all"
             raise ChoiceError(f"--where {where} keeps none of {len(met):,} rows: {why}")
-        told = [*matching.told(), f"{n_met:,} of {len(met):,} rows are kept, as --where says ({where})"]
-        read, dates = _with_rows(read, met, told), matching.dates
+        remarks = [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as --where says ({where})"]
+        read, dates = _with_rows(read, met, remarks), matching.dates
         counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
     if choice.one_row_per is not None:
         try:
-            kept, told, more = _one_row_per_subject(Reader(read, decimal, choice.dates), choice, choice.one_row_per)
+            kept, remarks, more = _one_row_per_subject(Reader(read, decimal, choice.dates), choice, choice.one_row_per)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
-        read, dates = _with_rows(read, kept, told), [*dates, *more]
+        read, dates = _with_rows(read, kept, remarks), [*dates, *more]
         counts = replace(counts, further=int((~kept).sum()))
     derived = {column.order for column in dates if column.was_derived}
     if choice.dates is None and len(derived) == 1:
@@ -251,13 +235,13 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
     return read, RowsTaken(choice, counts)
 
 
-def _with_rows(read: TableRead, mask: Mask, told: list[str]) -> TableRead:
+def _with_rows(read: TableRead, mask: Mask, remarks: list[str]) -> TableRead:
     frame = read.frame if mask.all() else read.frame[mask]
-    return replace(read, frame=frame, remarks=[*read.remarks, *told])
+    return replace(read, frame=frame, remarks=[*read.remarks, *remarks])
 
 
 def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[Mask, list[str], list[DateColumn]]:
-    subjects, told, dates = reader.cells(name), list[str](), list[DateColumn]()
+    subjects, remarks, dates = reader.cells(name), list[str](), list[DateColumn]()
     if subjects.missing.any():
         condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
         raise InputError(
@@ -267,7 +251,7 @@ def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[
         )
     n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
     if n_alike:
-        told.append(
+        remarks.append(
             f"{n_alike:,} values of {quoted(subjects.name)} differ only by case or spaces from another one, and each "
             "keeps a row: if two are one patient, write them in one way in the table"
         )
@@ -277,14 +261,14 @@ def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[
         dates = [cells.dates] if cells.looks_like_dates else []
         values = dates[0].moments if dates else _numbers(cells)
         order = np.argsort(np.where(cells.missing, -np.inf if choice.keep == "last" else np.inf, values), kind="stable")
-        told += dates[0].told(cells.name) if dates else cells.notation()
+        remarks += dates[0].notation(cells.name) if dates else cells.notation()
         if n_without := int(cells.missing.sum()):
-            told.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
+            remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
     kept = np.zeros(len(order), dtype=bool)
     kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
     by = "in the file" if choice.by is None else f"by {quoted(choice.by)}"
     of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
-    return kept, [*told, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
+    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
 
 
 def _numbers(cells: Cells) -> NDArray[np.float64]:
