@@ -13,7 +13,7 @@ from typing import Any
 from clinclust.cli.options import Command, in_options
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
-from clinclust.files.system_errors import plain_sentence
+from clinclust.files.writing import plain_sentence
 
 __all__ = ["BAD_INPUT", "BUG", "interrupts_held", "is_bad_input", "refuse", "sentence_of", "tell_failure"]
 

@@ -39,7 +39,7 @@ from clinclust.cli.search_options import SearchOptions, model_asked_for, number_
 from clinclust.cli.sharing import record_sharing
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,8 +132,7 @@ def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Ca
     costs no search. It is tried before the search whether the folder can be written. The exit code is not 0 if the
     search found fewer subtypes than were asked for.
     """
-    from clinclust.files.manifest import write_manifest
-    from clinclust.files.writing import write_together
+    from clinclust.files.writing import write_manifest, write_together
     from clinclust.reporting.assignments import assignments_of, write_inert_csv
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:

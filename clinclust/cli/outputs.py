@@ -11,7 +11,7 @@ from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import option, path_given
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 __all__ = [
     "FILES_OF_A_FIT",
@@ -135,8 +135,7 @@ def reports_placed(folder: Path) -> Iterator[Path]:
     The files of a model in `folder` stay as they are. If it was written anew meanwhile, the reports would belong to
     another model: that is an InputError.
     """
-    from clinclust.files.manifest import write_manifest
-    from clinclust.files.writing import write_together
+    from clinclust.files.writing import write_manifest, write_together
 
     kept = _listed_beside_reports(folder)
     with write_together(folder, last=MANIFEST) as new:
@@ -150,7 +149,7 @@ def reports_placed(folder: Path) -> Iterator[Path]:
 
 def _listed_beside_reports(folder: Path) -> dict[str, str]:
     """Return the checksums of the files of the model, if the folder holds one."""
-    from clinclust.files.manifest import read_manifest
+    from clinclust.files.writing import read_manifest
 
     listed = read_manifest(folder) if (folder / "model.json").is_file() else {}
     return {name: sha256 for name, sha256 in listed.items() if name not in REPORTS}

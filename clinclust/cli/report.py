@@ -30,7 +30,7 @@ from clinclust.cli.sharing import (
 )
 from clinclust.cli.streams import say
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP

@@ -11,7 +11,7 @@ from clinclust.cli.options import Options, option, whole_number
 from clinclust.cli.outputs import SHARING
 from clinclust.cli.streams import say
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST, changed_files, read_manifest
+from clinclust.files.writing import MANIFEST, changed_files, read_manifest
 
 __all__ = [
     "SharingOptions",

@@ -23,7 +23,7 @@ from clinclust.cli.outputs import FILES_OF_A_FIT, inputs_of, spare_folder, spare
 from clinclust.cli.roles import roles_asked_for, with_roles_asked
 from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd

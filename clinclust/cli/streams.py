@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
 from clinclust.control_characters import on_one_line, visible_to_people
-from clinclust.files.system_errors import plain_error
+from clinclust.files.writing import plain_error
 
 __all__ = ["VisibleStream", "quiet", "say", "streams_for_people", "tell", "write_data"]
 

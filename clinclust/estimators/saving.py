@@ -22,9 +22,7 @@ from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
 from clinclust.estimators.saved_arrays import read_arrays
 from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
 from clinclust.estimators.saved_text import LARGEST, read_text, written_text
-from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
-from clinclust.files.system_errors import naming
-from clinclust.files.writing import write_together
+from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP

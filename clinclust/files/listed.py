@@ -43,7 +43,7 @@ def quoted(value: object) -> str:
 
 
 def limited(message: str) -> str:
-    """Return a message that no terminal or log is flooded by: its beginning, if it is longer than 3,500 characters."""
+    """Return a message, cut after 3,500 characters."""
     return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ... (cut)"
 
 
@@ -71,10 +71,7 @@ def argument(name: str, value: str | list[str]) -> str:
 
 
 def name_in_condition(name: str, number: int) -> str:
-    """Return the name of a column as a condition takes it; its number in the file, if nobody could paste the name.
-
-    ``age``, ```Age at visit```, ```#3```.
-    """
+    """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
     from clinclust.files.selection.condition import WORDS
 
     if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
@@ -83,7 +80,7 @@ def name_in_condition(name: str, number: int) -> str:
 
 
 def text_in_condition(text: str) -> str | None:
-    """Return a text as a condition takes it; None if no condition can hold it, or nobody could paste it."""
+    """Return a text as a condition takes it; None if no condition can hold it, or it cannot be pasted."""
     quote = next((mark for mark in "\"'" if mark not in text), None)
     return None if quote is None or not _can_be_pasted(text) else f"{quote}{text}{quote}"
 

@@ -15,7 +15,7 @@ from attack.attempts import Attack
 from attack.written import WRITERS, write_earlier
 from clinclust import MAPDP
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST, changed_files, read_manifest
+from clinclust.files.writing import MANIFEST, changed_files, read_manifest
 
 _STEPS = ("replace", "rename", "fsync", "unlink", "mkdir", "rmdir", "open", "remove", "chmod")
 _FILES_OF_A_MODEL = ("model.json", "model.npz", MANIFEST)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.layout.subject_rows import RowRanges, ranges_of
+from clinclust.files.text_table import RowRanges, ranges_of
 
 NAMES = ["patient", "age", "crp", "sex"]
 

@@ -1,10 +1,9 @@
 """The language of ``where``: a condition on the columns of a table, which is never run as code.
 
 Comparisons of a column (a name, perhaps in backticks) with a value (a number, or a text or date in quotes), joined by
-``and``, ``or``, ``not`` and parentheses. Outside of a list, 5,2 is a number with a decimal comma::
-
-    column == value    also =, !=, <>, <, <=, >, >=, and chains such as 18 <= age < 65
-    column in (value, ...)    column not in [...]    column is missing    column is not missing
+``and``, ``or``, ``not`` and parentheses. Outside of a list, 5,2 is a number with a decimal comma. Comparisons are
+``column == value`` (also =, !=, <>, <, <=, >, >=, and chains such as ``18 <= age < 65``), ``column in (value, ...)``,
+``column not in [...]``, ``column is missing`` and ``column is not missing``.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from dataclasses import dataclass, field
 from clinclust.errors import InputError
 from clinclust.files.listed import quoted
 
-__all__ = ["IS_MISSING", "WORDS", "Comparison", "Condition", "Joined", "Not", "Operand"]
+__all__ = ["IS_MISSING", "WORDS", "Comparison", "Condition", "Joined", "Not", "Operand", "compared_columns"]
+__all__ += ["is_order", "parsed"]
 
-__all__ += ["compared_columns", "is_order", "parsed"]
 
 _LONGEST, _DEEPEST = 5000, 50
 _TOKEN = re.compile(
@@ -30,7 +29,7 @@ _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", "
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 IS_MISSING = "is missing"
 WORDS = ("and", "or", "not", "in", "is", "missing")
-"""The words of the language: a column of such a name stands in backticks."""
+"""The words of the language: a column of such a name is put in backticks."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ Condition = Comparison | Not | Joined
 
 
 def parsed(text: str) -> Condition:
-    """Return what a condition says; InputError, which shows the place that cannot be understood, if it is none."""
+    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none."""
     if len(text) > _LONGEST:
         raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
     parser = _Parser(text)

@@ -15,8 +15,8 @@ from clinclust.files.cell_text import canonical_text, numbers_of
 from clinclust.files.listed import argument, quoted
 
 __all__ = ["SEVERAL_ROWS", "RepeatedSubjects", "note_several_rows", "noted_several_rows", "one_row_of_each"]
-
 __all__ += ["repeated_subjects", "subjects_with_several_rows"]
+
 
 SEVERAL_ROWS = "several_rows"
 """The key of ``frame.attrs`` under which it is noted that subjects have several rows."""
@@ -40,7 +40,7 @@ class RepeatedSubjects:
     are_copies: bool = False  # whether the rows of each subject are equal in every column, as if pasted twice
 
     def warning(self) -> str:
-        """Return that rows are not subjects, as a sentence that stands before all others."""
+        """Return that rows are not subjects, as the first sentence of a report."""
         follows = "copies of one row weigh double" if self.are_copies else "subtypes may be those of visits"
         return (
             f"ROWS ARE NOT PATIENTS: the {self.n_rows:,} rows are of {self.n_subjects:,} subjects "

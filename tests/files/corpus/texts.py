@@ -87,7 +87,7 @@ TEXTS = (
         "crp.csv",
         "id;crp\n1;3,5\n2;3.5\n",
         [["id", "crp"], ["1", "3,5"], ["2", "3.5"]],
-        (r"with a comma and others with a point stand in one column: crp \(3,5 and 3.5\)",),
+        (r"one column has numbers with a comma and others with a point: crp \(3,5 and 3.5\)",),
     ),
     MessyFile(
         "below the limit of detection, mixed units, dates in three forms",
@@ -175,7 +175,7 @@ TEXTS = (
             ["1", "a", "Complete", "b", "3", "Complete"],
             ["2", "c", "Complete", "d", "4", "Complete"],
         ],
-        (r"REDCap with labels, in which 2 names stand over several .* the second is called 'Date of visit \(2\)'",),
+        (r"REDCap with labels, in which 2 names are those of several .* the second is called 'Date of visit \(2\)'",),
     ),
     MessyFile(
         "an export of data capture",
