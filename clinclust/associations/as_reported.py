@@ -1,8 +1,4 @@
-"""Subtypes found without a feature, as many as the reported ones, and how they agree with these.
-
-If a few features make the subtypes together, the log joint prefers one subtype without any of them. A division by the
-others is as independent of the feature, and the test against it has the power that a single subtype lacks.
-"""
+"""Subtypes found without a feature, as many as the reported ones, and how they agree with these."""
 
 from __future__ import annotations
 
@@ -46,8 +42,8 @@ def as_many(
 ) -> tuple[Labels, Labels]:
     """Return clusters by decreasing size, (N,), and the subtype of each, (J,): as many as were reported where possible.
 
-    Clusters, (N,) from 0, are divided where the log joint falls least until as many have enough subjects. Then they are
-    merged along their tree, as in `MAPDP.cut`, as long as enough subtypes of enough subjects are left.
+    Clusters are divided where the log joint falls least until as many have enough subjects, then merged along their
+    tree.
     """
     n_groups = max(reported.n_large, min(reported.n_groups, _MOST_GROUPS))
     divided = _divided(problem, clusters, n_groups, reported.enough, np.random.default_rng(seed), cancelled)
@@ -80,7 +76,6 @@ class _Division(NamedTuple):
 def _divided(
     problem: Problem, clusters: Labels, n_groups: int, enough: int, rng: np.random.Generator, cancelled: Event
 ) -> Labels:
-    """Return the clusters after as many divisions as are needed, or can be made."""
     missing = n_groups - int((np.bincount(clusters) >= enough).sum())
     if missing <= 0:
         return clusters
@@ -137,10 +132,7 @@ class Effects(NamedTuple):
 
 
 def effects(columns: Array, reported: Labels, groups: Labels, parts: list[Part]) -> Effects:
-    """Return the effects of a feature in its column, (N, C), with the largest one; NaN where there is none.
-
-    `reported` has the subtype of each subject from 0; `groups` is the same, with -1 in subtypes with too few subjects.
-    """
+    """Return the effects of a feature in that of its columns, (N, C), with the largest reported one, or NaN."""
     best = Effects(np.nan, np.nan)
     for column in columns.T:
         seen = ~np.isnan(column)
@@ -175,7 +167,6 @@ def _found(column: Array, reported: Labels, parts: list[Part], high: int, low: i
 
 
 def _means(column: Array, groups: Labels) -> Array:
-    """Return the mean of each group from 0 on, (K,); NaN if it has no value."""
     seen = ~np.isnan(column) & (groups >= 0)
     n_groups = int(groups.max()) + 1
     n = np.bincount(groups[seen], minlength=n_groups)

@@ -196,7 +196,6 @@ def validated_associations(
 def _side_by_side(
     tests: FeatureTests, features: list[Feature], n_jobs: int | None, progress: bool
 ) -> list[dict[str, Any]]:
-    """Return the row of each feature, in order, with the tests on threads."""
     from clinclust.engine.search.plan import n_threads
     from clinclust.engine.search.threads import Threads
     from clinclust.progress import Progress

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "NOT_FOUND_AGAIN",
-    "Association",
     "Part",
     "TestRules",
     "association_of",
@@ -51,16 +50,9 @@ class Part(NamedTuple):
 class TestRules:
     """What is the same for the tests of all features of a cohort.
 
-    Attributes
-    ----------
-    min_size : int
-        Subtypes with fewer subjects are not tested.
-    floor : int
-        Nor are those with a smaller share of the subjects of their part than `floor` is of all.
-    contrasts : mapping of str to str
-        The chosen kind of contrast by the name of the feature.
-    persons : int64 (N,) or None
-        The person of each row, if persons have several rows; otherwise rows are independent.
+    Subtypes with fewer than `min_size` subjects are not tested, nor those with a smaller share of the subjects of their
+    part than `floor` is of all. `contrasts` are the chosen kinds by the name of the feature; `persons` is the person of
+    each row, int64 (N,), if persons have several rows.
     """
 
     __test__ = False  # no test of pytest
@@ -80,20 +72,8 @@ class TestRules:
         return np.where(sizes[part.labels] >= self.fewest(part, n_subjects), part.labels, -1)
 
 
-@dataclass(frozen=True)
-class Association:
-    """The test of one feature; `n_subtypes` and `n` are the columns of `validated_associations`."""
-
-    contrast: Contrast
-    n_subtypes: int
-    n: int
-
-
-def association_of(tested: list[Contrasted], parts: list[Part], rules: TestRules) -> Association:
-    """Test a feature against the subtypes of each part, combined by Fisher's method (1932); NaN if untestable.
-
-    `tested` is from `contrasted`: two parts of a feature with point masses, otherwise one.
-    """
+def association_of(tested: list[Contrasted], parts: list[Part], rules: TestRules) -> tuple[Contrast, int]:
+    """Return the test of a feature against the subtypes of each part, by Fisher's method (1932), and its subjects."""
     found, n = [], 0
     for part in parts:
         n_tested = 0
@@ -107,8 +87,7 @@ def association_of(tested: list[Contrasted], parts: list[Part], rules: TestRules
                 found.append(contrast)
                 n_tested = max(n_tested, int((~np.isnan(own[groups >= 0])).sum()))
         n += n_tested
-    n_subtypes = max(np.unique(part.labels).size for part in parts)
-    return Association(combined(found), n_subtypes, n)
+    return combined(found), n
 
 
 NOT_FOUND_AGAIN = (
@@ -136,16 +115,16 @@ def whole_cohort(model: SubtypeModel) -> list[Part]:
 def tested(feature: Feature, frame: pd.DataFrame, parts: list[Part], method: str, rules: TestRules) -> dict[str, Any]:
     """Return the test of a feature against the subtypes of `parts`, as columns of the result."""
     values = feature.described(frame[feature.name])
-    found = association_of(contrasted(feature, frame[feature.name], rules.contrasts.get(feature.name)), parts, rules)
-    about = {"method": method, "n_subtypes": found.n_subtypes}
-    if np.isnan(found.contrast.p):
-        return about | {"method": None, "remark": _why_untested(found, method, values, parts, rules)}
-    return about | {**found.contrast._asdict(), "n": found.n, "doubtful": False}
+    chosen = rules.contrasts.get(feature.name)
+    contrast, n = association_of(contrasted(feature, frame[feature.name], chosen), parts, rules)
+    about = {"method": method, "n_subtypes": max(np.unique(part.labels).size for part in parts)}
+    if np.isnan(contrast.p):
+        return about | {"method": None, "remark": _why_untested(method, values, parts, rules)}
+    return about | contrast._asdict() | {"n": n, "doubtful": False}
 
 
-def _why_untested(found: Association, method: str, values: Array, parts: list[Part], rules: TestRules) -> str:
-    """Return the first reason for which no part could be tested."""
-    if found.n_subtypes < 2:
+def _why_untested(method: str, values: Array, parts: list[Part], rules: TestRules) -> str:
+    if max(np.unique(part.labels).size for part in parts) < 2:
         return f"not tested: {'' if method == 'direct' else 'without it '}there is one subtype only"
     large = [rules.groups(part, values.size) for part in parts]
     if max(np.unique(groups[groups >= 0]).size for groups in large) < 2:

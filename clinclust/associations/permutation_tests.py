@@ -81,8 +81,7 @@ def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, person
     """Return the contrast of `contrast_of` with p by permutations of whole persons, int64 (N,).
 
     What is compared is the sum of squares between the groups: of the values (``"student"``, ``"welch"``), of their
-    ranks (``"rank"``), or of the indicators of the levels, weighed as in Pearson's chi-squared (``"counts"``). The
-    returned statistic is that of `contrast_of`.
+    ranks (``"rank"``), or of the indicators of the levels, weighed as in Pearson's chi-squared (``"counts"``).
     """
     found = contrast_of(values, groups, kind)
     exchanges = _exchanges(persons)

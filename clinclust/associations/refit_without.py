@@ -31,8 +31,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
-_FINISHERS = 2
-"""Number of restarts that are searched to the end."""
+_FINISHERS = 2  # number of restarts that are searched to the end
 
 
 class Subtypes(NamedTuple):
@@ -65,8 +64,7 @@ def column_keys(columns: Sequence[Array]) -> Keys:
 def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[Problem, Labels]:
     """Return the problem without the features of `left_out`, (D,), and the rows of its subjects in `problem`, (N,).
 
-    The order of the subjects depends on the `column_keys` of the other features alone. Otherwise the values left out
-    could influence the search through the order, on which the random starts depend.
+    Their order depends on the `column_keys` of the other features alone: the random starts depend on the order.
     """
     order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
     return problem.with_features(~left_out).restricted_to(order, 0), order
@@ -76,8 +74,7 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     """Return the plan of a search like that of the model, but from scratch, on one thread and without refinement.
 
     If the model selects no features, clusters are merged but not divided, and only the best two restarts go on after a
-    few sweeps: divisions take most of the time and hardly ever improve a search that begins from random partitions. If
-    it filled missing values with modes, the search begins with a single cluster, as the model did.
+    few sweeps: the rest hardly ever improves a search from random partitions, and takes most of the time.
     """
     select_features, fill_modes = model.select_features, model.missing == "mode"
     return SearchPlan(

@@ -46,15 +46,15 @@ class Dependence(NamedTuple):
 def residual_dependence(
     target: Graded, others: Graded, membership: Array, persons: NDArray[np.int64] | None = None
 ) -> Dependence:
-    """Test the correlations of the residuals of the target with those of the others, given the membership, (N, J).
-
-    The membership is found from the others. Residuals are added up over the rows of each person, int64 (N,), if given.
-    """
+    """Test the correlations of the residuals of the target with those of the others, given the membership, (N, J)."""
     own, own_seen = residuals_in(target.columns, membership)
     rest, rest_seen = residuals_in(others.columns, membership)
     along = first_axis(others.columns, np.random.default_rng(_SEED))
     axis, _ = residuals_in(along[:, None], membership)
-    own_size, rest_size = _size(own, own_seen, membership), _size(rest, rest_seen, membership)
+    own_size, rest_size = (
+        residuals_in(np.where(seen > 0.0, np.abs(residuals), np.nan), membership)[0]
+        for residuals, seen in ((own, own_seen), (rest, rest_seen))
+    )
     if persons is not None:
         own, own_seen, rest, rest_seen, axis, own_size, rest_size = (
             _of_persons(table, persons) for table in (own, own_seen, rest, rest_seen, axis, own_size, rest_size)
@@ -100,13 +100,7 @@ def residuals_in(columns: Array, membership: Array) -> tuple[Array, Array]:
     return left, seen
 
 
-def _size(residuals: Array, seen: Array, membership: Array) -> Array:
-    """Return the residuals of the absolute residuals, 0 where missing."""
-    return residuals_in(np.where(seen > 0.0, np.abs(residuals), np.nan), membership)[0]
-
-
 def _correlations(own: Array, own_seen: Array, rest: Array, rest_seen: Array, usable: NDArray[np.bool_]) -> Array:
-    """Return the correlations of the columns of two tables of residuals, 0 where they are not usable."""
     squares = ((own**2).T @ rest_seen) * (own_seen.T @ rest**2)
     with np.errstate(all="ignore"):
         r = np.where(usable & (squares > 0.0), own.T @ rest / np.sqrt(squares), 0.0)
@@ -123,7 +117,6 @@ def _p_along(own: Array, own_seen: Array, axis: Array, df: Array) -> float:
 
 
 def _of_persons(table: Array, persons: NDArray[np.int64]) -> Array:
-    """Return the sums of the rows of each person, (persons, C)."""
     _, places = np.unique(persons, return_inverse=True)
     sums = np.zeros((int(places.max()) + 1, table.shape[1]))
     np.add.at(sums, places, table)
@@ -154,10 +147,7 @@ def _squares(residuals: Array, weights: Array) -> tuple[float, float]:
 
 
 def _p_of_sum(total: float, own: tuple[float, float], others: tuple[float, float]) -> float:
-    """Return p of the weighted sum of df r^2 by a scaled chi-squared with its mean and variance (Satterthwaite).
-
-    `own` and `others` are from `_squares`: correlated features have correlated correlations.
-    """
+    """Return p of the weighted sum of df r^2 by a scaled chi-squared with its mean and variance (Satterthwaite)."""
     from scipy.special import chdtrc
 
     mean, half_variance = own[0] * others[0], own[1] * others[1]

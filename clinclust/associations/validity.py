@@ -30,8 +30,7 @@ __all__ = [
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-UNEVEN_BELOW = 0.01
-"""An association is doubtful if the p of `p_of_missingness` is below this."""
+UNEVEN_BELOW = 0.01  # an association is doubtful if the p of `p_of_missingness` is below this
 _QUARTILES = (0.25, 0.5, 0.75)
 _LEAST_EXPECTED = 5.0
 _GRID = 2001
@@ -40,7 +39,7 @@ _GRID = 2001
 def p_of_missingness(values: Array, parts: list[Part], rules: TestRules) -> float:
     """Return p of the test whether the share of missing values differs between subtypes; NaN if it cannot be tested."""
     tested = [Contrasted(np.isnan(values).astype(np.float64), "counts")]
-    return association_of(tested, parts, rules).contrast.p
+    return association_of(tested, parts, rules)[0].p
 
 
 def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *, is_nominal: bool) -> float:
@@ -96,10 +95,8 @@ def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
     return float(chdtrc(n.size - 1.0, statistic[best]))
 
 
-_DOUBTFUL_BELOW = 0.01
-"""An association is doubtful if the p of the residual dependence is below this."""
-_EVERYWHERE, _FEWEST = 0.5, 4
-"""All are doubtful if more than this share of at least so many features depend on others."""
+_DOUBTFUL_BELOW = 0.01  # an association is doubtful if the p of the residual dependence is below this
+_EVERYWHERE, _FEWEST = 0.5, 4  # all are doubtful if more than this share of at least so many features depend on others
 
 
 class Validity(NamedTuple):

@@ -25,28 +25,17 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
-_FEWEST = 10
-"""Fewer subjects of a level or an interval are too few to say anything of their own, as in identifiers."""
+_FEWEST = 10  # fewer subjects of a level or an interval are too few to say anything of their own, as in identifiers
 _MOST = 32
 """The most intervals of a measurement: a cut between two subtypes misplaces at most a few percent of the subjects."""
 
 
 @dataclass(frozen=True, eq=False)
 class CohortColumn:
-    """A column of the table of a cohort.
+    """A column of a cohort; its role is ``ignore`` without a feature.
 
-    Attributes
-    ----------
-    role : str
-        Its role in the schema; that of a column without a feature is ``ignore``.
-    is_clustered : bool
-        Whether the subtypes were found, or may have been made, from it.
-    levels : int64 (N,)
-        Level or interval of each subject, from 0; -1 = missing. Levels of fewer than 10 subjects are one.
-    known : bool (N,)
-        Whether the subject has a value.
-    part : str or None
-        A condition (see `read_cohort`) that keeps the most frequent level; None if the values are measured.
+    `levels` are its levels or intervals from 0, int64 (N,), -1 = missing, of which those of fewer than 10 subjects are
+    one; `part` is a condition (see `read_cohort`) that keeps the most frequent level, None if the values are measured.
     """
 
     name: str
@@ -72,10 +61,7 @@ def cohort_columns(model: SubtypeModel, cohort: pd.DataFrame, ignored: pd.DataFr
 
 
 def ignored_columns(table: pd.DataFrame, cohort: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns that validation dropped, in the order of the validated cohort.
-
-    None are returned if a repeating index does not give the order of the rows, nor those whose names repeat.
-    """
+    """Return the columns that validation dropped, in the order of the validated cohort, if the index gives it."""
     names = [name for name in table.columns if isinstance(name, str) and name not in cohort.columns]
     dropped = table[[name for name in names if names.count(name) == 1]]
     if table.index.equals(cohort.index):
@@ -90,7 +76,6 @@ def condition_on(name: str, rest: str) -> str | None:
 
 
 def _of_feature(feature: Feature, column: pd.Series) -> tuple[Ints, Mask, str | None]:
-    """Return levels, known and part of a validated column."""
     scores = feature.scores(column)
     known = ~np.isnan(scores)
     if feature.levels is None and not feature.traits.is_yes_no:

@@ -35,8 +35,7 @@ __all__ = ["FEWEST_TESTED", "compare_subtypes"]
 
 _Columns: TypeAlias = dict[str, NDArray[Any]]
 
-FEWEST_TESTED = 3
-"""Fewest subjects of a subtype that is tested, by default."""
+FEWEST_TESTED = 3  # fewest subjects of a subtype that is tested, by default
 
 # The columns of the result, in order.
 _DTYPES: dict[str, Any] = {

@@ -76,10 +76,7 @@ def contrasted(feature: Feature, column: pd.Series, chosen: ContrastKind | None 
 
 
 def combined(contrasts: Sequence[Contrast]) -> Contrast:
-    """Return Fisher's combination: -2 sum ln p is chi-squared with two degrees of freedom per independent test.
-
-    One contrast stays as it is, those that are NaN are left out, and none is NaN.
-    """
+    """Return Fisher's combination of those with a p: -2 sum ln p is chi-squared with 2 df per independent test."""
     from scipy.special import chdtrc
 
     contrasts = [contrast for contrast in contrasts if not np.isnan(contrast.p)]

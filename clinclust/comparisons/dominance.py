@@ -94,10 +94,8 @@ NEARLY = 0.8
 Of 2,370 columns of noise, none avoided more than 0.41; a yes/no column that five measurements follow by 1.3, 1.6 and 2
 standard deviations avoids 0.85, 0.92 and 0.97 of the errors in their subtypes.
 """
-_STANDARD_ERRORS = 2.0
-"""By how many standard errors a feature makes fewer errors than all others together."""
-_PAIRED = 8
-"""The most informative features are tried in pairs."""
+_STANDARD_ERRORS = 2.0  # by how many standard errors a feature makes fewer errors than all others together
+_PAIRED = 8  # the most informative features are tried in pairs
 _COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
 _COLUMNS += ["named_right", "largest", "explained", "others", "part"]
 

@@ -1,7 +1,4 @@
-"""Effect sizes with 95% intervals, for each pair of subtypes and for each subtype against all other subjects.
-
-Both groups are given by their moments (`Side`); of a share, its variance is not used.
-"""
+"""Effect sizes with 95% intervals, for each pair of subtypes and for each subtype against all other subjects."""
 
 from __future__ import annotations
 
@@ -26,8 +23,7 @@ __all__ = [
     "superiority",
 ]
 
-NORMAL_QUANTILE = 1.959963984540054
-"""The 0.975 quantile of the standard normal distribution."""
+NORMAL_QUANTILE = 1.959963984540054  # the 0.975 quantile of the standard normal distribution
 
 _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363
 """-ln 0.025. If n counts are all 0, the upper limit of their mean is this / n (exact Poisson interval)."""
@@ -98,8 +94,7 @@ def _from_nothing(nothing: Side, something: Side) -> Floats:
     """Return the upper limit of the ratio of the mean of `nothing` (all values are 0) to the mean of `something`."""
     error = np.sqrt(something.variance / something.n) / something.mean
     least = np.exp(-t_quantile(something.n - 1) * error)  # the lower limit of the other mean, divided by that mean
-    upper: Floats = _LARGEST_MEAN_OF_NOTHING / nothing.n / something.mean / np.sqrt(least * (2 - least))
-    return upper
+    return np.asarray(_LARGEST_MEAN_OF_NOTHING / nothing.n / something.mean / np.sqrt(least * (2 - least)))
 
 
 _HALVINGS = 80  # enough halvings to find the upper limit to the last bit of a float64
@@ -108,8 +103,8 @@ _HALVINGS = 80  # enough halvings to find the upper limit to the last bit of a f
 def standardised_share(a: Side, b: Side) -> Effect:
     """Return the difference of the shares divided by the root of the mean of both p (1 - p), with its interval.
 
-    The interval is by the recovery of variances from Wilson's limits, as that of `risk_difference` (Zou and Donner
-    2008, Statistics in Medicine 27, 1693-1702); those of the delta method are much too short for rare levels.
+    The interval is by the recovery of variances from Wilson's limits (Zou and Donner 2008, Statistics in Medicine 27,
+    1693-1702); those of the delta method are much too short for rare levels.
     """
     return _recovered(_standardised, a, b)
 
@@ -176,8 +171,7 @@ def _upper(yes_a: Floats, no_a: Floats, yes_b: Floats, no_b: Floats) -> Floats:
         cells = np.array([yes_a + shift, no_a - shift, yes_b - shift, no_b + shift])
         too_far = shift**2 * (1 / cells).sum(axis=0) >= NORMAL_QUANTILE**2
         near, far = np.where(too_far, near, shift), np.where(too_far, shift, far)
-    upper: Floats = (yes_a + far) * (no_b + far) / ((no_a - far) * (yes_b - far))
-    return upper
+    return np.asarray((yes_a + far) * (no_b + far) / ((no_a - far) * (yes_b - far)))
 
 
 Groups = NDArray[np.int64]
@@ -266,8 +260,7 @@ def effects(
     """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
 
     `summary` has those (measures, 1 + G) of all subjects, then of each group; `groups` is 0 to G - 1, (N,), and
-    `subtypes` the number of each, (G,). Features in `ranked` have the probability of superiority too. At least
-    `min_size` subjects, observed or not, are compared.
+    `subtypes` the number of each, (G,). Features in `ranked` have the probability of superiority too.
     """
     sizes = np.bincount(groups, minlength=subtypes.size)
     comparisons = _comparisons(sizes, min_size)

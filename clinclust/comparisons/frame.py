@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ALL_SUBJECTS", "WITHHELD", "ComparisonsFrame", "Level", "Record", "is_missing", "is_suppressed"]
 
-ALL_SUBJECTS = 0
-"""The number for all subjects in the column `subtype`, and for all other subjects in `versus`."""
-WITHHELD = "[c]"
-"""The sign (confidential) that replaces withheld numbers."""
+ALL_SUBJECTS = 0  # the number for all subjects in the column `subtype`, and for all other subjects in `versus`
+WITHHELD = "[c]"  # the sign (confidential) that replaces withheld numbers
 
 Record: TypeAlias = dict[str, Any]
 Level: TypeAlias = str | None

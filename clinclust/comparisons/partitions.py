@@ -106,7 +106,6 @@ def _contingency(first: Counts, second: Counts) -> tuple[Counts, tuple[Counts, C
 
 
 def _pairs(counts: Counts) -> int:
-    """Return how many pairs subjects form inside groups of these sizes; exact for any number of subjects."""
     return sum(n * (n - 1) // 2 for n in counts.tolist())
 
 
@@ -145,7 +144,12 @@ def _of_information(cells: Counts, first: Counts, second: Counts) -> dict[str, f
     shared = max(of_first + of_second - _entropy(cells), 0.0)
     mean, largest = (of_first + of_second) / 2.0, max(of_first, of_second)
     is_known = first.size == second.size == cells.size  # every cluster of one is a cluster of the other
-    adjusted = 1.0 if is_known else _adjusted_information(shared, _expected(first, second), mean)
+    adjusted = 1.0
+    if not is_known:
+        by_chance = _expected(first, second)
+        room = mean - by_chance
+        # Where hardly anything but chance is possible, the difference is rounding.
+        adjusted = 0.0 if room <= 1e-12 * max(mean, 1.0) else (shared - by_chance) / room
     return {
         "mutual_information": shared,
         "normalised_mutual_information": shared / mean if mean else 1.0,
@@ -155,14 +159,7 @@ def _of_information(cells: Counts, first: Counts, second: Counts) -> dict[str, f
     }
 
 
-def _adjusted_information(shared: float, by_chance: float, mean: float) -> float:
-    # Where hardly anything but chance is possible, the difference is rounding.
-    room = mean - by_chance
-    return 0.0 if room <= 1e-12 * max(mean, 1.0) else (shared - by_chance) / room
-
-
 def _entropy(counts: Counts) -> float:
-    """Return ln N - sum of n_i ln n_i / N, in nats."""
     n = float(counts.sum())
     return max(float(np.log(n) - (counts * np.log(counts)).sum() / n), 0.0)
 

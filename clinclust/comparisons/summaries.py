@@ -34,12 +34,7 @@ _QUARTILES = np.array([0.25, 0.5, 0.75])
 class Measure:
     """A feature, or one level of it, as numbers that can be averaged over subjects.
 
-    Attributes
-    ----------
-    level : str or None
-        The level whose share is compared, for Bernoulli and categorical features; otherwise None.
-    scores : ndarray, shape (N,)
-        `Feature.described`, or 1 for subjects with the level and 0 for others; NaN = missing.
+    `scores`, (N,), are `Feature.described`, or 1 for subjects with the level and 0 for others; NaN = missing.
     """
 
     feature: Feature

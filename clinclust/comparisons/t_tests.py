@@ -72,8 +72,7 @@ def everybody_else(groups: Side) -> Side:
 
 def _squares(side: Side) -> Floats:
     """Return the sum of squares about the mean; 0 for fewer than two values, whose variance may be NaN."""
-    squares: Floats = np.where(side.n > 1, side.variance * (side.n - 1), 0.0)
-    return squares
+    return np.where(side.n > 1, side.variance * (side.n - 1), 0.0)
 
 
 _LEAST_OBSERVED = 2

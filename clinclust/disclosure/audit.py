@@ -245,7 +245,6 @@ def _verdict(
     is_level: bool = False,
     is_missing: bool = False,
 ) -> tuple[Any, ...]:
-    """Return the row of a count that is withheld or rounded."""
     import pandas as pd
 
     low, high = interval

@@ -32,8 +32,8 @@ def shown_counts(
 ) -> FeatureCounts | None:
     """Return the numbers of a feature that can be shown; None if all of them can.
 
-    `counts` are those of `rounded_counts` if the rule rounds, `sizes` the lowest and the highest possible size of each
-    group, (G,), and `withheld` marks the groups whose size is withheld, (G,).
+    `counts` are those of `rounded_counts` if the rule rounds, `sizes` the ends of the size of each group, (G,), and
+    `withheld` marks the groups whose size is withheld, (G,).
     """
     search = _Search(counts, sizes, withheld, rule)
     if not search.is_touched:

@@ -26,21 +26,18 @@ _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 
 @dataclass(frozen=True)
 class FeatureCounts:
-    """The numbers shown of one feature; NaN where a number is withheld.
+    """The numbers shown of one feature in G groups (all subjects, then each subtype); NaN where a number is withheld.
 
-    There are G groups: all subjects, then each subtype. L is the number of levels in the frame: one for a yes/no
-    feature, as the count of the other follows by subtraction. A feature without levels has L = 1 and no counts.
+    L is the number of levels in the frame: one for a yes/no feature, as the count of the other follows by subtraction;
+    a feature without levels has L = 1 and no counts.
 
     Attributes
     ----------
-    levels : tuple of str
-        The levels in the frame; empty for a feature without levels.
     subtypes : tuple of int
         The subtype of each of the G groups; the first is 0 (all subjects).
     places : int64 (L, G)
         The row numbers of the summaries in the frame.
     n, missing : float64 (G,)
-        The numbers of observed and of missing values.
     count, percent, mean, sd : float64 (L, G)
         The columns of these names in the frame.
     scale : tuple of two float
@@ -75,8 +72,8 @@ class FeatureCounts:
     def given_point_masses(self, first: FeatureCounts) -> FeatureCounts:
         """Return the numbers of the other values that can be shown with those of the point masses of the same feature.
 
-        n and missing are functions of the shown counts at the point masses. Where these are withheld, all numbers of
-        the group are, and those of all subjects too.
+        n and missing follow from the counts at the point masses. Where these are withheld, all numbers of the group
+        are.
         """
         n = first.n - first.count[0] if first.is_yes_no else first.count[0]  # the first level is that of other values
         missing = first.missing + first.n - n
@@ -124,8 +121,8 @@ class FeatureCounts:
     def withheld_groups(self, sizes: Mapping[int, int | None], rounding: int | None = None) -> set[int]:
         """Return the groups whose tests cannot be shown: a number that they use is withheld; all if counts are rounded.
 
-        They are all groups of a feature without levels if one has a known size: a test of the other groups reveals
-        their exact means and SDs, and these would tighten the constraints on the counts of that group.
+        Of a feature without levels, all are returned if one has a known size: its mean and SD would follow from the
+        others.
         """
         lacking = np.isnan(self.n) | (np.isnan(self.mean) & (self.n != 0)).any(axis=0)
         if self.is_share:
@@ -162,10 +159,7 @@ class FeatureCounts:
 
 
 def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
-    """Yield the counts of each feature (both parts of one with point masses) in a frame of `compare_subtypes`.
-
-    The index of the frame must be 0, 1, ....
-    """
+    """Yield the counts of each feature, both parts of one with point masses, in a frame with the index 0, 1, ...."""
     read = ComparisonsFrame(comparisons)
     for name, levels, part in _parts(read):
         first = next(iter(next(iter(levels.values())).values()))

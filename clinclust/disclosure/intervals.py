@@ -39,27 +39,20 @@ def column_intervals(
     low, high = np.zeros((R + 1, G)), np.zeros((R + 1, G))
     for group in range(1, G):
         least, most = sizes[group]
-        if _is_all_withheld(shown, group):
+        of_group = (shown.n, shown.missing, shown.count, shown.percent, shown.mean, shown.sd)
+        if all(bool(np.isnan(values[..., group]).all()) for values in of_group):
             high[:, group] = most
-        else:
-            low[:, group], high[:, group] = _column(shown, group, range(least, most + 1), rounding)
+            continue
+        found = [_of_size(shown, group, size, rounding) for size in range(least, most + 1)]
+        possible = [ends for ends in found if ends is not None]
+        if not possible:
+            raise InputError(
+                f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}"
+            )
+        low[:, group] = np.min([ends[0] for ends in possible], axis=0)
+        high[:, group] = np.max([ends[1] for ends in possible], axis=0)
     low[:, ALL_SUBJECTS], high[:, ALL_SUBJECTS] = low[:, 1:].sum(axis=1), high[:, 1:].sum(axis=1)
     return low, np.minimum(high, sizes[ALL_SUBJECTS][1])
-
-
-def _is_all_withheld(shown: FeatureCounts, group: int) -> bool:
-    """Return whether no number of a group is shown, as of one whose size is withheld."""
-    of_group = (shown.n, shown.missing, shown.count, shown.percent, shown.mean, shown.sd)
-    return all(bool(np.isnan(values[..., group]).all()) for values in of_group)
-
-
-def _column(shown: FeatureCounts, group: int, sizes: range, rounding: int | None) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest counts of a group over its possible sizes, each (R + 1,)."""
-    found = [ends for size in sizes if (ends := _of_size(shown, group, size, rounding)) is not None]
-    if not found:
-        raise InputError(f"{shown.name}: no counts agree with every number shown of subtype {shown.subtypes[group]}")
-    low, high = zip(*found, strict=True)
-    return np.min(low, axis=0), np.max(high, axis=0)
 
 
 def _of_size(shown: FeatureCounts, group: int, size: int, rounding: int | None) -> tuple[Floats, Floats] | None:
@@ -84,10 +77,7 @@ def _of_size(shown: FeatureCounts, group: int, size: int, rounding: int | None) 
 
 def _agrees(count: Floats, shown: float, rounding: int | None) -> NDArray[np.bool_]:
     below, above = rounding_error(rounding)
-    if np.isnan(shown):
-        return np.ones(count.shape, dtype=bool)
-    agrees: NDArray[np.bool_] = (count >= shown - below) & (count <= shown + above)
-    return agrees
+    return np.asarray(np.isnan(shown) | (count >= shown - below) & (count <= shown + above))
 
 
 def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> tuple[Floats, Floats]:
@@ -112,7 +102,6 @@ def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -
 
 
 def _possible(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> NDArray[np.bool_]:
-    """Return which numbers n of observed values can give the mean and the SD shown."""
     mean, sd = shown.mean[0, group], shown.sd[0, group]
     possible = n >= (2 if np.isfinite(sd) else 1 if np.isfinite(mean) else 0)
     if not shown.is_whole or not np.isfinite(mean):
@@ -155,24 +144,9 @@ def intervals(
 ) -> tuple[Floats, Floats]:
     """Return the lowest and the highest possible counts, each (R + 1, G): the rows, then the observed values.
 
-    Parameters
-    ----------
-    shown : FeatureCounts
-    sizes : sequence of pairs, length G
-        The lowest and the highest possible size of each group.
-    wanted : bool (R + 1, G)
-        Which intervals are needed. The ends of the others may be NaN or any possible values.
-    rounding : int, optional
-        The base to which shown counts are rounded.
-    possible : float64 (R + 1, G), optional
-        Counts that agree with all numbers shown, such as the true ones, from which the search for an interval starts.
-    enough : float
-        The length at which the search for an interval stops: longer ones may then be returned shorter than they are.
-
-    Raises
-    ------
-    ValueError
-        If no counts agree with the numbers shown.
+    Only the ends of the `wanted` intervals, (R + 1, G), are certain. `sizes` are the ends of the size of each group,
+    (G,). The search for an interval starts from `possible` counts, (R + 1, G), such as the true ones, and stops at a
+    length of `enough`. Raises InputError if no counts agree with the numbers shown.
     """
     if are_independent(shown):
         return column_intervals(shown, sizes, rounding)

@@ -33,10 +33,7 @@ _SHARE_DECIMALS = 2
 
 
 class Programme:
-    """The integer programme of one feature, with the lowest and the highest possible size of each group, (G,).
-
-    Shares of rounded counts are computed from these and add no constraint.
-    """
+    """The integer programme of one feature, with the lowest and the highest possible size of each group, (G,)."""
 
     def __init__(self, shown: FeatureCounts, sizes: Sequence[tuple[int, int]], rounding: int | None = None) -> None:
         self._shown = shown
@@ -49,7 +46,8 @@ class Programme:
         self._low: list[float] = []
         self._high: list[float] = []
         self._is_network = True
-        self._add_sizes(sizes)
+        for form, (least, most) in zip(self.forms[: self.R].sum(axis=0), sizes, strict=True):
+            self._bind(form, least, most)
         self._add_counts()
         if shown.is_share:
             self._add_shares()
@@ -114,10 +112,6 @@ class Programme:
         self._rows.append(row)
         self._low.append(low)
         self._high.append(high)
-
-    def _add_sizes(self, sizes: Sequence[tuple[int, int]]) -> None:
-        for form, (least, most) in zip(self.forms[: self.R].sum(axis=0), sizes, strict=True):
-            self._bind(form, least, most)
 
     def _add_counts(self) -> None:
         below, above = rounding_error(self._rounding)

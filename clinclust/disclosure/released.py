@@ -43,8 +43,7 @@ _NUMBERS = (
     *("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference", "significant"),
     *("estimate", "lower", "upper"),
 )
-_CHOSEN_BY_VALUES = "superiority"
-"""The effect size that a feature has if its values are skewed."""
+_CHOSEN_BY_VALUES = "superiority"  # the effect size that a feature has if its values are skewed
 
 
 def with_results_of_shown_counts(comparisons: pd.DataFrame, using_withheld: Mask, withheld: Set[int]) -> pd.DataFrame:
@@ -79,7 +78,7 @@ def q_of_shown(comparisons: pd.DataFrame) -> Floats:
 def rows_ranked_with_shown(comparisons: pd.DataFrame, using_withheld: Mask) -> Mask:
     """Return which rows of `rows_using_withheld` are among the tests over which q of others was adjusted, bool (rows,).
 
-    That is so in a family of tests whose q do not follow from the p that are shown, up to rounding.
+    That is so if the q of the family do not follow from the p that are shown, up to rounding.
     """
     p, q = (comparisons[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("p", "q"))
     ranked = np.zeros(len(comparisons), dtype=bool)
@@ -113,7 +112,6 @@ def names_using_withheld(comparisons: pd.DataFrame, using_withheld: Mask) -> Mas
 
 
 def _families(comparisons: pd.DataFrame) -> Iterator[Mask]:
-    """Yield the rows over which a q is adjusted: all contrasts, and the tests of each name."""
     kind, name = (comparisons[column].to_numpy(dtype=object, na_value="") for column in ("kind", "test"))
     yield kind == "contrast"
     for each in sorted(set(name[kind == "test"])):
@@ -152,9 +150,8 @@ _ENDS = ("minimum", "maximum", "step", "scored")
 def with_names_of_many(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     """Return a frame in which small counts are withheld already, without the names that only few subjects give.
 
-    A level has its name where a number of it is shown that is not small, from which the name follows. Otherwise all its
-    numbers are withheld or 0, and ``[c]`` replaces its name, numbered where a feature has several. The ends of a scale
-    are shown if more subjects than the threshold are at each of them.
+    A level has its name where a number of it is shown that is not small; otherwise ``[c]``, numbered where a feature
+    has several. The ends of a scale are shown if more subjects than the threshold are at each of them.
     """
     keys = list(zip(shared["feature"].tolist(), shared["level"].tolist(), strict=True))
     called = _unnamed_levels(shared, rule)

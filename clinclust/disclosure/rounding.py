@@ -58,13 +58,10 @@ def rounded_quartiles(of_order: Sequence[Floats]) -> list[Floats]:
     _, q1, q3 = of_order
     shown = np.flatnonzero(np.isfinite(q1[0]) & np.isfinite(q3[0]) & (q3[0] > q1[0]))
     step = step_of_quartiles(float(q1[0, shown[0]]), float(q3[0, shown[0]])) if shown.size else None
-    return [values if step is None else _to_step(values, step) for values in of_order]
-
-
-def _to_step(values: Floats, step: float) -> Floats:
-    """Return the values rounded to multiples of a step, each the decimal number that is nearest to its multiple."""
+    if step is None:
+        return list(of_order)
     decimals = max(0, -math.floor(math.log10(step)))
-    return np.round(np.round(values / step) * step, decimals)
+    return [np.round(np.round(values / step) * step, decimals) for values in of_order]
 
 
 def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
@@ -91,6 +88,5 @@ def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
 
 
 def _quotient(part: Floats, whole: Floats) -> Floats:
-    """Return ``part / whole``, NaN where `whole` is not positive."""
     part, whole = np.broadcast_arrays(part, whole)
     return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0))

@@ -28,20 +28,7 @@ class Rule:
 
     A count of 1 to ``threshold - 1`` is sensitive. It is protected if a reader cannot find an interval for it that is
     shorter than `width`: a sliding protection level (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000).
-    If the width is `threshold`, the upper end of the interval of a small count is not itself small.
-
-    Attributes
-    ----------
-    threshold : int
-        The smallest count that is not sensitive.
-    zero_is_disclosive : bool
-        Whether a count of 0 for a level is sensitive, because it says something of every subject in the group.
-    rounding : int or None
-        The base to which counts are rounded. The width is then half the base, which is all that rounding can give.
-    missing_is_harmless : bool
-        Whether numbers of missing values are not sensitive by themselves.
-    min_n : int or None
-        The fewest values of which a mean, SD, median or quartile is shown; None: as many as `threshold`.
+    The parameters are those of `suppress_small_cells`.
     """
 
     threshold: int = 10
@@ -73,10 +60,7 @@ class Rule:
         return self.threshold if self.rounding is None else self.rounding // 2
 
     def sensitive_of(self, counts: FeatureCounts) -> NDArray[np.bool_]:
-        """Return which counts of a feature are sensitive, (R + 1, G): its rows, then the observed values.
-
-        Rounded counts are sensitive if the exact ones may be.
-        """
+        """Return which counts of a feature are sensitive, or as rounded may be: its rows, the observed values."""
         table = np.vstack([counts.table, counts.n])
         below, above = rounding_error(self.rounding)
         errors = np.ones((len(table), 1))
@@ -93,7 +77,6 @@ class Rule:
         return np.asarray(is_known & ~self._some_is_sensitive(low, high, _levels(counts)))
 
     def _some_is_sensitive(self, low: Floats, high: Floats, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return whether a count from `low` to `high` is sensitive, (rows, G)."""
         lowest = np.where(is_level & self.zero_is_disclosive, 0, 1)
         return np.asarray((low < self.threshold) & (high >= lowest))
 
@@ -155,8 +138,7 @@ def small_totals(counts: FeatureCounts, rule: Rule) -> NDArray[np.bool_]:
 def total_intervals(shown: FeatureCounts) -> tuple[Floats, Floats]:
     """Return the lowest and the highest possible total above the lowest score, each (G,); infinite without a bound.
 
-    The total of a group whose mean is withheld lies between 0 and what the groups shown leave of that of all subjects;
-    if the others are all shown, it is the difference.
+    The total of a group whose mean is withheld is at most what the groups shown leave of that of all subjects.
     """
     known = totals(shown)[0]
     # A mean of a count is stored exactly, so that totals are right; others as they are printed.

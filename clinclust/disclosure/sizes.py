@@ -55,13 +55,8 @@ def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None =
     """Return the size of all subjects (key 0) and of each subtype, with None where the size must be withheld.
 
     Sizes below `threshold` are withheld, and those of the next smallest subtypes until the `size_interval` of every
-    withheld size is at least `threshold` long. With `rounding`, the sizes are rounded first, so that what is withheld
-    says nothing of the exact ones; a size is then withheld if it may be below `threshold`.
-
-    Raises
-    ------
-    ValueError
-        If the cohort is too small for such intervals.
+    withheld size is at least `threshold` long. With `rounding`, the sizes are rounded first, and a size is withheld if
+    it may be below `threshold`. Raises InputError if the cohort is too small for such intervals.
     """
     total = sum(sizes.values())
     if rounding is not None:
@@ -119,7 +114,6 @@ def size_interval(shown: Mapping[int, int | None], subtype: int, rounding: int |
 
 
 def _ends(shown: Mapping[int, int | None], rounding: int | None) -> dict[int, tuple[int, int]]:
-    """Return the ends of every size by itself."""
     below, above = rounding_error(rounding)
     most = (shown[0] or 0) + above
     return {

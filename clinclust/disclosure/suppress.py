@@ -164,8 +164,7 @@ def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:
 def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
     """Write the numbers that are shown of a feature into the columns of the frame, in place.
 
-    Means and SDs are rounded as they are printed, for more decimals would tighten what is known of withheld numbers.
-    Where n and count are shown, or n and a whole total, every decimal of the share or mean is known anyway.
+    Means and SDs are rounded as they are printed, unless every decimal is known from n and count or a whole total.
     """
     n_withheld = np.broadcast_to(np.isnan(shown.n), shown.mean.shape)
     complete = ~n_withheld & ~np.isnan(shown.mean)

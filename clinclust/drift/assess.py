@@ -40,11 +40,11 @@ class Drift:
 
     Attributes
     ----------
-    subtypes : DataFrame, one row for each subtype and one for none of these (0)
+    subtypes : DataFrame
         subtype, n_cohort, n_batch, share_cohort, share_batch.
     tests : DataFrame
         question (none of these, shares of subtypes), test, measure, effect, p.
-    features : DataFrame, one row for each clustered feature
+    features : DataFrame
         feature, label, likelihood; missing_cohort, missing_batch, p_missing, q_missing; n_unseen; n_cohort, n_batch,
         test, statistic, measure, effect, p, q.
     n_cohort, n_batch : int
@@ -81,8 +81,7 @@ class Drift:
         return f"Drift({self.n_batch:,} subjects against {self.n_cohort:,}; {differ})"
 
 
-CLEAR = 0.05
-"""A difference is called clear if its p, or among many features its q, is below this."""
+CLEAR = 0.05  # a difference is called clear if its p, or among many features its q, is below this
 _MOST_NAMED = 8
 
 

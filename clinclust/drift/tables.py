@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.comparisons.contrasts import Contrast
 from clinclust.comparisons.t_tests import adjusted
-from clinclust.drift.two_samples import NO_TEST, TwoSampleTest, chi_squared, compared_margins
+from clinclust.drift.two_samples import chi_squared, compared_margins
 from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.left_out import left_out_scores
 
@@ -54,7 +55,6 @@ def _observed(column: Array) -> Array:
 
 
 def _of_missing(in_cohort: NDArray[np.bool_], in_batch: NDArray[np.bool_]) -> dict[str, Any]:
-    """Return the shares that are missing, and Fisher's exact test; no test where nothing or everything is missing."""
     from scipy.stats import fisher_exact
 
     missing = int(in_cohort.sum()), int(in_batch.sum())
@@ -71,12 +71,12 @@ def _of_missing(in_cohort: NDArray[np.bool_], in_batch: NDArray[np.bool_]) -> di
 def _of_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> dict[str, Any]:
     test = compared_margins(likelihood, cohort, batch, rng)
     measure, effect = "", np.nan
-    if test.name and likelihood.is_nominal:
+    if test.test and likelihood.is_nominal:
         measure, effect = "Cramer's V", float(np.sqrt(test.statistic / (cohort.size + batch.size)))
-    elif test.name:
+    elif test.test:
         spread, measure = float(cohort.std()), "SD of the cohort"
         effect = (float(batch.mean()) - float(cohort.mean())) / spread if spread > 0.0 else np.nan
-    results = {"test": test.name, "statistic": test.statistic, "measure": measure, "effect": effect, "p": test.p}
+    results = {"test": test.test, "statistic": test.statistic, "measure": measure, "effect": effect, "p": test.p}
     return {"n_cohort": cohort.size, "n_batch": batch.size} | results
 
 
@@ -84,10 +84,7 @@ Counts = NDArray[np.int64]
 
 
 def subtypes_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Counts:
-    """Return how many subjects of the cohort get each subtype, and in the last place none, int64 (K + 1,).
-
-    Each subject is assigned by all others, as new subjects are. One alone in a cluster fits another, or none.
-    """
+    """Return how many subjects of the cohort, assigned by all others, get each subtype, and none, (K + 1,)."""
     scores, labels = left_out_scores(fit, cohort), fit.cluster_labels_
     is_alone = fit.clusters_.sizes[labels] < 2
     scores[is_alone, labels[is_alone]] = -np.inf  # the cluster is empty without the subject
@@ -102,7 +99,6 @@ def subtypes_of_batch(fit: Fit, frame: pd.DataFrame) -> Counts:
 
 
 def _counted(fit: Fit, frame: pd.DataFrame, scores: NDArray[np.float64]) -> Counts:
-    """Count the subjects with an observed value by their most probable subtype."""
     with np.errstate(invalid="ignore"):
         found = fit.subtypes_.log_summed(scores).argmax(axis=1)
     observed = frame[fit.selected_features_].notna().any(axis="columns").to_numpy()
@@ -129,17 +125,17 @@ def table_of_tests(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator
     shares = chi_squared(in_cohort[:-1], in_batch[:-1], rng)
     n_both = int(in_cohort[:-1].sum() + in_batch[:-1].sum())
     rows = [
-        ("none of these", none.name, "difference of shares", none.statistic, none.p),
-        ("shares of subtypes", shares.name, "Cramer's V", float(np.sqrt(shares.statistic / max(n_both, 1))), shares.p),
+        ("none of these", none.test, "difference of shares", none.statistic, none.p),
+        ("shares of subtypes", shares.test, "Cramer's V", float(np.sqrt(shares.statistic / max(n_both, 1))), shares.p),
     ]
     return pd.DataFrame(rows, columns=["question", "test", "measure", "effect", "p"])
 
 
-def _of_none(in_cohort: Counts, in_batch: Counts) -> TwoSampleTest:
+def _of_none(in_cohort: Counts, in_batch: Counts) -> Contrast:
     from scipy.stats import fisher_exact
 
     if not in_cohort.any() or not in_batch.any():
-        return NO_TEST
+        return Contrast()
     table = np.array([[counts[-1], counts[:-1].sum()] for counts in (in_batch, in_cohort)])
     difference = float(in_batch[-1] / in_batch.sum() - in_cohort[-1] / in_cohort.sum())
-    return TwoSampleTest("Fisher's exact", difference, float(fisher_exact(table).pvalue))
+    return Contrast("Fisher's exact", difference, p=float(fisher_exact(table).pvalue))

@@ -8,55 +8,38 @@ valid however many values are tied.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.comparisons.contrasts import Contrast
+
 if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import Likelihood
 
-__all__ = ["NO_TEST", "TwoSampleTest", "chi_squared", "compared_margins"]
+__all__ = ["chi_squared", "compared_margins"]
 
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _FIRST, _MOST, _CELLS = 2_000, 100_000, 1_000_000
 """Draws with which every feature is tested, the most with which a small p is computed, and their most numbers."""
-_ENOUGH = 10
-"""Draws at least as far out as the batch at which p is known well enough."""
-_MOST_VALUES = 100
-"""Most different values with a test by permutation. With more, ties are too few to matter."""
+_ENOUGH = 10  # draws at least as far out as the batch at which p is known well enough
+_MOST_VALUES = 100  # most different values with a test by permutation; with more, ties are too few to matter
 _MOST_EXACT = 1_000_000
 """Largest product of the sizes of the samples with the exact distribution of Kolmogorov and Smirnov."""
 
 
-@dataclass(frozen=True)
-class TwoSampleTest:
-    """A test of two samples; its name is empty if nothing could be tested.
-
-    The statistic is the largest distance of the distribution functions (Kolmogorov and Smirnov), the difference of the
-    mean steps (trend), or chi-squared.
-    """
-
-    name: str
-    statistic: float
-    p: float
-
-
-NO_TEST = TwoSampleTest("", np.nan, np.nan)
-
-
-def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> TwoSampleTest:
+def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> Contrast:
     """Return the test of observed values (n,) and (m,) for a likelihood: chi-squared, trend, or Kolmogorov-Smirnov."""
     if not cohort.size or not batch.size:
-        return NO_TEST
+        return Contrast()
     values, places = np.unique(np.concatenate([cohort, batch]), return_inverse=True)
     in_cohort = np.bincount(places[: cohort.size], minlength=values.size)
     in_batch = np.bincount(places[cohort.size :], minlength=values.size)
     if values.size < 2:
-        return NO_TEST
+        return Contrast()
     if likelihood.is_share:
         return chi_squared(in_cohort, in_batch, rng)
     if likelihood.is_scale:
@@ -66,19 +49,19 @@ def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: n
     from scipy.stats import ks_2samp
 
     found = ks_2samp(cohort, batch, method="exact" if cohort.size * batch.size <= _MOST_EXACT else "asymp")
-    return TwoSampleTest("Kolmogorov-Smirnov", float(found.statistic), float(found.pvalue))
+    return Contrast("Kolmogorov-Smirnov", float(found.statistic), p=float(found.pvalue))
 
 
-def chi_squared(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> TwoSampleTest:
+def chi_squared(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> Contrast:
     """Return the chi-squared test of numbers by level, int64 (L,), in cohort and batch, by permutation."""
     held = in_cohort + in_batch > 0
     if held.sum() < 2 or not in_cohort.any() or not in_batch.any():
-        return NO_TEST
+        return Contrast()
     return _permuted("chi-squared, permuted", _chi_squared, in_cohort[held], in_batch[held], rng)
 
 
-def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> TwoSampleTest:
-    """Return the test of Cochran and Armitage: whether one of the samples has the higher steps."""
+def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> Contrast:
+    """Return the test of Cochran and Armitage."""
 
     def differences(batch: Counts, totals: Counts) -> Array:
         here = batch.sum(axis=1)
@@ -86,7 +69,7 @@ def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Ge
 
     found = _permuted("trend, permuted", lambda *counts: np.abs(differences(*counts)), in_cohort, in_batch, rng)
     signed = differences(in_batch[None, :], in_cohort + in_batch)
-    return TwoSampleTest(found.name, float(signed[0]), found.p)
+    return found._replace(statistic=float(signed[0]))
 
 
 def _largest_distance(batch: Counts, totals: Counts) -> Array:
@@ -109,7 +92,7 @@ def _permuted(
     in_cohort: Counts,
     in_batch: Counts,
     rng: np.random.Generator,
-) -> TwoSampleTest:
+) -> Contrast:
     """Return the test of a statistic of the numbers of the batch, int64 (draws, L), and those of both samples (L,)."""
     totals, n_batch = in_cohort + in_batch, int(in_batch.sum())
     here = float(statistic(in_batch[None, :], totals)[0])
@@ -120,4 +103,4 @@ def _permuted(
         p = (1 + n_as_far) / (1 + n)
         if n_as_far >= _ENOUGH:
             break
-    return TwoSampleTest(name, here, p)
+    return Contrast(name, here, p=p)

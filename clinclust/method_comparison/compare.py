@@ -35,10 +35,8 @@ Make: TypeAlias = Callable[["FeatureSchema", int, int], "MAPDP | Method"]
 """Makes an estimator from the schema, the number of subtypes of ours, and a seed."""
 
 OURS = "MAP-DP"
-FEWEST_SUBJECTS = 20
-"""Size of the smallest cohort: a fifth of it is held out, and halves are clustered."""
-_MOST = 10
-"""Largest number of clusters that a criterion chooses from."""
+FEWEST_SUBJECTS = 20  # size of the smallest cohort: a fifth of it is held out, and halves are clustered
+_MOST = 10  # largest number of clusters that a criterion chooses from
 
 _UP_TO_MOST: dict[str, Any] = {"max_clusters": _MOST, "n_restarts": STARTS}
 _FEWER: dict[str, Any] = {"max_clusters": _MOST - 2, "n_restarts": STARTS}
@@ -223,7 +221,6 @@ def compare_methods(
 
 
 def _checked(frame: pd.DataFrame, methods: Sequence[str] | None, n_resamples: int, n_draws: int) -> list[str]:
-    """Return the names of the methods to run; raise one error that lists all that cannot be used."""
     wanted = list(CANDIDATES) if methods is None else list(dict.fromkeys(methods))
     unknown = [name for name in wanted if name not in CANDIDATES]
     problems = [f"methods: there is no {name!r}; there are {'; '.join(CANDIDATES)}" for name in unknown]
@@ -237,7 +234,6 @@ def _checked(frame: pd.DataFrame, methods: Sequence[str] | None, n_resamples: in
 
 
 def _run(name: str, measures: Measures) -> tuple[dict[str, Any], Method | None]:
-    """Return the row of a method, and its fitted model if it could run."""
     method: Any = CANDIDATES[name](measures.schema, measures.ours.n_clusters_, measures.seed)
     began = time.perf_counter()
     try:

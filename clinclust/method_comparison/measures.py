@@ -43,8 +43,7 @@ Labels = NDArray[np.int64]
 
 _CONCENTRATION = 3.0
 _FOLDS = 5
-STARTS = 5
-"""Restarts of every search, also of refits."""
+STARTS = 5  # restarts of every search, also of refits
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,6 @@ class Measures:
         return self._held_out(self.ours)
 
     def _held_out(self, model: MAPDP | Method) -> NDArray[np.float64]:
-        """Return the log density of each subject under the clusters of the other folds, (N,)."""
         rng = np.random.default_rng([self.seed, 0])
         fold_of = rng.permutation(np.arange(len(self.valid)) % _FOLDS)
         density = np.empty(len(self.valid))
@@ -126,9 +124,8 @@ def held_out_density(
 ) -> NDArray[np.float64]:
     """Return the log density in nats of each subject outside under the clusters, 0 .. K - 1, of those inside, (m,).
 
-    It is the log predictive of the model of the schema: each feature with its likelihood in each cluster and in a new
-    one, missing values integrated out. So all partitions are compared on the scale of the columns. Subjects are
-    assigned with the block weights in `powers`; densities have none.
+    It is the log predictive of the model of the schema, so that all partitions are compared on the scale of the
+    columns. Subjects are assigned with the block weights in `powers`; densities have none.
     """
     problem = _posed(inside, schema, powers)
     clusters = clusters_of(problem, partition_of(problem, labels[problem.cohort.order]))

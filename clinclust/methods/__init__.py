@@ -1,6 +1,8 @@
 """Other methods of clustering, each a `SubtypeModel`, whose partitions are reported, tested and shared like any other.
 
-Most need scikit-learn, StepMix or kmodes; an error names the package that is missing.
+`clinclust.methods.method.Method` has the fitted attributes of all. Unless a method says otherwise, its columns are
+those of `clinclust.methods.encoded`: missing values are filled, and every column counts alike. Most need scikit-learn,
+StepMix or kmodes; an error names the package that is missing.
 """
 
 from __future__ import annotations

@@ -42,8 +42,7 @@ class DPMeans(Method):
         sum_k sum_(i in k) |x_i - mu_k|^2 + penalty * K,
 
     where mu_k is the mean of cluster k: the limit of a Dirichlet process mixture of spherical Gaussians whose variance
-    goes to 0. A subject that is farther from all means than the penalty (in squared distance) begins a cluster. The
-    columns are those of `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
+    goes to 0. A subject that is farther from all means than the penalty (in squared distance) begins a cluster.
 
     Parameters
     ----------
@@ -63,15 +62,12 @@ class DPMeans(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective before the first iteration and after each one. It never rises (theorem 3.1).
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> methods.DPMeans(n_clusters=2, random_state=0).fit(X).cluster_sizes_.tolist()
     [60, 40]
     """
@@ -124,10 +120,7 @@ class Run(NamedTuple):
 def alternated(
     values: Array, moved: Callable[[Labels, Array], Labels], objective: Callable[[Labels, Array], float]
 ) -> Run:
-    """Move subjects of `values`, (N, C), and set the means, (K, C), in turns until the objective rests.
-
-    It begins with one cluster. `moved` returns the labels after all moves, 0 .. K' - 1, none empty.
-    """
+    """Move subjects of `values`, (N, C), and set the means, (K, C), in turns until the objective rests."""
     labels, means = np.zeros(len(values), dtype=np.int64), values.mean(axis=0, keepdims=True)
     trace = [objective(labels, means)]
     while True:
@@ -198,10 +191,9 @@ def squared_distances(values: Array, centres: Array) -> Array:
 def penalty_for(values: Array, n_clusters: int, groups: Labels | None = None) -> float:
     """Return the penalty for about `n_clusters` of values (N, C), by the farthest-first heuristic of section 6.1.
 
-    A set T begins with the mean of all subjects. `n_clusters` times, the subject with the largest squared distance from
-    its nearest element of T is added to T. The distance of the last one is the penalty. With groups, 0 .. J - 1, for
-    the global penalty of the hard HDP, the distance of a group from T is the sum of those of its subjects, and the
-    farthest subject of the farthest group is added (of which the paper says nothing).
+    With groups, 0 .. J - 1, for the global penalty of the hard HDP, the distance of a group from the chosen subjects is
+    the sum of those of its subjects, and the farthest subject of the farthest group is added (of which the paper says
+    nothing).
     """
     groups = np.arange(len(values)) if groups is None else groups
     nearest = ((values - values.mean(axis=0)) ** 2).sum(axis=1)

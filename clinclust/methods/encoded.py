@@ -23,16 +23,9 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Encoded:
-    """A cohort as numbers.
+    """A cohort as columns, (N, C), without missing values and standardised; the last `n_levels` are codes of levels.
 
-    Attributes
-    ----------
-    values : float64 (N, C)
-        One column for each feature, or for each level of a nominal feature, without missing values and standardised.
-    prepared : str
-        How the columns were made, as one sentence without its full stop or numbers of subjects, to be shared.
-    n_levels : int
-        Columns, the last ones, that are codes of levels (`KPrototypes`).
+    `prepared` says how they were made, in one sentence without its full stop or numbers of subjects.
     """
 
     values: Array
@@ -107,7 +100,6 @@ def _median(values: Array) -> float:
 
 
 def _said(features: Iterable[Feature], has_missing: bool) -> str:
-    """Return how columns of these features are made, as one sentence without its full stop."""
     traits = [feature.traits for feature in features]
     others = [one for one in traits if not (one.is_yes_no or one.is_scale or one.is_nominal)]
     kinds = {

@@ -29,9 +29,8 @@ class GaussianMixture(NumberFound):
 
     It maximises sum_i log sum_k pi_k N(x_i | mu_k, Sigma_k) (Dempster, Laird and Rubin 1977, JRSS B 39:1-38). K and the
     kind of the covariances are those with the lowest BIC = -2 log L + p log N, as in mclust (Fraley and Raftery 2002,
-    JASA 97:611-631). The label of a subject is its most probable component; empty components are left out. The columns
-    are those of `clinclust.methods.encoded`: missing values are filled, and every column counts alike. Columns of few
-    different values are no Gaussians: where such a column is constant in a component, `variance_floor` bounds its
+    JASA 97:611-631). The label of a subject is its most probable component; empty components are left out. Columns of
+    few different values are no Gaussians: where such a column is constant in a component, `variance_floor` bounds its
     density, and BIC tends to find too many clusters.
 
     Parameters
@@ -58,15 +57,12 @@ class GaussianMixture(NumberFound):
         In nats, of the standardised columns.
     tried_ : DataFrame
         One row for each K and kind that was tried, with its BIC.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> model = methods.GaussianMixture(max_clusters=4, random_state=0).fit(X)
     >>> model.cluster_sizes_.tolist(), model.membership_.shape
     ([60, 40], (100, 2))

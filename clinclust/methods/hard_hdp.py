@@ -60,8 +60,6 @@ class HardHDP(Method):
         The penalties that were used.
     objective_trace_ : float64 (T,)
         Eq. 2 before the first round and after each; it never rises.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`; the clusters are the global ones.
 
     Examples
     --------

@@ -22,8 +22,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _MOST_ITERATIONS = 1000
-_LEAST_GAIN = 1e-9
-"""The last iteration is the first that lowers the objective by a smaller share."""
+_LEAST_GAIN = 1e-9  # the last iteration is the first that lowers the objective by a smaller share
 
 
 @dataclass(eq=False, repr=False)
@@ -37,8 +36,7 @@ class KHarmonicMeans(Method):
     where the subjects that no centre is near count most, so that centres that start in one place spread. Each iteration
     sets c_k to the mean of all subjects with the weights 1 / (d_ik^4 (sum_l 1 / d_il^2)^2), where d_ik = |x_i - c_k|:
     the derivative of the objective is 0 there. The harmonic mean is a concave function of the squared distances, so
-    that the objective never rises. The label of a subject is its nearest centre; empty clusters are left out. The
-    columns are those of `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
+    that the objective never rises. The label of a subject is its nearest centre; empty clusters are left out.
 
     Parameters
     ----------
@@ -56,15 +54,12 @@ class KHarmonicMeans(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective before the first iteration and after each one.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> methods.KHarmonicMeans(None, 2, random_state=0).fit(X).cluster_sizes_.tolist()
     [60, 40]
     """
@@ -137,12 +132,10 @@ def _shares(distances: Array) -> tuple[Array, Array]:
 
 
 def _weights(distances: Array) -> Array:
-    """Return the weight of each subject in each centre, (N, K), of squared distances (N, K)."""
     _, ratios = _shares(distances)
     return np.asarray((ratios / ratios.sum(axis=1, keepdims=True)) ** 2, dtype=np.float64)
 
 
 def _objective(distances: Array) -> float:
-    """Return the sum of the harmonic means of squared distances (N, K)."""
     nearest, ratios = _shares(distances)
     return float((distances.shape[1] * nearest[:, 0] / ratios.sum(axis=1)).sum())

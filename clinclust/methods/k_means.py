@@ -34,8 +34,7 @@ class KMeans(NumberFound):
         s^2 = sum_i |x_i - mu_(z_i)|^2 / (C (N - K)),
 
     the likelihood of spherical Gaussians of one variance, in which each subject belongs to its cluster. (The paper
-    leaves C out of s^2.) The columns are those of `clinclust.methods.encoded`: missing values are filled, and every
-    column counts alike. Columns of few different values are no Gaussians, and BIC tends to find too many clusters in
+    leaves C out of s^2.) Columns of few different values are no Gaussians, and BIC tends to find too many clusters in
     them.
 
     Parameters
@@ -57,15 +56,12 @@ class KMeans(NumberFound):
         The minimised sum, within clusters.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC, average silhouette width and Calinski-Harabasz index.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> methods.KMeans(random_state=0).fit(X).cluster_sizes_.tolist()
     [60, 40]
     """

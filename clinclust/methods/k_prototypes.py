@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KPrototypes"]
 
-_GAMMA = 0.5
-"""Half the standard deviation of the numbers, in the middle of what Huang (1997) advises."""
+_GAMMA = 0.5  # half the standard deviation of the numbers, in the middle of what Huang (1997) advises
 
 
 @dataclass(eq=False, repr=False)
@@ -47,8 +46,6 @@ class KPrototypes(Method):
     ----------
     cost_ : float
         The minimised sum.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------

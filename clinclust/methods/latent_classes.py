@@ -23,8 +23,7 @@ __all__ = ["LatentClasses", "measurement_model"]
 
 Array = NDArray[np.float64]
 
-_MOST_LEVELS = 10
-"""Whole numbers with at most so many different values are categorical."""
+_MOST_LEVELS = 10  # whole numbers with at most so many different values are categorical
 _LEAST_VARIANCE = 1e-3
 """Of a standardised measurement within a class. Below it the likelihood grows without bound, and says nothing."""
 _LEAST_RANGE = 0.01
@@ -61,8 +60,6 @@ class LatentClasses(NumberFound):
         In nats.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC; NaN where it could not be estimated.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Warns
     -----
@@ -73,8 +70,7 @@ class LatentClasses(NumberFound):
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> methods.LatentClasses(n_clusters=2, n_restarts=3, random_state=0).fit(X).cluster_sizes_.tolist()
     [60, 40]
     """
@@ -173,14 +169,8 @@ def _one_start(model: MeasurementModel, n_clusters: int, seed: int) -> Candidate
 class MeasurementModel(Encoded):
     """A cohort for latent classes: columns of two levels (0, 1), of more (0, 1, ...), then of standardised numbers.
 
-    Attributes
-    ----------
-    described : dict
-        The measurement model in the words of StepMix.
-    n_numbers : int
-        Number of Gaussian columns.
-    n_parameters : int
-        Number of free parameters of one class.
+    `described` is the measurement model in the words of StepMix, `n_numbers` counts its Gaussian columns, and
+    `n_parameters` the free parameters of one class.
     """
 
     described: dict[str, dict[str, Any]]

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MeanShift"]
 
-_QUANTILE = 0.3
-"""Share of the subjects that are neighbours of a subject where the bandwidth is estimated."""
+_QUANTILE = 0.3  # share of the subjects that are neighbours of a subject where the bandwidth is estimated
 
 
 @dataclass(eq=False, repr=False)
@@ -26,8 +25,7 @@ class MeanShift(Method):
 
     From each subject, x moves to the mean of all subjects closer than the bandwidth h until it rests (a flat kernel;
     Fukunaga and Hostetler 1975, IEEE Trans Inf Theory 21:32-40; Comaniciu and Meer 2002, IEEE TPAMI 24:603-619). Modes
-    within h of each other are one. A subject far from all others is a cluster of its own. The columns are those of
-    `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
+    within h of each other are one. A subject far from all others is a cluster of its own.
 
     Parameters
     ----------
@@ -40,15 +38,12 @@ class MeanShift(Method):
     Attributes
     ----------
     bandwidth_ : float
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> methods.MeanShift(bandwidth=1.0).fit(X).cluster_sizes_.tolist()
     [60, 40]
     """

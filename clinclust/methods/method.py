@@ -53,16 +53,9 @@ _RULES = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class Clustered:
-    """What a method found; its further fitted attributes are set by name.
+    """What a method found: clusters in any numbering, which `labels` (N,), `membership` (N, K) and `by_cluster` share.
 
-    Attributes
-    ----------
-    labels : int64 (N,)
-        Cluster of each subject, in any numbering.
-    membership : float64 (N, K) or None
-        Probability of each cluster, by its number in `labels`.
-    by_cluster : dict
-        Those of shape (K, ...), in the numbering of `labels`.
+    Further fitted attributes are set by the names in `facts`, and those of shape (K, ...) by the names in `by_cluster`.
     """
 
     labels: NDArray[np.int64]
@@ -90,12 +83,10 @@ class Method(Parameterised, RenamedAttributes):
         Features that were not clustered on, with the reason.
     index_ : Index or None
         Index of the cohort.
-    prepared_ : str
-        How the columns were made that were clustered.
+    prepared_, made_by : str
+        How the columns were made, and the method, as reports name it.
     random_seed_ : int
         Seed of the fit; it has no effect on a method without random numbers.
-    made_by : str
-        The method, as reports name it.
     """
 
     _rules: ClassVar[Mapping[str, Rule]] = MappingProxyType({})
@@ -126,7 +117,6 @@ class Method(Parameterised, RenamedAttributes):
         """Return the words that complete "The subtypes were made by ..."."""
 
     def _problems(self) -> list[str]:
-        """Return what is wrong with the parameters together, one sentence each."""
         return [
             f"give either {penalty} or {number} (how many clusters are wished)"
             for penalty, number in self._either
@@ -203,7 +193,6 @@ class Method(Parameterised, RenamedAttributes):
             setattr(self, name, value)
 
     def _counted(self, one: str = "cluster", several: str = "clusters") -> str:
-        """Return the number of clusters with its noun."""
         return f"1 {one}" if self.n_clusters_ == 1 else f"{self.n_clusters_} {several}"
 
     def with_number_kept(self, random_state: int) -> Self:

@@ -25,8 +25,7 @@ __all__ = ["NormalisedCut", "lowered_cut", "penalised_cut"]
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-_DENSE = 400
-"""Up to so many subjects all eigenvectors are computed at once."""
+_DENSE = 400  # up to so many subjects all eigenvectors are computed at once
 _LEAST_GAIN = 1e-12
 _PRICE = Rule("a number above 0 and below 1", lambda value: is_number(value) and 0.0 < value < 1.0).or_none()
 
@@ -73,15 +72,12 @@ class NormalisedCut(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective of the relaxation's clusters, and after each round of moves; it never rises.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> methods.NormalisedCut(n_clusters=2, random_state=0).fit(X).cluster_sizes_.tolist()
     [60, 40]
     """
@@ -151,7 +147,6 @@ class Run(NamedTuple):
 
 
 def _graph(values: Array, n_neighbours: int) -> sparse.csr_array:
-    """Return the adjacency matrix, (N, N): 1 where one of two subjects is among the nearest of the other."""
     neighbours = needed("sklearn.neighbors", "NormalisedCut")
     with one_thread("NormalisedCut"):
         found = neighbours.kneighbors_graph(values, n_neighbours, mode="connectivity", include_self=False)
@@ -183,7 +178,6 @@ def penalised_cut(graph: sparse.csr_array, labels: Labels, penalty: float) -> fl
 
 
 def _between(graph: sparse.csr_array, labels: Labels) -> tuple[Array, Array]:
-    """Return the links between clusters, float64 (K, K), and their degrees, float64 (K,)."""
     n_subjects, n_clusters = labels.size, int(labels.max()) + 1
     members = sparse.csr_array((np.ones(n_subjects), (np.arange(n_subjects), labels)), (n_subjects, n_clusters))
     links = np.asarray((members.T @ graph @ members).toarray(), dtype=np.float64)

@@ -77,7 +77,6 @@ class NumberFound(Method):
         """Fit the models of one number of clusters."""
 
     def _facts_of(self, chosen: Candidate) -> dict[str, Any]:
-        """Return further fitted attributes of the chosen model, by name."""
         return {}
 
     def _chosen(self, tried: Sequence[Candidate]) -> Candidate:
@@ -93,7 +92,6 @@ class NumberFound(Method):
         return Clustered(chosen.labels, chosen.membership, facts)
 
     def _how_chosen(self) -> str:
-        """Return how the number of clusters was chosen, as reports say it."""
         if self.n_clusters is not None:
             return "a number given"
         estimated = self.tried_.loc[self.tried_["bic"].notna(), "n_clusters"]

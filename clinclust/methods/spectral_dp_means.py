@@ -36,8 +36,7 @@ class SpectralDPMeans(Method):
         bound = tr K + penalty - sum over eigenvalues e above the penalty of (e - penalty)
 
     is below the objective of every partition. K-means of the rows of Y gives the clusters, at most one more than
-    columns. The columns are those of `clinclust.methods.encoded`: missing values are filled, and every column counts
-    alike.
+    columns.
 
     Parameters
     ----------
@@ -59,15 +58,12 @@ class SpectralDPMeans(Method):
         The objective of `DPMeans` at the partition.
     bound_ : float
         No partition has a lower one.
-    labels_, cluster_sizes_ and others
-        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import numpy as np
     >>> from clinclust import methods
-    >>> rng = np.random.default_rng(1)
-    >>> X = np.vstack([rng.normal(0, 1, (60, 4)), rng.normal(9, 1, (40, 4))])
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [9]], [60, 40], axis=0), 1, (100, 4))
     >>> model = methods.SpectralDPMeans(penalty=50.0, random_state=0).fit(X)
     >>> model.cluster_sizes_.tolist(), bool(model.bound_ <= model.objective_)
     ([60, 40], True)

@@ -24,11 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "DEPENDENCE", "VALUES", "advice_of", "better_priors", "odd_values"]
 
 COLUMNS = ["feature", "kind", "problem", "line", "evidence"]
-LIKELIHOOD, DEPENDENCE, VALUES = "likelihood", "dependence", "values"
-"""Kinds of problems."""
+LIKELIHOOD, DEPENDENCE, VALUES = "likelihood", "dependence", "values"  # kinds of problems
 _CLEAR = 0.01
-_PROBABLE = 5.0
-"""Least evidence in nats to advise another likelihood where more than the evidence speaks for it."""
+_PROBABLE = 5.0  # least evidence in nats to advise another likelihood where more than the evidence speaks for it
 _FAR = 5.0
 """Least distance of a statistic from its replicates, in their SDs, to report it: of many, some are far by chance."""
 _NAMED = 5
@@ -94,8 +92,7 @@ def _better_otherwise(likelihoods: pd.DataFrame, checks: pd.DataFrame) -> NDArra
     return np.asarray(is_clear | (is_supported & is_probable.to_numpy(dtype=bool)))
 
 
-_CLEAR_EVIDENCE = 5.0
-"""Nats by which another value must describe the clusters better."""
+_CLEAR_EVIDENCE = 5.0  # nats by which another value must describe the clusters better
 
 
 def better_priors(fit: Fit, cohort: pd.DataFrame) -> dict[str, dict[str, float]]:

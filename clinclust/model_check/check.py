@@ -75,8 +75,7 @@ class ModelCheck:
         return f"ModelCheck({'1 feature has' if n == 1 else f'{n} features have'} problems)"
 
 
-N_DRAWS = 200
-"""Replicates of each feature: the smallest p is then just below .01."""
+N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .01
 
 
 @accepting(model=MODEL, frame=FRAME, n_draws=WHOLE, random_state=either(GENERATOR, SEED))
@@ -94,7 +93,7 @@ def check_model(
     - Does another likelihood describe it better? The log marginals of its likelihood and of its alternatives are
       compared.
     - Would values drawn from the model scatter as the observed ones do? Posterior predictive checks (Gelman, Meng and
-      Stern 1996, Statistica Sinica 6, 733-807) of the scatter, zeros, ends of a scale, far values and skewness. Their p
+      Stern 1996, Statistica Sinica 6, 733-807) of the scatter, zeros, ends of a scale, tails and skewness. Their p
       is conservative, because the model has seen the same values.
     - Does it depend on another feature inside the clusters? Correlations of the residuals of all pairs.
 

@@ -23,8 +23,7 @@ _REPORTED, _BLOCKED = 0.3, 0.5
 that they measure the same thing: blocks from .3 on made the cultivars of the wines less clear (ARI .95 -> .90).
 """
 _BLOCK = "depends_{}"
-_EVERYWHERE = 4
-"""A group of at least so many features and more than half of all is no block, but dependence everywhere."""
+_EVERYWHERE = 4  # a group of at least so many features and more than half of all is no block, but dependence everywhere
 
 
 class Dependent(NamedTuple):
@@ -39,7 +38,8 @@ class Dependent(NamedTuple):
 def dependent_pairs(pairs: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the pairs of no common block that clearly depend on each other, the strongest first."""
     strong = pairs[_is_dependent(pairs, _REPORTED)]
-    return strong[~np.array([_together(schema, *pair) for pair in _names(strong)], dtype=np.bool_)]
+    blocks = [(schema[first].block, schema[second].block) for first, second in _names(strong)]
+    return strong[np.array([first is None or first != second for first, second in blocks], dtype=np.bool_)]
 
 
 def dependence(schema: FeatureSchema, pairs: pd.DataFrame) -> list[Dependent]:
@@ -78,12 +78,7 @@ def _names(pairs: pd.DataFrame) -> list[tuple[str, str]]:
     return list(zip(pairs["first"].tolist(), pairs["second"].tolist(), strict=True))
 
 
-def _together(schema: FeatureSchema, first: str, second: str) -> bool:
-    return schema[first].block is not None and schema[first].block == schema[second].block
-
-
 def _evidence(pairs: pd.DataFrame) -> str:
-    """Return the strongest of these pairs, which come first, in words."""
     strongest = pairs.iloc[0]
     return f"r = {strongest['correlation']:.2f} of {strongest['first']} and {strongest['second']}"
 
@@ -120,16 +115,14 @@ def _block_of(schema: FeatureSchema, members: list[str], taken: set[str | None])
 Array = NDArray[np.float64]
 
 COLUMNS = ["first", "second", "correlation", "p", "p_of_largest", "n"]
-_FEWEST = 10
-"""Pairs with fewer subjects with both values are left out."""
+_FEWEST = 10  # pairs with fewer subjects with both values are left out
 
 
 def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each pair of clustered features, the strongest first.
 
-    The measure is the correlation of the residuals of their mid-ranks after regression on the probabilities of the
-    clusters; of an unordered feature, of the indicator of the level with the strongest one. It is 0 on average if the
-    features are independent given the cluster. p is that of a correlation of n - J pairs of normal values;
+    The measure is the correlation of the residuals of their mid-ranks (of an unordered feature, of the level with the
+    strongest one) after regression on the probabilities of the clusters, with p as of n - J pairs of normal values;
     `p_of_largest` is p times the number of correlations.
     """
     features = list(dict.fromkeys(feature.whole for feature in fit.clusters_.encoding.features))
@@ -160,7 +153,6 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
 
 
 def _two_sided(r: Array, df: Array) -> Array:
-    """Return the p of correlations with these degrees of freedom, of Student's t."""
     from scipy.special import stdtr
 
     df = np.maximum(df - 1.0, 1.0)

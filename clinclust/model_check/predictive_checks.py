@@ -28,12 +28,9 @@ __all__ = ["COLUMNS", "Statistic", "Values", "predictive_checks", "statistics_of
 Array = NDArray[np.float64]
 
 COLUMNS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
-_FEWEST = 10
-"""Features with fewer observed values are not checked."""
-_AT_ONCE = 4_000_000
-"""Values that are drawn at once."""
-_FAR = 3.0
-"""A value is far at so many standard deviations from the mean of its cluster."""
+_FEWEST = 10  # features with fewer observed values are not checked
+_AT_ONCE = 4_000_000  # values that are drawn at once
+_FAR = 3.0  # a value is far at so many standard deviations from the mean of its cluster
 
 
 class Values(NamedTuple):
@@ -65,31 +62,26 @@ def values_in(values: Array, clusters: NDArray[np.int64]) -> Values:
 
 def statistics_of(*, is_count: bool, is_scale: bool, is_real: bool, lowest: float, highest: float) -> list[Statistic]:
     """Return what is checked of a feature with these traits, on a scale from `lowest` to `highest`."""
-    found = [Statistic("scatter", "the values vary {observed:.3g} (variance), expected {expected:.3g}", _variance)]
-    if is_count:
-        found.append(Statistic("zeros", "{observed:.1%} of the values are 0, expected {expected:.1%}", _zeros))
-    if is_scale:
 
-        def ends(of: Values) -> Array:
-            return np.asarray(((of.drawn <= lowest) | (of.drawn >= highest)).mean(axis=1))
+    def zeros(of: Values) -> Array:
+        return np.asarray((of.drawn == 0.0).mean(axis=1))
 
-        words = "{observed:.1%} of the values lie at an end of the scale, expected {expected:.1%}"
-        found.append(Statistic("ends", words, ends))
-    if not is_scale:
-        words = "{observed:.1%} of the values lie 3 SD and more from their mean, expected {expected:.1%}"
-        found.append(Statistic("tails", words, _far))
-    if is_real:
-        words = "the values are skewed by {observed:.2f}, expected {expected:.2f}"
-        found.append(Statistic("skewness", words, _skewness))
-    return found
+    def ends(of: Values) -> Array:
+        return np.asarray(((of.drawn <= lowest) | (of.drawn >= highest)).mean(axis=1))
+
+    share = "{{observed:.1%}} of the values {}, expected {{expected:.1%}}".format
+    every = (
+        (True, "scatter", "the values vary {observed:.3g} (variance), expected {expected:.3g}", _variance),
+        (is_count, "zeros", share("are 0"), zeros),
+        (is_scale, "ends", share("lie at an end of the scale"), ends),
+        (not is_scale, "tails", share("lie 3 SD and more from their mean"), _far),
+        (is_real, "skewness", "the values are skewed by {observed:.2f}, expected {expected:.2f}", _skewness),
+    )
+    return [Statistic(name, words, compute) for applies, name, words, compute in every if applies]
 
 
 def _variance(of: Values) -> Array:
     return np.asarray((of.residuals**2).mean(axis=1))
-
-
-def _zeros(of: Values) -> Array:
-    return np.asarray((of.drawn == 0.0).mean(axis=1))
 
 
 def _spread(of: Values) -> Array:
@@ -133,7 +125,6 @@ def _checked(
     n_draws: int,
     rng: np.random.Generator,
 ) -> list[dict[str, Any]]:
-    """Return the rows of one feature, from its observed values on the encoded scale, and their clusters."""
     order = np.argsort(labels, kind="stable")
     with_values, labels = np.unique(labels[order], return_inverse=True)
     column, posteriors = column[order], clusters.posteriors(index)[with_values]
@@ -166,7 +157,6 @@ def _checked(
 def _replicates(
     likelihood: Likelihood, posteriors: Array, labels: NDArray[np.int64], n: int, rng: np.random.Generator
 ) -> Values:
-    """Return n replicates of the values in sorted clusters, int64 (v,)."""
     clusters = list(zip(posteriors, np.bincount(labels).tolist(), strict=True))
     values = np.empty((n, labels.size))
     for replicate in range(n):

@@ -39,10 +39,8 @@ __all__ = ["assess_stability"]
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-_N_PERMUTED = 10
-"""Cohorts with permuted columns."""
-_OF_A_FIT = 0.3
-"""Time of the whole procedure in half a cohort, as a share of that of the fit."""
+_N_PERMUTED = 10  # cohorts with permuted columns
+_OF_A_FIT = 0.3  # time of the whole procedure in half a cohort, as a share of that of the fit
 
 
 @accepting(model=MODEL, frame=FRAME, whole_procedure=ON_OR_OFF)

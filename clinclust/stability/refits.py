@@ -69,7 +69,6 @@ class Procedure:
         return as_asked(fit, asked, self._floor(rows.size)).labels_
 
     def _with(self, seed: int) -> MAPDP:
-        """Return a copy of the model with the parameters of another search."""
         again = copy.copy(self.model)
         again.random_state, again.n_jobs, again.progress, again.max_seconds = seed, 1, False, None
         again.n_restarts = min(self.n_restarts, self.model.n_restarts)
@@ -97,9 +96,8 @@ class Refitted(NamedTuple):
 class Refitter:
     """Searches as the fit of a model did, from scratch, with its concentration, coarsening and block weights.
 
-    Where the subtypes of the model are unions of clusters, the clusters of a refit are merged along their own tree to
-    as many; to more, where the tree would join large subtypes before a few odd subjects. With a `procedure`, resamples
-    are refitted by it instead, with all that it chooses.
+    Where its subtypes are unions of clusters, those of a refit are merged to as many, or more where the tree would join
+    large subtypes before a few odd subjects. A `procedure` replaces this for resamples.
     """
 
     problem: Problem
@@ -143,7 +141,6 @@ class Refitter:
         return Refitted(labels, n_found)
 
     def _merged(self, problem: Problem, labels: Labels) -> Labels:
-        """Return the clusters merged to as many subtypes of enough subjects as were reported."""
         share = labels.size / self.problem.cohort.n_subjects
         large = self.model.cluster_sizes_[self.model.cluster_sizes_ >= FEW_SUBJECTS]
         enough = share * large.min() / 2.0 if large.size else 0.0

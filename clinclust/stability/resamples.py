@@ -90,7 +90,6 @@ def drawn(refitter: Refitter, kind: str, seed: np.random.SeedSequence) -> Draw:
 
 
 def _permuted(refitter: Refitter, rng: np.random.Generator) -> Problem:
-    """Return the problem with every column permuted, missing values with it."""
     problem = refitter.problem
     arrays = problem.cohort.arrays
     columns = rng.permuted(arrays.codes, axis=0), rng.permuted(arrays.values, axis=0)

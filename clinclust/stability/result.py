@@ -41,16 +41,7 @@ class Stability:
 
     Attributes
     ----------
-    subtypes : DataFrame, one row for each subtype
-        subtype, size, jaccard, band, meaning, dissolved, found_again (from half-samples), bootstrap_jaccard, and
-        jaccard_by_chance.
-    numbers : DataFrame
-        sample (half-sample, bootstrap or permuted), n_found (clusters), share of these refits.
-    subjects : DataFrame, N rows
-        own and others: the mean share of the other subjects of the own subtype, and of all other subjects, with whom a
-        subject came together.
-    sensitivity : DataFrame
-        change, n_subtypes, agreement: full refits with another concentration, prior strength or seed.
+    subtypes, numbers, subjects, sensitivity : DataFrame
     permuted_jaccard : float
         Mean Jaccard, weighed by size, of the clusters of at least 5 subjects in cohorts with permuted columns; NaN if
         none of these cohorts has two.
@@ -111,8 +102,7 @@ class Stability:
 
 
 DISSOLVED, RECOVERED = 0.5, 0.75
-"""A subtype is dissolved in a refit with at most the first Jaccard, and found again from the second on (Hennig 2007).
-"""
+"""Largest Jaccard of a subtype that is dissolved in a refit, and least of one that is found again (Hennig 2007)."""
 
 
 class Band(NamedTuple):
@@ -225,7 +215,6 @@ def sensitivity_table(refitter: Refitter, names: list[str], whole: list[Refitted
 
 
 def _mean(values: Array) -> Array:
-    """Return the mean over rows without NaN, float64 (K,); NaN where nothing is known."""
     known = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0))

@@ -151,7 +151,7 @@ def test_p_of_folds_are_combined_as_scipy_does(fitted):
     rng = np.random.default_rng(2)
     rows, labels = rng.permutation(240).reshape(2, 120), rng.integers(3, size=(2, 120))
     parts = [Part(r, z, np.eye(3)[z], 3) for r, z in zip(rows, labels, strict=True)]
-    found = association_of([Contrasted(values, "student")], parts, TestRules(3)).contrast
+    found = association_of([Contrasted(values, "student")], parts, TestRules(3))[0]
     each = [contrast_of(values[r], z, "student").p for r, z in zip(rows, labels, strict=True)]
     expected = stats.combine_pvalues(each, method="fisher")
     np.testing.assert_allclose((found.statistic, found.p), expected, rtol=1e-12)
@@ -162,9 +162,9 @@ def test_small_subtypes_take_no_part():
     values = np.arange(20.0)
     labels = np.repeat([0, 1, 2], [10, 8, 2])
     part = [Part(np.arange(20), labels, np.eye(3)[labels], 3)]
-    assert association_of([Contrasted(values, "student")], part, TestRules(3)).contrast.test == "Student's t"
-    assert association_of([Contrasted(values, "student")], part, TestRules(3)).n == 18
-    assert association_of([Contrasted(values, "student")], part, TestRules(2)).contrast.test == "ANOVA"
+    assert association_of([Contrasted(values, "student")], part, TestRules(3))[0].test == "Student's t"
+    assert association_of([Contrasted(values, "student")], part, TestRules(3))[1] == 18
+    assert association_of([Contrasted(values, "student")], part, TestRules(2))[0].test == "ANOVA"
 
 
 def pairs(n=400, seed=4, block=None):
