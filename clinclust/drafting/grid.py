@@ -75,6 +75,8 @@ class Numbers(NamedTuple):
 def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """Return numbers (m,) with their counts (m,) on the grid on which they are written.
 
+    >>> import numpy as np
+    >>> from clinclust.drafting.grid import numbers_on_grid
     >>> numbers_on_grid(np.array([0.5, 1.0, 2.5]), np.ones(3)).step
     0.5
     """

@@ -28,6 +28,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), and otherwise by the
     number that each begins with; one level without a number may say that there is nothing to grade, and is the lowest.
 
+    >>> from clinclust.drafting.levels import order_of
     >>> order_of(["25_to_29.9", "30_or_more", "18.5_to_24.9"]), order_of(["severe", "None", "mild"])
     ([2, 0, 1], [1, 2, 0])
     >>> order_of(["smallcell", "squamous", "adeno"]) is None
@@ -159,6 +160,7 @@ def _says_absent(text: str) -> bool:
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     """Return the indices of two labels, that for no first; None if neither is known to mean one of them.
 
+    >>> from clinclust.drafting.levels import no_before_yes
     >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
     ([1, 0], [1, 0], None)
     """

@@ -70,7 +70,9 @@ def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]
     a sample of the subjects, drawn with a fixed seed, and what is found is looked at in all.
 
     >>> import clinclust as cc
+    >>> import numpy as np
     >>> import pandas as pd
+    >>> from clinclust.drafting.redundancy import applied, redundancies
     >>> nodes = np.random.default_rng(0).poisson(3, 200)
     >>> cohort = pd.DataFrame({"nodes": nodes, "four_or_more_nodes": (nodes >= 4).astype(int)})
     >>> kinds = {"nodes": "poisson", "four_or_more_nodes": "bernoulli"}

@@ -45,6 +45,7 @@ def read_dictionary(path: str | os.PathLike[str], columns: Sequence[str], *, she
     table is described.
 
     >>> from pathlib import Path
+    >>> from clinclust.files.dictionaries import read_dictionary
     >>> _ = Path("codebook.csv").write_text("variable,values,unit\nsex,1=male; 2=female,\ncrp,,mg/L\n")
     >>> dictionary = read_dictionary("codebook.csv", ["sex", "crp"])
     >>> dictionary.notes["sex"].levels, dictionary.notes["crp"].unit

@@ -40,6 +40,7 @@ MISSING_SIGNS = frozenset(data("missing_words")["short"]["signs"])
 def plain_text(text: str) -> str:
     """Return a text without HTML elements and comments, its entities as characters, with single spaces.
 
+    >>> from clinclust.files.dictionaries.words import plain_text
     >>> plain_text("<div class='rich-text-field-label'><p>CRP &lt;5<br>mg/L</p></div>")
     'CRP <5 mg/L'
     """
@@ -65,6 +66,7 @@ def folded(text: str) -> str:
 def words_of(text: str) -> list[str]:
     """Return the words of a text, without case, accents and signs.
 
+    >>> from clinclust.files.dictionaries.words import words_of
     >>> words_of(" Non réalisé (refus) ")
     ['non', 'realise', 'refus']
     """
