@@ -119,9 +119,7 @@ class TableRead:
     frame: pd.DataFrame
     remarks: list[str] = field(default_factory=list)  # each a sentence without the name of the file
     notes: list[ColumnNotes] = field(default_factory=list)  # of each column; empty if the file says nothing of any
-    places: list[int] = field(
-        default_factory=list
-    )  # of the columns in the file, from 1; empty if 1, 2, 3, ...
+    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1; empty if 1, 2, 3, ...
     unread: list[int] = field(default_factory=list)  # places of columns without a name whose values were not kept
     n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
 
