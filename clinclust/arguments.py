@@ -1,7 +1,6 @@
 """The kinds of arguments that public functions take, checked before a function runs.
 
-A check says what every argument at fault is, and what it must be. What depends on the data (the columns of a frame, the
-names of features) is checked where the data are known.
+What depends on the data (the columns of a frame, the names of features) is checked where the data are known.
 """
 
 from __future__ import annotations
@@ -17,40 +16,10 @@ from typing import Any, ParamSpec, TypeVar
 
 from clinclust.errors import InputError
 
-__all__ = [
-    "ASSOCIATIONS",
-    "AXES",
-    "BY_FEATURE",
-    "COMPARISONS",
-    "EXPLANATION",
-    "FRAME",
-    "FRAME_OF_TESTS",
-    "GENERATOR",
-    "LABELS",
-    "METHOD_COMPARISON",
-    "MODEL",
-    "MOMENT",
-    "NAMES",
-    "NOTHING",
-    "NUMBER",
-    "ON_OR_OFF",
-    "PATH",
-    "POSTERIOR",
-    "RESOLUTION_PATH",
-    "SCHEMA",
-    "SEED",
-    "SIZES",
-    "STABILITY",
-    "TEXT",
-    "TEXTS",
-    "WHOLE",
-    "WHOLES",
-    "WHOLE_COMPARISONS",
-    "WITHHELD",
-    "Kind",
-    "accepting",
-    "either",
-]
+__all__ = ["ASSOCIATIONS", "AXES", "BY_FEATURE", "COMPARISONS", "EXPLANATION", "FRAME", "FRAME_OF_TESTS", "GENERATOR"]
+__all__ += ["LABELS", "METHOD_COMPARISON", "MODEL", "MOMENT", "NAMES", "NOTHING", "NUMBER", "ON_OR_OFF", "PATH"]
+__all__ += ["POSTERIOR", "RESOLUTION_PATH", "SCHEMA", "SEED", "SIZES", "STABILITY", "TEXT", "TEXTS", "WHOLE", "WHOLES"]
+__all__ += ["WHOLE_COMPARISONS", "WITHHELD", "Kind", "accepting", "either"]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -58,28 +27,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of argument.
-
-    Attributes
-    ----------
-    allowed : str
-        Completes the sentence "frame must be ...".
-    accepts : callable
-        Returns whether a value is of this kind.
-    """
+    """A kind of argument: the end of the sentence "frame must be ...", and whether a value is of this kind."""
 
     allowed: str
     accepts: Callable[[Any], bool]
 
 
 def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Return a decorator that refuses arguments of another kind; a default is always accepted.
-
-    Raises
-    ------
-    ValueError
-        By the decorated function, if arguments are of another kind. The message lists all of them by name.
-    """
+    """Return a decorator that refuses, all in one message, arguments of another kind; a default is accepted."""
 
     def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         parameters = signature(function)
@@ -145,7 +100,6 @@ def _is_column(value: object) -> bool:
 
 
 def _all_are(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    """Return whether a value is a sequence, array or index, and every element is of a kind."""
     return lambda value: _is_column(value) and all(map(kind, value))
 
 

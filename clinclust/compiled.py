@@ -3,20 +3,19 @@
 Kernels release the global interpreter lock (restarts run on threads), are cached on disk, follow IEEE arithmetic for
 division, and never use ``fastmath``, which would assume that no value is NaN: missing values are NaN.
 
-Numba counts a reference whenever an array is passed to a function or assigned to another name. The count takes as long
-as a dozen additions, and it takes much of the compile time. The innermost functions therefore receive pointers
-(`flat`) instead of arrays. The outermost kernel must keep the array alive, and indices are not checked.
-
-Three environment variables select slower kernels, which help to find mistakes.
+Numba counts a reference whenever an array is passed to a function or assigned to another name, which takes as long as
+a dozen additions. The innermost functions therefore receive pointers (`flat`) instead of arrays. The outermost kernel
+must keep the array alive, and indices are not checked. Three environment variables select slower kernels, which help
+to find mistakes.
 
 CLINCLUST_PLAIN_KERNELS=1
-    The kernels use no hand-written LLVM code: arrays replace pointers, and the innermost loops are plain Python
-    (`clinclust.engine.kernels.inner_loops`). The results have the same bits.
+    Arrays replace pointers, and the innermost loops are plain Python (`clinclust.engine.kernels.inner_loops`). The
+    results have the same bits.
 NUMBA_BOUNDSCHECK=1
     Arrays replace pointers, and every index is checked. The results have the same bits.
 NUMBA_DISABLE_JIT=1
-    The plain kernels run without compilation, so that a debugger can step through them. Results may differ in the last
-    digits, because Python's `math.lgamma` differs from numba's.
+    The plain kernels run without compilation, for a debugger. Results may differ in the last digits, because Python's
+    `math.lgamma` differs from numba's.
 """
 
 from __future__ import annotations
@@ -72,10 +71,7 @@ def kernel(function: Function) -> Function:
 
 
 def subkernel(function: Function) -> Function:
-    """Compile a function that only kernels call.
-
-    It has no Python wrapper, because the wrapper would take a quarter of the compile time.
-    """
+    """Compile a function that only kernels call; a Python wrapper would take a quarter of the compile time."""
     return _compiled(function, _ONLY_FROM_KERNELS)
 
 

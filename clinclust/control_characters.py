@@ -42,11 +42,7 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return `text` on one line, cut and ended by an ellipsis if it is wider than `width` characters.
-
-    Characters that hide or reorder others are made visible (see `visible`). Wide characters, such as Chinese ones,
-    count twice.
-    """
+    """Return `text` on one line, visible, and cut to `width` characters, of which wide ones (Chinese) count twice."""
     text = visible(" ".join(text.split()))
     if _cells(text) <= width:
         return text

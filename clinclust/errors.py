@@ -12,16 +12,8 @@ from clinclust.control_characters import on_one_line, visible
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "CohortError",
-    "CohortWarning",
-    "InputError",
-    "MissingPackageError",
-    "NotFittedError",
-    "SchemaError",
-    "missing_package",
-    "not_fitted",
-]
+__all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", "NotFittedError", "SchemaError"]
+__all__ += ["missing_package", "not_fitted"]
 
 _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500
@@ -34,10 +26,7 @@ def _cut(text: str, length: int) -> str:
 
 
 def _listed(heading: str, lines: list[str]) -> tuple[str, bool]:
-    """Return a message of the heading and the first of the lines, each cut, and whether there are more.
-
-    The message ends with how many more there are.
-    """
+    """Return a message of the heading and the first lines, each cut, and whether there are more."""
     shown: list[str] = []
     for line in lines[:_SHOWN_FAILURES]:
         cut = _indented(_cut(line, _LONGEST_LINE))
@@ -51,26 +40,24 @@ def _listed(heading: str, lines: list[str]) -> tuple[str, bool]:
 
 
 def _where_all_are(attribute: str, has_more: bool) -> str:
-    """Return the end of a message that does not list all that was found: where a Python user finds the rest."""
+    """Return the end of an incomplete message: where a Python user finds the rest."""
     return f"\n  (the `{attribute}` attribute of this error holds all)" if has_more else ""
 
 
 def _indented(text: str) -> str:
-    """Return the text with its further lines indented, so that none can be taken for an item of its own."""
     return text.replace("\n", "\n      ")
 
 
 class InputError(ValueError):
     """The input (a file, a table or a parameter) cannot be used.
 
-    The message states what was given, what was expected and how to repair it. If the package raises a ValueError that
-    is not an InputError, that is a bug in the package. Names and values of the data stand in the message with a visible
-    sign for each character that would hide or reorder others, or command a terminal.
+    The message states what was given, what was expected and how to repair it. A ValueError of the package that is not
+    an InputError is a bug. Characters of the data that hide or reorder others, or command a terminal, are replaced.
 
     Attributes
     ----------
     at_command_line : str
-        The message without its end that only helps in Python: the same words, for readers without Python.
+        The message without its end that only helps in Python.
     """
 
     def __init__(self, message: str = "", *, in_python: str = "") -> None:
@@ -81,14 +68,14 @@ class InputError(ValueError):
 class NotFittedError(InputError, AttributeError):
     """A model was asked for something that it has after a fit only. The message says how to fit it.
 
-    Code that catches ``sklearn.exceptions.NotFittedError`` catches this error as well (`not_fitted`).
+    Code that catches ``sklearn.exceptions.NotFittedError`` catches this error as well.
     """
 
 
 def not_fitted(message: str) -> NotFittedError:
-    """Return the error, also as an instance of scikit-learn's `NotFittedError` where scikit-learn is in use.
+    """Return the error, also as an instance of scikit-learn's `NotFittedError` if scikit-learn is imported.
 
-    Nobody can catch the exception of a package that was not imported, so scikit-learn is never imported for it.
+    Otherwise its error cannot be caught, so scikit-learn is never imported for it.
     """
     exceptions = sys.modules.get("sklearn.exceptions")
     return NotFittedError(message) if exceptions is None else _both(exceptions.NotFittedError)(message)
@@ -106,15 +93,7 @@ class MissingPackageError(ImportError):
 
 
 def missing_package(need: str, package: str) -> MissingPackageError:
-    """Return the error of a package that is not installed. It names the package, since no index has clinclust's extras.
-
-    Parameters
-    ----------
-    need : str
-        What needs the package, as the subject of a sentence.
-    package : str
-        Name of the package at its index.
-    """
+    """Return the error that `need`, the subject of a sentence, needs a package, by its name at its index."""
     return MissingPackageError(f"{need} needs {package}: pip install {package}")
 
 
@@ -154,9 +133,8 @@ class CohortError(InputError):
     Attributes
     ----------
     failures : pandas.DataFrame
-        One row for each kind of failure in each column. Its columns are ``column``, ``expected``, ``rows`` (the
-        number of rows at fault), ``first_rows`` (index labels of the first of them), ``examples`` (offending values)
-        and ``repair`` (how to correct them).
+        One row for each kind of failure in each column: ``column``, ``expected``, ``rows`` (how many are at fault),
+        ``first_rows`` (index labels of the first of them), ``examples`` (offending values) and ``repair``.
 
     Examples
     --------
@@ -187,7 +165,6 @@ class CohortError(InputError):
 
 
 def _sentence(failure: dict[Hashable, Any]) -> str:
-    """Return one failure of a cohort in words."""
     said = f"{_cut(on_one_line(str(failure['column'])), _LONGEST_NAME)}: expected {failure['expected']}"
     if failure["rows"]:
         rows = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])
@@ -203,7 +180,7 @@ class CohortWarning(UserWarning):
 
     Examples
     --------
-    A feature with one value is kept out of the clustering, and said to be:
+    A feature with one value is uninformative:
 
     >>> import warnings
     >>> import clinclust as cc

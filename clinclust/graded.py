@@ -19,25 +19,15 @@ _GRADES = 127
 class Graded(NamedTuple):
     """Features as columns whose weighted squared correlations add up: ranks, or one indicator per nominal level."""
 
-    columns: Array
-    """(N, C), NaN = missing."""
+    columns: Array  # (N, C), NaN = missing
     weights: Array
     """(C,) 1 for ranks, (1 - p) / (L - 1) for the indicator of a level with frequency p. With these weights, the n r^2
     of the L indicators add up to chi-squared divided by L - 1."""
-    owners: Whole
-    """(C,) index of the feature of each column, 0 .. D - 1."""
+    owners: Whole  # (C,) index of the feature of each column, 0 .. D - 1
 
 
 def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Array]) -> Graded:
-    """Return graded columns of features.
-
-    Parameters
-    ----------
-    features : iterable of (float64 (N,), bool)
-        The values of each feature, NaN = missing, and whether the feature is nominal.
-    ranks : callable
-        `mid_ranks` or `whole_ranks`.
-    """
+    """Return graded columns of features: of each its values (N,), NaN = missing, and whether it is nominal."""
     columns, weights, owners, n_subjects = [], [], [], 0
     for owner, (values, is_unordered) in enumerate(features):
         n_subjects = values.size
@@ -75,25 +65,17 @@ def whole_ranks(values: Array) -> Array:
 class PairedMoments(NamedTuple):
     """Moments of each column of one table with each column of another, over the rows in which both are observed."""
 
-    n: Array
-    """The number of these rows, at least 1."""
+    n: Array  # the number of these rows, at least 1
     covariance: Array
-    own_variance: Array
-    """Of the column of the first table."""
+    own_variance: Array  # of the column of the first table
     other_variance: Array
-    """Of the column of the second table."""
 
 
 def paired_moments(own: Array, other: Array) -> PairedMoments:
-    """Return the moments of the columns of two tables in pairs, each float64 (C_own, C_other).
+    """Return the moments of the columns of two tables, float64 (N, C), NaN = missing, in pairs (C_own, C_other).
 
     If the columns hold whole numbers (see `whole_ranks`), all sums of products are exact, so that the digits do not
     depend on the threads of BLAS.
-
-    Parameters
-    ----------
-    own, other : float64 (N, C)
-        NaN = missing.
     """
     own_seen, other_seen = (~np.isnan(own)).astype(np.float64), (~np.isnan(other)).astype(np.float64)
     own, other = np.where(np.isnan(own), 0.0, own), np.where(np.isnan(other), 0.0, other)

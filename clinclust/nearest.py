@@ -11,10 +11,7 @@ _LONGEST_SHOWN = 200
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice closest to `word`, or None if none is close.
-
-    Letter case and outer white space are ignored. The similarity is the ratio of `difflib`; it must be at least 0.6.
-    """
+    """Return the choice closest to `word` but for case and white space (`difflib`, ratio .6 or more), or None."""
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.strip().casefold(), choice)

@@ -1,16 +1,12 @@
-"""The stages of long work, told in their order: as bars on a terminal, and as lines in logs.
+"""The stages of long work, as progress bars on a terminal and as lines in logs.
 
-Whoever does long work wraps each part of it in a stage. On a terminal a stage is a progress bar. Everywhere it is
-logged to the logger ``clinclust.progress`` at the level INFO: that it runs; now and then how far it is, and how long it
-will still take; and its seconds when it has ended. A stage that ends within a second is not told at all.
+A stage is logged to ``clinclust.progress`` at the level INFO: that it runs; now and then how far it is, and how long
+it will still take; and its seconds when it has ended. A stage that ends within a second is not reported.
 
     with PROGRESS.stage("associations", total=len(features)) as advance:
         for feature in features:
             test(feature)
             advance()
-
-`stages_told` passes these lines to a function; the command line uses it where no terminal shows bars. In a notebook or
-a script, ``logging.basicConfig(level="INFO")`` shows them.
 """
 
 from __future__ import annotations
@@ -23,55 +19,45 @@ from dataclasses import dataclass, replace
 from itertools import chain, count
 from threading import Event, Thread
 
-__all__ = ["SILENT", "Progress", "stages_told"]
+__all__ = ["SILENT", "Progress", "reporting_stages"]
 
 logger = logging.getLogger("clinclust.progress")
 
-_TOLD_AFTER = 1.0
-"""Seconds after which a stage is told."""
-
-
-_TOLD_AGAIN = (10.0, 30.0, 60.0)
-"""Seconds after which a stage that still runs is told again; from the last on, it is told every so many seconds."""
+_REPORTED_AFTER = 1.0  # seconds
+_REPORTED_AGAIN = (10.0, 30.0, 60.0)
+"""Seconds after which a stage that still runs is reported again, and then in such intervals as the last."""
 
 
 @dataclass(frozen=True)
 class Progress:
-    """Tells the stages of long work.
+    """Reports the stages of long work.
 
     Attributes
     ----------
     shown : bool
-        Whether stages are told; a part of a larger stage tells nothing itself.
+        Whether stages are reported; a part of a larger stage is not.
     about : str
-        What the stages are done for, if that is a part of the work; it precedes their names.
+        The part of the work that the stages are of; it precedes their names.
     """
 
     shown: bool = True
     about: str = ""
 
     def within(self, about: str) -> Progress:
-        """Return the same for stages that are done for a part of the work, such as "powers of blocks"."""
+        """Return the same for the stages of a part of the work, such as "block weights"."""
         return replace(self, about=f"{self.about}, {about}" if self.about else about)
 
     @contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[Callable[[], object]]:
-        """Tell a stage while the block runs; the block calls what it gets after each step.
-
-        Parameters
-        ----------
-        name : str
-            What is done, in a word or a few, as "restarts".
-        total : int, optional
-            Number of steps, or the largest possible; None if it is unknown.
-        """
+        """Report a stage of at most `total` steps while the block runs, which calls what it gets after each."""
         if not self.shown:
-            yield _nothing
+            yield lambda: None
             return
         from tqdm import tqdm
 
         called = f"{self.about}: {name}" if self.about else name
-        with _logged(called, total) as count, tqdm(total=total, desc=called, delay=_TOLD_AFTER, disable=None) as bar:
+        shown = tqdm(total=total, desc=called, delay=_REPORTED_AFTER, disable=None)
+        with _logged(called, total) as count, shown as bar:
 
             def advance() -> None:
                 count()
@@ -81,11 +67,6 @@ class Progress:
 
 
 SILENT = Progress(shown=False)
-"""Tells nothing."""
-
-
-def _nothing() -> None:
-    """Take note of a step of a stage that is not told."""
 
 
 @contextmanager
@@ -93,14 +74,14 @@ def _logged(name: str, total: int | None) -> Iterator[Callable[[], None]]:
     """Log a stage now and then from its first second on, and its seconds when it has ended; yield what counts steps."""
     stage = _Stage(name, total)
     ended = Event()
-    teller = Thread(target=stage.tell_until, args=(ended,), name="clinclust-stage", daemon=True)
+    reporter = Thread(target=stage.report_until, args=(ended,), name="clinclust-stage", daemon=True)
     with suppress(RuntimeError):  # the system allows no more threads: the work matters, not the line
-        teller.start()
+        reporter.start()
     try:
         yield stage.count
     finally:
         ended.set()
-    if stage.is_told:
+    if stage.was_reported:
         logger.info("%s: done in %s", name, _duration(stage.seconds))
 
 
@@ -110,7 +91,7 @@ class _Stage:
     def __init__(self, name: str, total: int | None) -> None:
         self._name, self._total = name, total
         self._began, self._done = time.monotonic(), 0
-        self.is_told = False
+        self.was_reported = False
 
     @property
     def seconds(self) -> float:
@@ -121,16 +102,16 @@ class _Stage:
         """Take note of a step."""
         self._done += 1
 
-    def tell_until(self, ended: Event) -> None:
-        """Log the stage after the seconds at which it is told, until it has ended."""
-        for after in chain((_TOLD_AFTER,), _TOLD_AGAIN, count(2 * _TOLD_AGAIN[-1], _TOLD_AGAIN[-1])):
+    def report_until(self, ended: Event) -> None:
+        """Log the stage after the seconds at which it is reported, until it has ended."""
+        for after in chain((_REPORTED_AFTER,), _REPORTED_AGAIN, count(2 * _REPORTED_AGAIN[-1], _REPORTED_AGAIN[-1])):
             if ended.wait(max(0.0, after - self.seconds)):
                 return
             logger.info("%s: %s", self._name, self._state())
-            self.is_told = True
+            self.was_reported = True
 
     def _state(self) -> str:
-        if not self.is_told:
+        if not self.was_reported:
             return "running" if self._total is None else f"running, at most {self._total:,}"
         if self._total is None or not 0 < self._done <= self._total:
             return f"running for {_duration(self.seconds)}"
@@ -143,14 +124,8 @@ def _duration(seconds: float) -> str:
 
 
 @contextmanager
-def stages_told(tell: Callable[[str], object]) -> Iterator[None]:
-    """Call `tell` with each line about a stage while the block runs.
-
-    Parameters
-    ----------
-    tell : callable
-        Takes one line of text, on any thread.
-    """
+def reporting_stages(tell: Callable[[str], object]) -> Iterator[None]:
+    """Call `tell` with each line about a stage, on any thread, while the block runs."""
     handler = _Calling(tell)
     level = logger.level
     logger.addHandler(handler)
@@ -163,8 +138,6 @@ def stages_told(tell: Callable[[str], object]) -> Iterator[None]:
 
 
 class _Calling(logging.Handler):
-    """A handler that passes each line to a function."""
-
     def __init__(self, tell: Callable[[str], object]) -> None:
         super().__init__(logging.INFO)
         self._tell = tell

@@ -72,8 +72,8 @@ def read_cohort(
     encoding : str, optional
         Encoding of a text file, or of a file of a statistical program that states it wrongly; by default it is found.
     header_row : int, optional
-        The row of the names of the columns, as a spreadsheet counts it; by default it is found. 0 says that there is
-        none: columns are then named ``column 1`` and so on.
+        The row of the names of the columns, as a spreadsheet counts it; by default it is found. 0 is none: columns are
+        then named ``column 1`` and so on.
     rows : str, optional
         The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. Each of these is
         one, even if it looks like a total, and no other row is. The other options choose among these.
@@ -81,9 +81,8 @@ def read_cohort(
         The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are.
     where : str, optional
         Keep the rows that meet a condition, such as ``visit == 'baseline' and 18 <= age < 65``; `and`, `or`, `not`,
-        `in`, `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as the column
-        writes them (``crp > '5,2'``), and dates as usual (``seen >= '01.03.2020'``). A number with a unit or a flag in
-        its cell is not compared.
+        `in`, `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as in the column
+        (``crp > '5,2'``), and dates as usual (``seen >= '01.03.2020'``). A number with a unit or flag is not compared.
     only, drop : list of str, optional
         Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
     one_row_per : str, optional
@@ -117,12 +116,10 @@ def read_cohort(
     Warns
     -----
     CohortWarning
-        For everything that was guessed, left out or chosen, and that a reader of a workbook sees otherwise.
+        For everything that was guessed, left out or chosen, or that a spreadsheet program shows otherwise.
 
     Examples
     --------
-    Every cell stays the text that it is in the file:
-
     >>> import clinclust as cc
     >>> import pandas as pd
     >>> cohort = pd.DataFrame({"patient": ["001", "002"], "icd": ["1E5", "G20"], "falls": ["NA", 3]})
@@ -137,10 +134,10 @@ def read_cohort(
     choice = RowChoice(where, one_row_per, keep, by, dates, rows)
     if choice.problems():
         raise InputError("; ".join(choice.problems()))
-    frame, told = cohort_table(
+    frame, remarks = cohort_table(
         path, choice, sheet=sheet, encoding=encoding, header_row=header_row, decimal=decimal, only=only, drop=drop
     )
-    for remark in told:
+    for remark in remarks:
         warnings.warn(remark, CohortWarning, stacklevel=3)
     note_several_rows(frame, subjects_with_several_rows(frame))
     return frame

@@ -9,18 +9,18 @@ import pytest
 
 import clinclust as cc
 from clinclust import progress
-from clinclust.progress import SILENT, Progress, stages_told
+from clinclust.progress import SILENT, Progress, reporting_stages
 
 
 @pytest.fixture
 def at_once(monkeypatch):
     """Tell every stage, however short."""
-    monkeypatch.setattr(progress, "_TOLD_AFTER", 0.0)
+    monkeypatch.setattr(progress, "_REPORTED_AFTER", 0.0)
 
 
 def lines_of(work):
     lines = []
-    with stages_told(lines.append):
+    with reporting_stages(lines.append):
         work()
     return lines
 
@@ -40,7 +40,7 @@ def test_a_stage_is_told_when_it_runs_and_when_it_has_ended(at_once):
 
 
 def test_a_long_stage_is_told_again_with_how_far_it_is(at_once, monkeypatch):
-    monkeypatch.setattr(progress, "_TOLD_AGAIN", (0.1, 0.2, 0.3))
+    monkeypatch.setattr(progress, "_REPORTED_AGAIN", (0.1, 0.2, 0.3))
     _, first, *_, last = lines_of(stage("drafting columns", 4, seconds=0.5))
     assert first == "drafting columns: 1 of at most 4 in 0 s; up to about 0 s left"
     assert last == "drafting columns: done in 1 s"
@@ -96,7 +96,7 @@ def test_the_stages_of_drafting_are_told_unless_nobody_asks(monkeypatch):
 
 def test_short_and_silent_stages_are_not_told(monkeypatch):
     assert lines_of(stage("restarts")) == []
-    monkeypatch.setattr(progress, "_TOLD_AFTER", 0.0)
+    monkeypatch.setattr(progress, "_REPORTED_AFTER", 0.0)
     assert lines_of(stage("restarts", shown=False)) == []
     with SILENT.stage("restarts") as advance:
         advance()

@@ -103,9 +103,9 @@ def _carried_out(options: argparse.Namespace) -> int:
 
 def _stages_in_lines() -> AbstractContextManager[None]:
     """Tell the stages of long work in lines where no terminal shows their bars."""
-    from clinclust.progress import stages_told
+    from clinclust.progress import reporting_stages
 
-    return nullcontext() if sys.stderr.isatty() else stages_told(lambda line: tell(f"clinclust: {line}"))
+    return nullcontext() if sys.stderr.isatty() else reporting_stages(lambda line: tell(f"clinclust: {line}"))
 
 
 def _show_warning(message: Warning | str, *details: object, **more: object) -> None:

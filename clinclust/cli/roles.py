@@ -75,7 +75,7 @@ def with_roles_asked(options: RoleOptions, schema: FeatureSchema, table: pd.Data
     roles = roles_asked_for(options)
     if not roles:
         return schema
-    from clinclust.drafting.wanted_roles import with_wanted_roles
+    from clinclust.drafting.draft import with_wanted_roles
     from clinclust.schema.yaml_writer import yaml_line
 
     changed = with_wanted_roles(schema, table, roles)

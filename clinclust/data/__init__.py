@@ -1,7 +1,4 @@
-"""Words, units, codes and instruments as data: TOML files in this folder, all read by `data`.
-
-What is special is a line in one of these files; what is a rule is code elsewhere.
-"""
+"""Words, units, codes and instruments as data: TOML files in this folder, all read by `data`."""
 
 from __future__ import annotations
 

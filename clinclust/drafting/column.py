@@ -20,32 +20,15 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table as its distinct texts. Cells without a value or text are not among them.
-
-    Attributes
-    ----------
-    name : str
-    codes : int64 ndarray, shape (N,)
-        The index of the text of each row; -1 where the cell is empty.
-    texts : tuple of str
-        The distinct texts without outer white space, sorted.
-    counts : int64 ndarray, shape (len(texts),)
-        The number of cells that hold each text.
-    notes : ColumnNotes
-        What the file says of the column.
-    is_time : bool
-        Whether the cells are dates or times by their type.
-    order : tuple of str
-        All levels from low to high, if the column is an ordered categorical of pandas; otherwise empty.
-    """
+    """A column of a table as its distinct texts. Cells without a value or text are not among them."""
 
     name: str
-    codes: NDArray[np.int64]
-    texts: tuple[str, ...]
-    counts: NDArray[np.int64]
+    codes: NDArray[np.int64]  # (N,) the index of the text of each row; -1 where the cell is empty
+    texts: tuple[str, ...]  # distinct, without outer white space, sorted
+    counts: NDArray[np.int64]  # (len(texts),) the number of cells that hold each text
     notes: ColumnNotes = field(default_factory=ColumnNotes)
-    is_time: bool = False
-    order: tuple[str, ...] = ()
+    is_time: bool = False  # whether the cells are dates or times by their type
+    order: tuple[str, ...] = ()  # all levels from low to high of an ordered categorical of pandas
 
     @property
     def n_observed(self) -> int:
@@ -78,15 +61,7 @@ class Column:
 
 
 def column_of(name: str, cells: pd.Series, notes: ColumnNotes) -> Column:
-    """Return a column as its distinct texts.
-
-    Parameters
-    ----------
-    name : str
-    cells : pandas.Series, shape (N,)
-        Cells of any type.
-    notes : ColumnNotes
-    """
+    """Return cells of any type as a column."""
     found = text_cells(cells)
     texts = sorted({text for text in found.texts if text})
     place = {text: index for index, text in enumerate(texts)}

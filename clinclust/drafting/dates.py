@@ -33,8 +33,7 @@ _FEWEST = 8
 def dates_in(column: Column) -> str:
     """Return what dates or times the column holds, in words; empty if it holds others.
 
-    Whole numbers are dates if so many of them can be read as day, month and year as no other numbers would, given that
-    about a third of them could by chance.
+    Whole numbers are dates if so many of them are a day, a month and a year as no other numbers would be by chance.
     """
     if column.is_time:
         return "dates or times"
@@ -75,7 +74,7 @@ def _is_written_date(text: str) -> bool:
 
 
 def _is_compact(texts: list[str], width: int, form: str) -> bool:
-    """Return whether whole numbers are dates: all are valid, which would be a chance of e^-7 at most for others."""
+    """Return whether whole numbers are dates: all are valid, which has a chance of e^-7 at most for others."""
     if not all(width - 1 <= len(text) <= width for text in texts) or len(texts) * -np.log(_SHARE_OF_CHANCE) < _CLEAR:
         return False
     with warnings.catch_warnings():

@@ -19,7 +19,6 @@ from clinclust.drafting.roles import (
     paired_roles,
     repeated_measurements,
 )
-from clinclust.drafting.wanted_roles import with_wanted_roles
 from clinclust.errors import CohortError, SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.chosen_columns import refuse_many_columns
@@ -29,7 +28,8 @@ from clinclust.files.selection.repeated_subjects import repeated_subjects
 from clinclust.files.selection.row_choice import rows_taken
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.progress import SILENT, Progress
-from clinclust.schema.changed_roles import role_problems
+from clinclust.roles import NEEDS_LIKELIHOOD
+from clinclust.schema.changed_roles import WRITE_LIKELIHOOD, needs_likelihood, role_problems
 from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
@@ -37,7 +37,39 @@ from clinclust.schema.reading import read_column
 from clinclust.schema.rules import block_key
 from clinclust.schema.validation import refuse_unusable
 
-__all__ = ["draft_schema"]
+__all__ = ["draft_schema", "with_wanted_roles"]
+
+
+def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping[str, str]) -> FeatureSchema:
+    """Return the schema with these roles by name.
+
+    A feature that needs a likelihood for its role and has none is drafted by the values of its column alone; its
+    comment says so. SchemaError lists the unknown names and roles, and the columns whose values give no likelihood.
+    """
+    problems = role_problems(roles, schema.names)
+    notes = notes_of(frame)
+    features, comments = [], dict(schema.comments)
+    for feature in schema:
+        name = feature.name
+        role = roles.get(name, feature.role)
+        if role in NEEDS_LIKELIHOOD and feature.likelihood is None and name in frame:
+            column = column_of(name, frame[name], notes.get(name, ColumnNotes()))
+            with np.errstate(all="ignore"):
+                drafted = proposed(column.without(set(schema.missing_codes_of(feature))), is_wanted=True)
+            if "likelihood" in drafted.fields:
+                kept = {key: value for key, value in feature.content().items() if key not in ("name", "role")}
+                feature = Feature(**{**kept, **drafted.fields, "name": name, "role": role})
+                comments[name] = f"drafted by its values; {drafted.comment()}"
+            else:
+                need = needs_likelihood(name, role)
+                problems.append(f"{need}, and its values give none ({drafted.reason}): {WRITE_LIKELIHOOD}")
+        features.append(feature)
+    if problems:
+        raise SchemaError(problems)
+    changed = schema.with_changed(features)
+    changed.comments.update({name: comment for name, comment in comments.items() if comment})
+    return changed.with_roles(roles)
+
 
 _MOST_COLUMNS = 5_000
 """Columns are compared in pairs: with 200 rows, 2,000 take 25 CPU seconds; 5,000 take 90, and 2.5 GB."""
@@ -55,20 +87,19 @@ def draft_schema(
     frame : pandas.DataFrame, shape (N, D)
         One row per subject, as text (from `read_cohort`) or typed.
     roles : mapping of str to str, optional
-        Roles of columns that are known, by name, as ``{"trt": "cluster"}``: the draft keeps to them. A column that is
-        to be clustered on or described has the likelihood that its values show, whatever its name says.
+        Roles of columns by name, as ``{"trt": "cluster"}``. A column that is to be clustered on or described has the
+        likelihood that its values show, whatever its name says.
     progress : bool
-        Tell each stage that takes longer than a second, as `MAPDP` does.
+        Whether stages that take longer than a second are reported, as by `MAPDP`.
 
     Returns
     -------
     FeatureSchema
         One feature per column, in the order of the table. The attribute `comments` holds the reason for each, which
         `to_yaml` writes above the feature; where another kind is nearly as probable, it says which. Columns that
-        repeat what others say form a `block`, or are described only; identifiers, arms of a trial, outcomes, times and
-        sites do not form subtypes, and their roles say why. What the file says of its columns
-        (``frame.attrs["column_notes"]``, from `read_cohort`) comes before what the values show. `rows` says which rows
-        `read_cohort` was told to take.
+        repeat others form a `block`, or are not clustered on; identifiers, arms, outcomes, times and sites do not
+        form subtypes, and their roles say why. What the file says of its columns (``frame.attrs["column_notes"]``,
+        from `read_cohort`) comes before what the values show. `rows` says which rows `read_cohort` took.
 
     Raises
     ------
@@ -87,8 +118,7 @@ def draft_schema(
     >>> import numpy as np
     >>> import pandas as pd
     >>> gait = np.random.default_rng(0).normal(1.1, 0.2, 100)
-    >>> cohort = pd.DataFrame({"sex": ["f", "m"] * 50, "gait": gait})
-    >>> schema = cc.draft_schema(cohort)
+    >>> schema = cc.draft_schema(pd.DataFrame({"sex": ["f", "m"] * 50, "gait": gait}))
     >>> [(feature.name, feature.likelihood) for feature in schema.features]
     [('sex', 'bernoulli'), ('gait', 'gaussian')]
     >>> schema.comments["sex"]
@@ -103,9 +133,9 @@ def draft_schema(
     problems = role_problems(roles, frame.columns)
     if problems:
         raise SchemaError(problems)
-    told = Progress(bool(progress))
-    drafted = _drafted(_columns_of(frame, told), told)
-    with told.stage("comparing columns"):
+    stages = Progress(bool(progress))
+    drafted = _drafted(_columns_of(frame, stages), stages)
+    with stages.stage("comparing columns"):
         schema = FeatureSchema([one.feature for one in _with_roles(drafted, frame)])
         schema.comments.update({one.column.name: one.proposal.comment() for one in drafted})
         if roles:
@@ -127,7 +157,7 @@ class _Drafted:
         self.make(propose)
 
     def make(self, propose: Callable[[], Proposal]) -> None:
-        """Take a proposal; where there is a fault in it, the column becomes plain levels, and its comment says so."""
+        """Take a proposal; where it has a fault, the column becomes plain levels, and its comment says so."""
         try:
             self.proposal = propose()
             self.feature = Feature(name=self.column.name, **self.proposal.fields)
@@ -161,23 +191,23 @@ def _typed(feature: Feature, column: Column) -> pd.Series | None:
     return reading.typed.iloc[column.codes].rename(column.name)
 
 
-def _columns_of(frame: pd.DataFrame, told: Progress) -> list[Column]:
+def _columns_of(frame: pd.DataFrame, stages: Progress) -> list[Column]:
     notes = {**notes_without_dictionary(frame), **notes_of(frame)}
     frame = frame.copy(deep=False)
     frame.attrs = {}  # pandas copies them whenever a column is taken
     columns = []
-    with told.stage("reading columns", frame.shape[1]) as advance:
+    with stages.stage("reading columns", frame.shape[1]) as advance:
         for name in frame.columns:
             columns.append(column_of(str(name), frame[name], notes.get(str(name), ColumnNotes())))
             advance()
     return columns
 
 
-def _drafted(columns: Sequence[Column], told: Progress = SILENT) -> list[_Drafted]:
+def _drafted(columns: Sequence[Column], stages: Progress = SILENT) -> list[_Drafted]:
     """Return each column drafted for itself; a fault of one costs no other."""
     commas = any(column.notes.decimal == "," or _has_decimal_commas(column) for column in columns)
     drafted = []
-    with np.errstate(all="ignore"), told.stage("drafting columns", len(columns)) as advance:
+    with np.errstate(all="ignore"), stages.stage("drafting columns", len(columns)) as advance:
         for column in columns:
             drafted.append(_Drafted(column, partial(proposed, column, has_decimal_commas=commas)))
             advance()
@@ -207,8 +237,8 @@ def _with_roles(drafted: list[_Drafted], frame: pd.DataFrame) -> list[_Drafted]:
             if repeated is not None:
                 subjects = subjects or column
                 kept = {name: proposal.fields[name] for name in _FOR_READERS if name in proposal.fields}
-                told = "it names subjects, who have several rows"
-                one.make(partial(Proposal, {**kept, "role": "ignore"}, told, looks=(repeated.sentence(),)))
+                reason = "it names subjects, who have several rows"
+                one.make(partial(Proposal, {**kept, "role": "ignore"}, reason, looks=(repeated.sentence(),)))
                 continue
         role = named_role(column, n_levels=len(column.texts), is_number=one.is_number)
         if proposal.reason.startswith(("dates", "times of day")):
@@ -235,16 +265,13 @@ def _give(one: _Drafted, role: str, why: str) -> None:
         return
     if one.column.notes.role is not None or not one.column.texts:
         return
-    one.make(partial(one.proposal.told, reason=f"{role}: {why}", role=role))
+    one.make(partial(one.proposal.extended, reason=f"{role}: {why}", role=role))
 
 
 def _without_redundancy(
     schema: FeatureSchema, drafted: list[_Drafted], frame: pd.DataFrame, roles: Mapping[str, str]
 ) -> FeatureSchema:
-    """Return the schema with blocks, and with descriptions only, where columns repeat what others say.
-
-    A column that somebody gave a role keeps it.
-    """
+    """Return the schema with blocks and descriptions where columns repeat others; `roles` of the user stay."""
     from clinclust.drafting.redundancy import applied, redundancies
 
     if len(schema.clustered) < 2:
@@ -260,7 +287,7 @@ def _with_blocks_in_one_spelling(drafted: list[_Drafted]) -> list[_Drafted]:
     for one in drafted:
         block = one.feature.block
         if block is not None and names.setdefault(block_key(block), block) != block:
-            one.make(partial(one.proposal.told, block=names[block_key(block)]))
+            one.make(partial(one.proposal.extended, block=names[block_key(block)]))
     return drafted
 
 

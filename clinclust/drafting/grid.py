@@ -1,6 +1,6 @@
 """How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
 
-A number that is written as 1.3 stands for all values that round to it. So the probability of the interval, and not a
+A number that is written as 1.3 is any value that rounds to it. So the probability of the interval, and not a
 density, is compared between continuous and discrete distributions:
 
     log p(x | kind) = sum_i log P(x_i - g / 2 <= X < x_i + g / 2 | estimates) - (number of parameters) / 2 * log n,
@@ -38,12 +38,9 @@ FEWEST_AT_SPIKE = 2
 class Numbers(NamedTuple):
     """The numbers of a column on their grid."""
 
-    values: Array
-    """(m,) the distinct numbers, sorted."""
-    counts: Array
-    """(m,) how many subjects have each."""
+    values: Array  # (m,) distinct, sorted
+    counts: Array  # (m,) of subjects
     step: float
-    """The step of the grid."""
 
     @property
     def n(self) -> float:
@@ -78,8 +75,6 @@ class Numbers(NamedTuple):
 def numbers_on_grid(values: Array, counts: Array) -> Numbers:
     """Return numbers (m,) with their counts (m,) on the grid on which they are written.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from clinclust.drafting.grid import numbers_on_grid
     >>> numbers_on_grid(np.array([0.5, 1.0, 2.5]), np.ones(3)).step
@@ -104,13 +99,10 @@ def _step(distinct: Array) -> float:
 def log_probabilities(numbers: Numbers) -> dict[str, float]:
     """Return the log probability of the numbers under each kind of distribution that can have them.
 
-    Returns
-    -------
-    dict
-        ``levels``: a probability for each number that occurs, if they are few. ``gaussian``, ``log`` (lognormal),
-        ``exponential``. ``poisson``, ``geometric``, ``negative_binomial``, if the numbers are whole and not negative;
-        those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``, ``spike_high_gaussian``,
-        ``spike_high_log``: the lowest or highest number has a probability of its own.
+    ``levels``: a probability for each number that occurs, if they are few. ``gaussian``, ``log`` (lognormal),
+    ``exponential``. ``poisson``, ``geometric``, ``negative_binomial``, if the numbers are whole and not negative;
+    those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``, ``spike_high_gaussian``,
+    ``spike_high_log``: the lowest or highest number has a probability of its own.
     """
     judged = numbers.quantiles()
     values, counts, n, half = judged.values, judged.counts, judged.n, judged.step / 2.0

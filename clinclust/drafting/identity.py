@@ -61,8 +61,8 @@ def identifies_rows(column: Column) -> bool:
 def keys_of(columns: Sequence[Column]) -> set[str]:
     """Return the columns whose values name something of which there are a few rows each, such as families.
 
-    Whoever shares such a value shares other traits too: at least three other columns, which are no coarser versions of
-    its numbers, are equal in all rows with the same value, and not so by chance.
+    At least three other columns, which are no coarser versions of its numbers, are equal in all rows with the same
+    value, and not so by chance.
     """
     found = set()
     for column in columns:
@@ -106,7 +106,7 @@ def _is_coarser(key: Column, keys: Codes, values: Codes) -> bool:
 
 
 def visit_columns(subjects: Column, columns: Sequence[Column]) -> list[str]:
-    """Return the columns that tell the rows of each subject apart, as visits, months and occasions do."""
+    """Return the columns that distinguish the rows of each subject, as visits, months and occasions do."""
     n_most, n_repeated = int(subjects.counts.max(initial=0)), int((subjects.counts > 1).sum())
     if n_repeated < _MOSTLY_REPEATED * len(subjects.texts):
         return []

@@ -1,9 +1,8 @@
-"""What a column measures: each kind says how probable its values are, and the most probable one is proposed.
+"""The kinds that the numbers of a column may be, by the probability of the values and by what clinical tables hold.
 
-The kinds of numbers are compared by the probability of the values on their grid (`grid.py`) and by what columns of
-clinical tables are: a few whole numbers from 0 or 1 on are mostly the steps of a scale, small numbers from 0 or 1 on of
-which few are large are mostly counts, and numbers that are large beside their grid are mostly measurements. The values
-of the constants were set on tables of the field whose kinds a person had annotated (`benchmarks/drafting.py`).
+A few whole numbers from 0 or 1 on are mostly the steps of a scale, small numbers from 0 or 1 on of which few are large
+are mostly counts, and numbers that are large compared with their grid are mostly measurements. The constants were set
+on annotated tables of the field (`benchmarks/drafting.py`).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ __all__ = ["Kind", "best_count", "best_scale", "kinds_of_numbers"]
 Array = NDArray[np.float64]
 
 MOST_LEVELS = 11
-"""Whole numbers with more different values that nobody declared are counts or measurements."""
+"""Whole numbers with more different values that are not declared are counts or measurements."""
 _MOST_STEPS = 7
 """Numbers in larger steps than 1 with more different values are rounded: pressures in tens are no scale."""
 _TEMPER = 0.25
@@ -51,22 +50,15 @@ _COUNTS = (Poisson.name, Geometric.name, NegativeBinomial.name)
 class Kind(NamedTuple):
     """One kind that a column may be."""
 
-    name: str
-    """``scale``, ``count`` or ``measurement``."""
-    fields: dict[str, Any]
-    """The fields of the feature that say so."""
-    score: float
-    """The log probability of the kind, but for a constant."""
+    name: str  # ``scale``, ``count`` or ``measurement``
+    fields: dict[str, Any]  # of the feature
+    score: float  # log probability, up to a constant
 
 
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
     """Return the kinds that numbers with at least three different values may be, the most probable first.
 
-    Parameters
-    ----------
-    numbers : Numbers
-    may_be_scale : bool
-        Whether the texts can be levels: they write nothing but the numbers.
+    They may be a scale if the texts can be levels: they write nothing but the numbers.
     """
     found = log_probabilities(_without_slips(numbers.quantiles()))
     measurement, fields = _measurement(numbers, found)
@@ -90,7 +82,7 @@ def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
 
 
 def _without_slips(numbers: Numbers) -> Numbers:
-    """Return the numbers without those that are so far from the others that a slip of the pen made them."""
+    """Return the numbers without those that are so far from the others that they must be errors of entry."""
     values = np.repeat(numbers.values, numbers.counts.astype(np.int64))
     usual = without_far_values(values)
     if usual.size == values.size:
@@ -139,7 +131,7 @@ def best_count(values: Array) -> dict[str, Any]:
 
 
 def best_scale(scores: Array, levels: list[str] | None = None, trials: int | None = None) -> dict[str, Any]:
-    """Return the likelihood of the steps of a scale, counted from 0 (n,), and what says which they are."""
+    """Return the likelihood of the steps of a scale, counted from 0 (n,), and its levels or trials."""
     given: dict[str, Any] = {"levels": levels} if levels is not None else {"trials": trials}
     return {"likelihood": _most_probable(_SCALES, scores, given), **given}
 

@@ -11,7 +11,7 @@ from clinclust.data import data
 from clinclust.files.dictionaries.words import words_of
 from clinclust.files.number_notation import is_known_unit
 
-__all__ = ["no_before_yes", "order_of", "ordered_pair", "side_of", "without_number"]
+__all__ = ["no_before_yes", "order_of", "ordered_pair", "without_number"]
 
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
@@ -25,11 +25,9 @@ _SHORTEST_CUT = 3
 def order_of(texts: Sequence[str]) -> list[int] | None:
     """Return the indices of levels from the lowest to the highest; None if they have no known order.
 
-    Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), and otherwise by the number
-    that each begins with; one level without a number may say that there is nothing to grade, and is the lowest.
+    Levels are ordered by ordered words, where all of them are of one order (`orders.toml`), and otherwise by the
+    number that each begins with; one level without a number may say that there is nothing to grade, and is the lowest.
 
-    Examples
-    --------
     >>> from clinclust.drafting.levels import order_of
     >>> order_of(["25_to_29.9", "30_or_more", "18.5_to_24.9"]), order_of(["severe", "None", "mild"])
     ([2, 0, 1], [1, 2, 0])
@@ -50,7 +48,7 @@ def without_number(text: str) -> str:
 
 
 def _by_words(texts: Sequence[str]) -> list[float] | None:
-    """Return the ranks of words that are all of one order, each of another rank; None if there is no such order."""
+    """Return the ranks of words that are all of one order; None if there is no such order."""
     phrases = _without_shared([_phrase(text) for text in texts])
     for order in _orders():
         ranks = [_rank(phrase, order) for phrase in phrases]
@@ -104,7 +102,7 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
         return None
     before = {_words_before(one["before"]) for one in found if one is not None}
     if len(before) > 1 or not next(iter(before)) <= set(data("orders")["graded"]):
-        return None  # `School 1`, `A1` beside `B2`: codes
+        return None  # `School 1`, `A1` and `B2`: codes
     after = [re.sub(r"[\W\d_]+", " ", one["after"]).split() for one in found if one is not None]
     units = {" ".join(words).removesuffix("s") for words in after if len("".join(words)) > 1} - {""}
     if len(units) > 1 and all(is_known_unit(unit) for unit in units):
@@ -117,15 +115,14 @@ def _by_numbers(texts: Sequence[str]) -> list[float] | None:
 
 
 @cache
-def _beyond(side: str) -> re.Pattern[str]:
-    """Return what says that values lie below or above a number: a sign, or words."""
-    signs = {"below": "<=?|≤", "above": ">=?|≥"}[side]
-    words, links = ("|".join(data("orders")[listed]) for listed in (side, "links"))
+def _beyond(end: str) -> re.Pattern[str]:
+    """Return the pattern of signs and words for values below or above a number."""
+    signs = {"below": "<=?|≤", "above": ">=?|≥"}[end]
+    words, links = ("|".join(data("orders")[listed]) for listed in (end, "links"))
     return re.compile(rf"{signs}|\b(?:{words})(?: (?:{links}))?\b")
 
 
 def _words_before(text: str) -> frozenset[str]:
-    """Return the words before a number, but for those that say on which side of it values lie."""
     return frozenset(words_of(_beyond("above").sub(" ", _beyond("below").sub(" ", text))))
 
 
@@ -133,10 +130,10 @@ def _rank_of_number(found: re.Match[str]) -> float:
     written = found["number"]
     number = float(_ROMANS[written]) if written in _ROMANS else _decimal(written)
     text = found.string
-    sides = text[: found.end("number")] + " " + text[found.end("number") :].split("-")[0]
-    if _beyond("below").search(sides) and not _beyond("above").search(sides):
+    ends = text[: found.end("number")] + " " + text[found.end("number") :].split("-")[0]
+    if _beyond("below").search(ends) and not _beyond("above").search(ends):
         return number - _STEP * max(1.0, abs(number))
-    is_above = _beyond("above").search(sides) is not None or text.rstrip().endswith("+")
+    is_above = _beyond("above").search(ends) is not None or text.rstrip().endswith("+")
     return number + (_STEP * max(1.0, abs(number)) if is_above else 0.0) + _letter(found["after"])
 
 
@@ -163,8 +160,6 @@ def _says_absent(text: str) -> bool:
 def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     """Return the indices of two labels, that for no first; None if neither is known to mean one of them.
 
-    Examples
-    --------
     >>> from clinclust.drafting.levels import no_before_yes
     >>> no_before_yes(["Ja", "Nein"]), no_before_yes(["1_yes", "2_no"]), no_before_yes(["left", "right"])
     ([1, 0], [1, 0], None)
@@ -181,7 +176,7 @@ def no_before_yes(pair: Sequence[str]) -> list[int] | None:
     return None
 
 
-def side_of(words: Sequence[str], texts: Sequence[str]) -> list[str]:
+def meaning(words: Sequence[str], texts: Sequence[str]) -> list[str]:
     """Return the texts that are one of some words, with or without a number before them."""
     return [text for text in texts if _phrase(without_number(text)) in words]
 

@@ -1,4 +1,4 @@
-"""A second look at a table and its schema: what fits, but is probably declared as something that it is not."""
+"""A second look at a table and its schema: features that fit, but are probably declared as the wrong kind."""
 
 from __future__ import annotations
 
@@ -21,16 +21,10 @@ _SURE = 0.95
 
 
 def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
-    """Return the features that the clustering uses and that their values show to be of another kind.
+    """Return the clustered features of a table, as it was read, that their values show to be of another kind.
 
     Each column is drafted by its values alone. What the draft is sure of, and the schema contradicts, deserves a look:
-    counts declared as measurements, a number that stands for missing values, a share of equal numbers.
-
-    Parameters
-    ----------
-    table : pandas.DataFrame, shape (N, any)
-        The table as it was read.
-    schema : FeatureSchema
+    counts declared as measurements, a number that means a missing value, a share of equal numbers.
     """
     found: list[Look] = []
     with np.errstate(all="ignore"):
@@ -49,7 +43,7 @@ def _about(feature: Feature, cells: pd.Series, codes: tuple[str, ...]) -> Iterat
     suspected = [code for code in draft.fields.get("missing_codes", ()) if code not in (feature.levels or ())]
     if suspected and feature.levels is None:
         shown = ", ".join(suspected)
-        yield Look((feature.name,), f"{shown} may stand for missing values", f"missing_codes: [{shown}]")
+        yield Look((feature.name,), f"{shown} may mean missing values", f"missing_codes: [{shown}]")
     kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
     if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
         repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")

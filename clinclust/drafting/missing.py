@@ -1,4 +1,4 @@
-"""Which texts of a column say that a value is missing: words, signs, and numbers that can be no values of it."""
+"""Which texts of a column mean a missing value: words, signs, and numbers that can be no values of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.drafting.levels import without_number
-from clinclust.files.cell_text import shortened
+from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing, words_of
 
 __all__ = ["missing_numbers", "missing_words", "quoted"]
@@ -16,7 +16,7 @@ __all__ = ["missing_numbers", "missing_words", "quoted"]
 Array = NDArray[np.float64]
 
 _DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
-_BESIDE_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
+_AMONG_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])
 _REFUSALS = frozenset([7.0, 8.0, 9.0])
 _HIGHEST_STEP, _MOST_REFUSALS = 6.0, 0.1
 _FAR = 3.0
@@ -27,37 +27,26 @@ _SHOWN = 5
 def missing_words(column: Column) -> set[str]:
     """Return the texts of a column that say in words or signs that a value is missing.
 
-    What repeats the words of another answer is an answer: `not done` beside `done`.
+    What repeats the words of another answer is an answer: `not done` where others are `done`.
     """
     if np.isfinite(column.numbers).all():
         return set()
-    found = {
-        text
-        for text, number in zip(column.texts, column.numbers, strict=True)
-        if np.isnan(number) and _says_missing(text)
-    }
-    found |= {
-        text for text in column.texts if text.casefold() in MISSING_SIGNS - set(data("missing_words")["also_values"])
-    }
+    texts = zip(column.texts, column.numbers, strict=True)
+    found = {text for text, number in texts if np.isnan(number) and _says_missing(text)}
+    signs = MISSING_SIGNS - set(data("missing_words")["also_values"])
+    found |= {text for text in column.texts if text.casefold() in signs}
     others = {word for text in column.texts if text not in found for word in words_of(text)}
     small = set(data("answers")["denials"])
     found = {text for text in found if others.isdisjoint(set(words_of(text)) - small)}
     left = [text for text in column.texts if text not in found]
-    if len(left) == 1 and len(left[0]) <= _SHORT:  # "ND" beside "D" is "not detected"
+    if len(left) == 1 and len(left[0]) <= _SHORT:  # "ND" among "D" is "not detected"
         found = {text for text in found if not text.isalpha() or len(text) > _SHORT}
-    if any("+" in text for text in left):  # beside crosses, "-" is negative
+    if any("+" in text for text in left):  # among crosses, "-" is negative
         found.discard("-")
-    numbers = [text for text in left if text in _BESIDE_WORDS]
-    if len(left) - len(numbers) > 1 and all(_number(text) is None for text in left if text not in numbers):
-        found |= set(numbers)  # 9 beside words
+    numbers = [text for text in left if text in _AMONG_WORDS]
+    if len(left) - len(numbers) > 1 and all(np.isnan(number_of(text)) for text in left if text not in numbers):
+        found |= set(numbers)  # 9 among words
     return found
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _says_missing(text: str) -> bool:
@@ -69,17 +58,11 @@ def _says_missing(text: str) -> bool:
 
 
 def missing_numbers(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
-    """Return the numbers that surveys write for a missing value, and that lie apart from all others of the column.
+    """Return the numbers (m,) that surveys write for a missing value, and that lie apart from all others.
 
-    They are negative where all others are not, or exceed the largest other number by more than the range of the others;
-    7, 8 and 9 stand rarely behind a gap of a scale that ends by 6.
-
-    Parameters
-    ----------
-    numbers : float64 (m,)
-        The number of each text; NaN where a text writes none.
-    counts : int64 (m,)
-        The number of cells with each text.
+    They are negative where all others are not, or exceed the largest other number by more than the range of the
+    others; 7, 8 and 9 are rare, behind a gap of a scale that ends by 6. NaN is no number; `counts` (m,) are numbers of
+    cells.
     """
     finite = np.isfinite(numbers)
     numbers, counts = numbers[finite], counts[finite]
@@ -116,18 +99,12 @@ def _is_code(number: float) -> bool:
 
 
 def _refusals(found: set[float], usual: Array, cells: dict[float, int], n: int) -> set[float]:
-    """Return 7, 8 and 9 that are rare and stand behind a gap of a short scale of whole numbers."""
+    """Return 7, 8 and 9 that are rare and behind a gap of a short scale of whole numbers."""
     high, steps = float(usual.max()), np.unique(usual)
     codes = {code for code in found & _REFUSALS if code > high + 1.0}
     is_scale = bool((np.diff(steps) == 1.0).all()) and 0.0 <= steps[0] <= 1.0 and high <= _HIGHEST_STEP
-    if (
-        not is_scale
-        or 9.0 not in codes
-        or high + 1.0 in found
-        or sum(cells[code] for code in codes) > _MOST_REFUSALS * n
-    ):
-        return set()
-    return codes
+    is_refusal = is_scale and 9.0 in codes and high + 1.0 not in found
+    return codes if is_refusal and sum(cells[code] for code in codes) <= _MOST_REFUSALS * n else set()
 
 
 def quoted(texts: list[str]) -> str:

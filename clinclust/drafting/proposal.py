@@ -18,27 +18,13 @@ DOUBTFUL = 0.8
 
 @dataclass(frozen=True)
 class Proposal:
-    """The fields of a drafted feature, and the reason for them.
+    """The fields of a drafted feature, and the reason for them."""
 
-    Attributes
-    ----------
-    fields : dict
-        The fields of `Feature`, without its name.
-    reason : str
-        Why, in plain words.
-    probability : float
-        How probable the kind of the column is, given its values and what other tables hold.
-    otherwise : str
-        The line of schema for the next best kind; empty if there is none.
-    looks : tuple of str
-        What a person should decide, each as a sentence without a full stop.
-    """
-
-    fields: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Any] = field(default_factory=dict)  # of `Feature`, without its name
     reason: str = ""
-    probability: float = 1.0
-    otherwise: str = ""
-    looks: tuple[str, ...] = ()
+    probability: float = 1.0  # of the kind, given the values and what other tables hold
+    otherwise: str = ""  # the line of schema for the next best kind, if there is one
+    looks: tuple[str, ...] = ()  # what a person should decide, each as a sentence without a full stop
 
     @property
     def is_doubtful(self) -> bool:
@@ -46,12 +32,12 @@ class Proposal:
         return self.probability < DOUBTFUL and bool(self.otherwise)
 
     def comment(self) -> str:
-        """Return what is written above the feature: the reason, then what a person should decide, a line each."""
+        """Return the comment above the feature: the reason, then what a person should decide, a line each."""
         lines = [joined(self.reason, f"probability {self.probability:.2f}" if self.is_doubtful else "")]
         lines += [f"{LOOK}otherwise {self.otherwise}"] if self.is_doubtful else []
         return "\n".join([*lines, *(f"{LOOK}{look}" for look in self.looks)])
 
-    def told(self, *looks: str, reason: str = "", **fields: Any) -> Proposal:
+    def extended(self, *looks: str, reason: str = "", **fields: Any) -> Proposal:
         """Return the proposal with more to decide, a further reason, and other fields."""
         return replace(
             self,
@@ -63,21 +49,11 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Look:
-    """Something that fits a schema, but may make subtypes that are none.
+    """Something that fits a schema, but may make subtypes that are none."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The columns that it concerns, in the order of the table; empty if it concerns the whole table.
-    what : str
-        What was seen, as a sentence without a full stop.
-    repair : str
-        What to write in the schema, or which option to give, if it is a fault; empty if `what` says it.
-    """
-
-    columns: tuple[str, ...]
-    what: str
-    repair: str
+    columns: tuple[str, ...]  # in the order of the table; empty if it concerns the whole table
+    what: str  # what was seen, as a sentence without a full stop
+    repair: str  # what to write in the schema, or which option to give; empty if `what` says it
 
 
 def joined(*parts: str) -> str:
@@ -92,13 +68,11 @@ def with_codes(fields: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
 
 
 def constant(column: Column) -> Proposal:
-    """Return the proposal for a column of at most one value; beside empty cells it may be a mark for yes."""
+    """Return the proposal for a column of at most one value; if other cells are empty, it may be a mark for yes."""
     if not column.texts:
         return Proposal({"role": "ignore"}, "no observed value")
     value, share = shortened(column.texts[0]), column.n_observed / column.codes.size
     if share < 1.0:
-        look = (
-            f"{value!r} stands in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
-        )
+        look = f"{value!r} is in {share:.0%} of the cells, and the others are empty: if that means no, write no there"
         return Proposal({"role": "ignore"}, "one value, or none", looks=(look,))
     return Proposal({"role": "ignore"}, f"the same value in every subject observed: {value!r}")

@@ -12,9 +12,8 @@ from clinclust.drafting.identity import identifies_rows
 from clinclust.drafting.kinds import best_scale
 from clinclust.drafting.levels import order_of
 from clinclust.drafting.missing import missing_words, quoted
-from clinclust.drafting.noted_levels import noted_levels
 from clinclust.drafting.proposal import Proposal, constant, joined, with_codes
-from clinclust.drafting.propose_levels import nominal_of, proposal_of_texts, scale_of, two_levels
+from clinclust.drafting.propose_levels import nominal_of, noted_levels, proposal_of_texts, scale_of, two_levels
 from clinclust.drafting.propose_numbers import proposal_of_numbers
 from clinclust.drafting.written import written_numbers
 from clinclust.files.cell_text import number_of
@@ -25,19 +24,15 @@ from clinclust.likelihoods.categorical import Categorical
 
 __all__ = ["proposed"]
 
-_MOST_TEXTS = 50
+_MOST_LEVELS = 50
+_COMPUTE = "compute what matters from them, such as a duration in years"
 
 
 def proposed(column: Column, *, has_decimal_commas: bool = False, is_wanted: bool = False) -> Proposal:
     """Return the proposal for a column.
 
-    Parameters
-    ----------
-    column : Column
-    has_decimal_commas : bool
-        Whether other columns of the table have decimal commas.
-    is_wanted : bool
-        Whether somebody wants subtypes of the column, whatever it seems to be for.
+    Other columns of the table may have decimal commas. A column `is_wanted` if the user clusters on it or describes
+    it, whatever its name or its file says.
     """
     if is_wanted:
         kind = column.notes.kind if column.notes.kind not in ("date", "text", "id") else None
@@ -53,7 +48,7 @@ def proposed(column: Column, *, has_decimal_commas: bool = False, is_wanted: boo
         {"missing_codes": list(dict.fromkeys([*notes.missing_codes, *sorted(codes)]))} if notes.missing_codes else {}
     )
     found = _as_noted(left, has_decimal_commas)
-    found = found.told(*labelled, reason="")
+    found = found.extended(*labelled, reason="")
     fields = with_codes(found.fields, given)
     about = {
         name: text
@@ -70,16 +65,15 @@ def proposed(column: Column, *, has_decimal_commas: bool = False, is_wanted: boo
 
 
 def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
-    """Return the proposal for a column of which its file says something, without its missing codes."""
+    """Return the proposal for a column with notes, without its missing codes."""
     notes = column.notes
     if notes.role == "ignore" or notes.kind in ("date", "text"):
-        told = "dates: compute what matters from them, such as a duration in years" if notes.kind == "date" else ""
-        return Proposal({"role": "ignore"}, told)
+        return Proposal({"role": "ignore"}, f"dates: {_COMPUTE}" if notes.kind == "date" else "")
     if notes.kind == "id":
         if len(column.texts) == column.n_observed == column.codes.size:
             return Proposal({"role": "id"})
-        told = "but subjects have several rows: choose one row for each, and give role: id; until then it is left out"
-        return Proposal({"role": "ignore"}, told)
+        several = "but subjects have several rows: choose one for each, and give role: id; until then it is left out"
+        return Proposal({"role": "ignore"}, several)
     if len(column.texts) < 2:
         return constant(column)
     if notes.levels:
@@ -89,16 +83,16 @@ def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
         return found if found is not None else _by_values(column, has_decimal_commas)
     if notes.kind == "yes/no" and len(column.texts) == 2:
         return two_levels(column)
-    if notes.kind == ORDERED and len(column.texts) <= _MOST_TEXTS:
+    if notes.kind == ORDERED and len(column.texts) <= _MOST_LEVELS:
         order = order_of(column.texts)
         numbers = column.numbers
         if order is None and np.isfinite(numbers).all():
             order = np.argsort(numbers, kind="stable").tolist()
         if order is not None and len(column.texts) > 2:
             return scale_of(column, [column.texts[place] for place in order], "its levels have an order")
-        reason = "but not in which order its values stand; drafted by its values" if order is None else ""
-        return _by_values(column, has_decimal_commas).told(reason=reason)
-    if notes.kind == "nominal" and 2 < len(column.texts) <= _MOST_TEXTS and column.n_observed >= 2 * len(column.texts):
+        reason = "but not the order of its values; drafted by its values" if order is None else ""
+        return _by_values(column, has_decimal_commas).extended(reason=reason)
+    if notes.kind == "nominal" and 2 < len(column.texts) <= _MOST_LEVELS and column.n_observed >= 2 * len(column.texts):
         words = missing_words(column)
         return nominal_of(column.without(words), "levels without order", words)
     return _by_values(column, has_decimal_commas)
@@ -110,7 +104,7 @@ def _of_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
     if "levels" not in noted.fields:
         found = _by_values(left, has_decimal_commas)
         return replace(found, fields=with_codes(found.fields, noted.fields), reason=joined(noted.reason, found.reason))
-    if len(noted.fields["levels"]) > _MOST_TEXTS:
+    if len(noted.fields["levels"]) > _MOST_LEVELS:
         return Proposal({"role": "ignore"}, joined(noted.reason, "too many different values for levels"))
     if noted.is_ordered:
         place = {level: float(score) for score, level in enumerate(noted.fields["levels"])}
@@ -123,7 +117,7 @@ def _of_noted_levels(column: Column, has_decimal_commas: bool) -> Proposal:
 
 
 def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, tuple[str, ...]]:
-    """Return notes whose levels are answers: those that mean a missing value are missing codes; and what to look at."""
+    """Return notes of which labels that mean a missing value are missing codes, and what to look at."""
     codes = [code.strip() for code in notes.missing_codes if code.strip()]
     levels: dict[str, str] = {}
     for code, label in notes.levels:
@@ -131,7 +125,7 @@ def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, tuple[str, ...]]:
             levels.setdefault(code.strip(), label)
     kept, missing = divided(list(levels.items()))
     short = tuple(level for level in kept if may_mean_missing(level[1]))
-    if len(kept) - len(short) == 1:  # `ref` beside `alt` is an allele
+    if len(kept) - len(short) == 1:  # `ref` with `alt` is an allele
         short = ()
     kept = tuple(level for level in kept if level not in short)
     codes += [code for code, _ in (*missing, *short)]
@@ -154,18 +148,17 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
         return constant(left)
     dated = "" if is_wanted else dates_in(left)
     if dated:
-        return Proposal({"role": "ignore"}, f"{dated}: compute what matters from them, such as a duration in years")
+        return Proposal({"role": "ignore"}, f"{dated}: {_COMPUTE}")
     written = written_numbers(left, has_decimal_commas=has_decimal_commas)
     has_marks = written is not None and bool(written.fields or written.fault)
     if len(left.order) > 2 and set(left.texts) <= set(left.order):
         return proposal_of_texts(left)
     if not has_marks and not is_wanted and identifies_rows(left):
         is_whole = left.n_observed == column.codes.size
-        told = "" if is_whole else "; rows without an identifier: fill them in, and give role: id"
-        return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{told}")
+        lacks = "" if is_whole else "; rows without an identifier: fill them in, and give role: id"
+        return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
     found = proposal_of_numbers(left, written) or proposal_of_texts(left)
     if not words or "likelihood" not in found.fields:
         return found
-    told = f"{quoted(sorted(words))} taken for missing"
     fields = with_codes(found.fields, {"missing_codes": sorted(words)})
-    return replace(found, fields=fields, reason=joined(found.reason, told))
+    return replace(found, fields=fields, reason=joined(found.reason, f"{quoted(sorted(words))} taken for missing"))

@@ -1,4 +1,4 @@
-"""The proposal for numbers: a scale, counts or a measurement, and what stands for values beyond a limit."""
+"""The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared."""
 
 from __future__ import annotations
 
@@ -57,11 +57,10 @@ def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | N
         return constant(left)
     found = _of_values(left, values, written, beyond[is_left])
     missing = {"missing_codes": [*odd, *coded]} if odd or coded else {}
-    return replace(found, fields=with_codes(found.fields, missing)).told(*looks)
+    return replace(found, fields=with_codes(found.fields, missing)).extended(*looks)
 
 
 def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
-    """Return the proposal for the numbers of a column, one for each of its texts."""
     exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
     numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
     if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
@@ -98,7 +97,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         fields |= written.fields
         fields |= _bounds(column.notes, numbers, fields)
     found = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
-    found = found.told(_outside(column.notes, numbers))
+    found = found.extended(_outside(column.notes, numbers))
     return _with_limits(found, column, written, beyond) if beyond.any() else found
 
 
@@ -112,28 +111,27 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
         return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
     if kind.name == "count":
         return Proposal(best_count(np.repeat(values, column.counts)), "counts")
-    told = str(kind.fields["likelihood"])
+    what = str(kind.fields["likelihood"])
     if "transform" in kind.fields:
-        told = f"right-skewed, {told} on the log scale"
+        what = f"right-skewed, {what} on the log scale"
     if "spike" in kind.fields:
         spike = kind.fields["spike"]
         share = float(numbers.counts[numbers.values == spike].sum() / numbers.n)
-        told = f"{told} but for {spike:g} in {share:.0%}, which is a part of its own"
-    return Proposal(kind.fields, f"a measurement, {told}")
+        what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
+    return Proposal(kind.fields, f"a measurement, {what}")
 
 
 def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
-    """Return the proposal with what stands for values beyond a limit: a part of the feature if they are many."""
+    """Return the proposal with values beyond a limit: a part of the feature if they are many."""
     share = float(column.counts[beyond].sum() / column.n_observed)
-    told = f"{share:.1%} of the values lie beyond a limit, such as {shortened(column.texts[int(np.argmax(beyond))])!r}"
+    many = f"{share:.1%} of the values lie beyond a limit, such as {shortened(column.texts[int(np.argmax(beyond))])!r}"
     if share < _MUCH_BEYOND:
-        return proposal.told(f"{told}: the limit stands for them (`censored`)", censored="limit")
-    sides = [side for side, which in (("below", written.below), ("above", written.above)) if which.any()]
-    return proposal.told(reason=f"{told}, which is a part of its own", limit=sides)
+        return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
+    ends = [end for end, which in (("below", written.below), ("above", written.above)) if which.any()]
+    return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
 
 
 def _declared_scale(notes: ColumnNotes) -> tuple[float, float] | None:
-    """Return the ends of a short scale of whole numbers that the file declares."""
     low, high = notes.minimum if notes.minimum is not None else 0.0, notes.maximum
     if high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE:
         return None

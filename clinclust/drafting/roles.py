@@ -1,7 +1,7 @@
 """Why a column must not form subtypes: it is an identifier, an arm, an outcome, a time, or a matter of the site.
 
 A role is proposed by whole words of the name or label, by values that only such columns have, and by pairs of columns
-whose values show that one is the time of the other. It is told, and undone in one word (`role: cluster`).
+whose values show that one is the time of the other. One word undoes it (`role: cluster`).
 """
 
 from __future__ import annotations
@@ -19,15 +19,8 @@ from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.files.dictionaries.words import words_of
 
-__all__ = [
-    "alike_named_pairs",
-    "looks_identifying",
-    "name_words",
-    "named_role",
-    "names_one_of",
-    "paired_roles",
-    "repeated_measurements",
-]
+__all__ = ["alike_named_pairs", "looks_identifying", "name_words", "named_role", "names_one_of", "paired_roles"]
+__all__ += ["repeated_measurements"]
 
 Array = NDArray[np.float64]
 
@@ -63,10 +56,10 @@ def looks_identifying(name: str, *, is_unique: bool = False) -> bool:
     Words such as `number` and `index` say so only of values that are all different.
     """
     words = [word for word in name_words(name) if not word.isdigit()]
-    known, beside = _words("names", "identifier"), _words("names", "beside_identifier")
+    known, others = _words("names", "identifier"), _words("names", "beside_identifier")
     if is_unique:
         known = known | _words("names", "identifier_if_unique")
-    return any(word in known for word in words) and all(word in known or word in beside for word in words)
+    return any(word in known for word in words) and all(word in known or word in others for word in words)
 
 
 def named_role(column: Column, *, n_levels: int, is_number: bool) -> str:
@@ -133,10 +126,7 @@ def _counts_days(column: Column) -> bool:
 
 
 def alike_named_pairs(columns: Sequence[Column]) -> dict[str, str]:
-    """Return the columns that are called alike as a time and its event: `t1` and `d1`, `time.to.cmv` and `cmv`.
-
-    A time has many numbers, and its event has two values.
-    """
+    """Return the columns that are called alike as a time (many numbers) and its event (two values): `t1` and `d1`."""
     by_name = {"".join(name_words(column.name)): column for column in columns}
     found: dict[str, str] = {}
     for called, time in by_name.items():
@@ -154,7 +144,8 @@ def alike_named_pairs(columns: Sequence[Column]) -> dict[str, str]:
 def repeated_measurements(names: Sequence[str]) -> set[str]:
     """Return the later measurements of what was measured at baseline too: `bdi.4m` where there is `bdi.pre`.
 
-    The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`, `x_week12`.
+    The baseline may be a number, if the others have the same word for visits: `x_t0` and `x_t1`, `x_week1`,
+    `x_week12`.
     """
     base, later = _words("roles", "baseline", "words"), _words("roles", "baseline", "later")
     split = {name: name_words(name) for name in names}
@@ -182,21 +173,11 @@ def _stem(words: Sequence[str], of_visits: frozenset[str]) -> tuple[str, ...]:
 
 
 def paired_roles(numbers: dict[str, Array]) -> dict[str, str]:
-    """Return the times and the event whose values show that one time ends the other unless there was the event.
+    """Return the times and the event (as ``time`` and ``outcome``) of which one time ends the other without the event.
 
     The longer time is at least as large in every row; where they are equal the yes/no column is no, and elsewhere yes:
     death or the end of follow-up ends the time to relapse. Two times alone may be two ages, or a first and a highest
-    value of a laboratory.
-
-    Parameters
-    ----------
-    numbers : dict of str to float64 (N,)
-        The numbers of each column in every row; NaN = missing. Levels of yes/no columns are 0 and 1.
-
-    Returns
-    -------
-    dict
-        ``time`` or ``outcome`` by the name of the column.
+    value of a laboratory. Numbers are float64 (N,) by column, NaN = missing; yes/no is 1/0.
     """
     long, pairs = {}, {}
     for name, values in numbers.items():

@@ -45,39 +45,20 @@ _MOST_LEVELS = 11
 
 @dataclass(frozen=True)
 class Written:
-    """How a column writes its numbers, and which they are.
+    """How a column writes its numbers, and which they are. Arrays are (len(texts),)."""
 
-    Attributes
-    ----------
-    numbers : float64 ndarray, shape (len(texts),)
-        The number of each text of the column; NaN for texts that write none. Beyond a limit it is the limit.
-    fields : dict
-        The fields of the feature that say how they are written: unit, marks, decimal, thousands, synonyms.
-    below, above : bool ndarray, shape (len(texts),)
-        Which texts lie below or above a limit.
-    looks : tuple of str
-        What a person should decide.
-    fault : str
-        Why the numbers cannot be compared, and how to repair it; empty if they can.
-    """
-
-    numbers: Array
-    fields: dict[str, Any]
-    below: NDArray[np.bool_]
+    numbers: Array  # NaN for texts that write none; beyond a limit it is the limit
+    fields: dict[str, Any]  # of the feature: unit, marks, decimal, thousands, synonyms
+    below: NDArray[np.bool_]  # a limit
     above: NDArray[np.bool_]
-    looks: tuple[str, ...] = ()
-    fault: str = ""
+    looks: tuple[str, ...] = ()  # what a person should decide
+    fault: str = ""  # why the numbers cannot be compared, and how to repair it
 
 
 def written_numbers(column: Column, *, has_decimal_commas: bool = False) -> Written | None:
     """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
 
-    Parameters
-    ----------
-    column : Column
-        Without its missing codes.
-    has_decimal_commas : bool
-        Whether other columns of the table have decimal commas, so that `1.305` may be thousands.
+    Where other columns have decimal commas, `1.305` may be thousands.
     """
     none = np.zeros(len(column.texts), dtype=bool)
     if not column.texts:
@@ -141,7 +122,7 @@ def _read(column: Column, *, has_decimal_commas: bool) -> Written | None:
 
 
 def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str | None, str]:
-    """Return the unit beside the numbers, and why they cannot be compared if there are several."""
+    """Return the unit of the numbers, and why they cannot be compared if there are several."""
     cells: Counter[str] = Counter()
     spelled: dict[str, Counter[str]] = {}
     n_different: Counter[str] = Counter()

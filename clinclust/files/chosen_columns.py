@@ -77,7 +77,6 @@ def chosen_columns(
 
 
 def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
-    """Return the places of the columns that are kept, in the order of the file."""
     names = [str(name) for name in read.frame.columns]
     unread = {f"#{number}" for number in read.unread}
     wanted, dropped = (

@@ -22,7 +22,6 @@ COLUMN_NOTES = "column_notes"
 
 ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
 ORDERED: ColumnKind = "ordinal"
-"""The kind of levels that have an order."""
 
 
 _Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]

@@ -129,7 +129,6 @@ def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
 
 
 def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> ThousandsMark | None:
-    """Return the first of the marks that divides thousands in one of the numbers."""
     return next((mark for mark in marks if any(_GROUPED[mark].fullmatch(number) for number in numbers)), None)
 
 

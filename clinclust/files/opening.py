@@ -25,8 +25,7 @@ __all__ = ["Source", "check_readable", "guarded", "kind_of", "package", "refuse_
 
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20
-_MOST_UNPACKED = 250
-"""Tables unpack to 3 to 50 times their size; deflate cannot reach more than 1032 times."""
+_MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032
 _NO_TABLE = ("__MACOSX/", ".DS_Store", "Thumbs.db", "desktop.ini")
 _AGAIN = "pack it again"
 _KINDS = data("file_kinds")["kinds"]

@@ -92,7 +92,6 @@ def _table(path: Path, sheet: str | None, encoding: str | None, options: SheetOp
 
 
 def _refuse_options(kind: str, sheet: str | None, encoding: str | None, options: SheetOptions) -> None:
-    """Raise InputError if an option makes no sense for a file of this kind."""
     given = (
         ("sheet", sheet, _WORKBOOKS, "a workbook"),
         ("encoding", encoding, ("text", *STATISTICAL), "a text file"),

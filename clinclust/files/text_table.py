@@ -16,8 +16,8 @@ from clinclust.errors import InputError
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["LOOKED_AT", "TEXT", "Doubt", "Finding", "Row", "RowRanges", "SheetRows", "TableRead", "TextTable"]
-__all__ += ["UncertainRowsError", "cell", "column_of", "is_blank", "letters_of", "ranges_of", "refusal", "rows_named"]
+__all__ = ["LOOKED_AT", "TEXT", "Doubt", "Finding", "Row", "RowRanges", "SheetRows", "TableRead", "cell", "column_of"]
+__all__ += ["is_blank", "letters_of", "ranges_of", "refusal", "rows_named"]
 
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
 _LAST = 10**9  # beyond the last row of any file
@@ -81,17 +81,6 @@ class Doubt(NamedTuple):
     rows: tuple[int, ...] = ()
 
 
-class UncertainRowsError(InputError):
-    """It is not certain which rows are subjects.
-
-    `listing` has what was seen; `without` is the value of `rows` that leaves out all rows in doubt, if it is short.
-    """
-
-    def __init__(self, listing: str, repair: str = "", without: str | None = None) -> None:
-        self.listing, self.without = listing, without
-        super().__init__("\n".join(filter(None, ["it is not certain which rows are subjects:", listing, repair])))
-
-
 def rows_named(numbers: Sequence[int]) -> str:
     """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
     if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
@@ -99,33 +88,28 @@ def rows_named(numbers: Sequence[int]) -> str:
     return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}"
 
 
-def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> UncertainRowsError:
+def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> InputError:
     """Return the error that lists the doubts, with one option that leaves these rows out, and one that keeps them.
 
     `numbers` are those of all rows that would be read as subjects, with those in doubt, in rising order.
     """
-    listed_first = [f"  - {doubt.what}" for doubt in doubts[:_SHOWN]]
-    more = [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
-    listing = "\n".join([*listed_first, *more])
+    lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])]
+    lines += [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
     left_out = {row for doubt in doubts for row in doubt.rows}
-    if not left_out or not numbers:
-        return UncertainRowsError(listing)
-    without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
-    every = ranges_of(numbers, no_subjects)
-    repair = "say with `rows` which rows are subjects, or delete in the file what is none"
-    if without is not None:
-        repair = f"if none of these rows is a subject, say rows={without!r}"
-    keep = "" if every is None else f"; if all of them are subjects, say rows={every!r}"
-    return UncertainRowsError(listing, f"  {repair}{keep}", without)
+    if left_out and numbers:
+        without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
+        every = ranges_of(numbers, no_subjects)
+        repair = "say with `rows` which rows are subjects, or delete in the file what is none"
+        if without is not None:
+            repair = f"if none of these rows is a subject, say rows={without!r}"
+        lines.append(f"  {repair}" + ("" if every is None else f"; if all of them are subjects, say rows={every!r}"))
+    return InputError("\n".join(lines))
 
 
 TEXT = pd.StringDtype(na_value=np.nan)
-"""The type of a column of text."""
 _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are converted to a compact table in portions
-Row = tuple[int, list[str]]
-"""The number of a row in a spreadsheet, and its texts from the first column on."""
-LOOKED_AT = 60
-"""How many rows are looked at to find the header; a header that is asked for may be below them."""
+Row = tuple[int, list[str]]  # the number of a row in a spreadsheet, and its texts from the first column on
+LOOKED_AT = 60  # rows, to find the header; one that is asked for may be below them
 
 
 @dataclass(frozen=True)
@@ -133,49 +117,18 @@ class TableRead:
     """A table as it was read. Names of its columns may repeat, or be empty."""
 
     frame: pd.DataFrame
-    remarks: list[str] = field(default_factory=list)
-    """What its reader must know: each a sentence without the file's name."""
-    notes: list[ColumnNotes] = field(default_factory=list)
-    """What the file says of each column; empty if it says nothing of any."""
-    places: list[int] = field(default_factory=list)
-    """The number of each column in the file, from 1; empty if they are 1, 2, 3 and so on."""
-    unread: list[int] = field(default_factory=list)
-    """The numbers of columns without a name whose values were not kept."""
-    n_outside: int = 0
-    """How many rows below the header hold something, but are not among the subjects that the user gave."""
+    remarks: list[str] = field(default_factory=list)  # each a sentence without the name of the file
+    notes: list[ColumnNotes] = field(default_factory=list)  # of each column; empty if the file says nothing of any
+    places: list[int] = field(default_factory=list)  # of the columns in the file, from 1; empty if 1, 2, 3, ...
+    unread: list[int] = field(default_factory=list)  # places of columns without a name whose values were not kept
+    n_outside: int = 0  # rows below the header that hold something, but are not among the subjects of the user
 
 
-class TextTable:
-    """The rows of a table below its header, as text, each of `width` cells."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        self._rows: list[list[str]] = []
-        self._numbers: list[int] = []
-        self._portions: list[pd.DataFrame] = []
-
-    def add(self, number: int, texts: list[str]) -> None:
-        """Add a row with its number in a spreadsheet, from 1."""
-        self._rows.append(texts)
-        self._numbers.append(number)
-        if len(self._rows) * self._width >= _CELLS_AT_ONCE:
-            self._portions.append(self._converted(self._rows))
-            self._rows = []
-
-    def _converted(self, rows: Sequence[list[str]]) -> pd.DataFrame:
-        cells = np.empty((len(rows), self._width), dtype=object)
-        for place, texts in enumerate(rows):
-            cells[place] = texts
-        return pd.DataFrame(cells, dtype=TEXT)
-
-    def frame(self, above: Sequence[tuple[int, list[str]]] = ()) -> pd.DataFrame:
-        """Return the table below the rows `above`; the labels of its index plus 2 are row numbers."""
-        portions = [self._converted([texts for _, texts in above]), *self._portions, self._converted(self._rows)]
-        frame = pd.concat([portion for portion in portions if len(portion)] or portions[:1], ignore_index=True)
-        labels = np.array([number for number, _ in above] + self._numbers, dtype=np.int64) - 2
-        if not np.array_equal(labels, np.arange(len(frame))):
-            frame.index = pd.Index(labels)
-        return frame
+def _compact(rows: Sequence[list[str]], width: int) -> pd.DataFrame:
+    cells = np.empty((len(rows), width), dtype=object)
+    for place, texts in enumerate(rows):
+        cells[place] = texts
+    return pd.DataFrame(cells, dtype=TEXT)
 
 
 def is_blank(text: str) -> bool:
@@ -199,25 +152,26 @@ class SheetRows:
         self.first: list[Row] = []
         self.beyond: set[int] = set()  # columns, from 1, that hold a value below the first rows alone
         self.n_outside = 0  # rows that hold something, but are none of the subjects
-        self._columns: list[int] = []
-        self._rest: TextTable | None = None
+        self._columns: list[int] | None = None  # once the first rows are complete
+        self._texts: list[list[str]] = []
+        self._numbers: list[int] = []
+        self._portions: list[pd.DataFrame] = []
 
     @property
     def columns(self) -> list[int]:
         """Numbers, from 1, of the columns that hold anything in the first rows."""
-        if self._rest is not None:
+        if self._columns is not None:
             return self._columns
         return sorted({at for _, texts in self.first for at, text in enumerate(texts, 1) if not is_blank(text)})
 
     def add(self, number: int, texts: list[str]) -> None:
         """Add a row; a blank one is not kept."""
-        if self._rest is None:
+        if self._columns is None:
             if len(self.first) < self.n_first:
                 if not all(map(is_blank, texts)):
                     self.first.append((number, texts))
                 return
             self._columns = self.columns
-            self._rest = TextTable(len(self._columns))
         if self._subjects is not None and number not in self._subjects:
             self.n_outside += not all(map(is_blank, texts))
             return
@@ -227,14 +181,24 @@ class SheetRows:
             texts = [cell((0, texts), at) for at in self._columns]
         for text in texts:  # faster than all(map(is_blank, texts)), and each row of a large file comes here
             if text and not text.isspace():
-                self._rest.add(number, texts)
+                self._texts.append(texts)
+                self._numbers.append(number)
+                if len(self._texts) * len(self._columns) >= _CELLS_AT_ONCE:
+                    self._portions.append(_compact(self._texts, len(self._columns)))
+                    self._texts = []
                 return
 
     def body(self, last: int) -> pd.DataFrame:
         """Return the rows below that of the number `last`, in `columns`; labels plus 2 are row numbers."""
         columns = self.columns
-        table = self._rest or TextTable(len(columns))
-        return table.frame([(row[0], [cell(row, at) for at in columns]) for row in self.first if row[0] > last])
+        above = [row for row in self.first if row[0] > last]
+        first = _compact([[cell(row, at) for at in columns] for row in above], len(columns))
+        portions = [first, *self._portions, _compact(self._texts, len(columns))]
+        frame = pd.concat([portion for portion in portions if len(portion)] or portions[:1], ignore_index=True)
+        labels = np.array([*(number for number, _ in above), *self._numbers], dtype=np.int64) - 2
+        if not np.array_equal(labels, np.arange(len(frame))):
+            frame.index = pd.Index(labels)
+        return frame
 
 
 def column_of(letters: str) -> int:

@@ -25,7 +25,6 @@ _READERS = {
     "xpt": ("SAS", "read_xport"),
 }
 STATISTICAL = tuple(_READERS)
-"""The kinds of files that this module reads."""
 _MOST_CELLS_IN_A_BYTE = 2000  # of the best compression
 _KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
 _PARTLY = "only some values have labels in {}: read as codes"

@@ -23,8 +23,7 @@ __all__ = ["ERRORS", "NO_DATE", "read_ods_or_xlsb", "read_sheet", "read_xls", "w
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
-_MOST_READ = 12
-"""The most other sheets that are looked at."""
+_MOST_READ = 12  # other sheets
 _REPAIR = "open it in Excel or LibreOffice, remove a password, and save it as an Excel workbook (.xlsx)"
 ERRORS = "spreadsheet errors kept as text"
 NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
@@ -80,7 +79,6 @@ def with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_c
 
 
 def _place_of(asked: str, names: Sequence[str]) -> int:
-    """Return the place of the sheet of this name or number."""
     if asked in names:
         return names.index(asked)
     if asked.isascii() and asked.isdecimal() and len(asked) < 9 and 0 < int(asked) <= len(names):

@@ -76,8 +76,7 @@ def _shown(name: object) -> str:
     return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
 
 
-_REPLACED = ".replaced"
-"""Name of the part of a private folder that holds the replaced files until all have moved."""
+_REPLACED = ".replaced"  # the part of a private folder that holds the replaced files until all have moved
 _OLD = 7 * 24 * 3600  # seconds; no run lasts as long
 _PASSES = 3  # a program that looks through new files may hold one for a moment
 
@@ -243,7 +242,6 @@ def _put_back(private: Path, folder: Path, names: Sequence[str], removed: Sequen
 
 
 MANIFEST = "manifest.json"
-"""Name of the manifest in its folder. It is put in place after all files that it lists."""
 
 _FORMAT = 1
 _SHA256 = re.compile("[0-9a-f]{64}")
@@ -286,7 +284,6 @@ def _sha256_of(path: Path) -> str:
 
 
 def _sha256s_in(content: Any) -> dict[str, str] | None:
-    """Return the checksums by name if the content is that of a manifest, else None."""
     sha256s = content.get("sha256") if isinstance(content, dict) else None
     if not isinstance(sha256s, dict) or {**content, "sha256": 0} != {"clinclust_manifest": _FORMAT, "sha256": 0}:
         return None

@@ -11,7 +11,7 @@ from clinclust.cli import main
 @pytest.fixture(autouse=True)
 def fast_machine(monkeypatch):
     """Tell no stage of a fit, as on a machine that needs less than a second, so that a busy one prints the same."""
-    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 1e6)
+    monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 1e6)
 
 
 @pytest.fixture

@@ -149,7 +149,7 @@ def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(
     here, fitted, capsys, monkeypatch, command, is_quiet
 ):
     shutil.copytree(fitted, "model")
-    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 0.0)
+    monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)
     assert main([command, "cohort.csv", *STAGES[command], *(["--quiet"] if is_quiet else [])]) == 0
     err = capsys.readouterr().err
     assert "\r" not in err

@@ -31,7 +31,7 @@ def visits(n=60, times=3, who="MRN", what="Visit No"):
 def table(tmp_path, monkeypatch):
     """Stand in a folder with visits.csv."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 1e6)
+    monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 1e6)
     visits().to_csv("visits.csv", index=False)
     return Path("visits.csv")
 

@@ -89,4 +89,4 @@ def test_words_that_are_values_as_often_are_levels(levels):
 
 def test_a_mark_beside_empty_cells_asks_what_they_mean():
     comment = draft_schema(pd.DataFrame({"diabetes": ["x", "", ""] * 20, "age": range(60)})).comments["diabetes"]
-    assert "'x' stands in 33% of the cells, and the others are empty" in comment
+    assert "'x' is in 33% of the cells, and the others are empty" in comment

@@ -330,7 +330,7 @@ def test_only_a_fitted_model_and_its_cohort_are_accepted(three):
 
 
 def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
-    monkeypatch.setattr("clinclust.progress._TOLD_AFTER", 0.0)
+    monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)
     frame, schema, _ = severity_cohort(1, n=300)
     model = fitted(frame, schema)
     with caplog.at_level(logging.INFO, logger="clinclust.progress"):

@@ -1,8 +1,8 @@
 """Columns of a table that others determine, or that measure nearly the same, and what a schema should do about them.
 
 Three questions are asked: is a column determined by one other (`determined`), by several (`computed`), or does it
-measure nearly the same as another (`nearly_same`)? What is determined is described, and what is nearly the same is one
-block. The evidence alone decides, never a name.
+measure nearly the same as another? What is determined is described, and what is nearly the same is one block. The
+evidence alone decides, never a name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from clinclust.drafting.redundancy.determined import (
     Relation,
     Scored,
     candidates,
+    groups_of_nearly_same,
     needed_evidence,
     rank_correlation,
     relation,
 )
 from clinclust.drafting.redundancy.findings import Redundancy, applied, block_name, looks
-from clinclust.drafting.redundancy.nearly_same import groups_of_nearly_same
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import listed
 from clinclust.schema.rules import block_key
@@ -59,24 +59,16 @@ _HOW = {
     "transform": "is a transform of",
     "coarser": "is a coarser form of",
     "limits": "is, but for values at its limits, a coarser form of",
-    "levels": "is told by the levels of",
+    "levels": "is determined by the levels of",
 }
 
 
 def redundancies(frame: pd.DataFrame, schema: FeatureSchema) -> list[Redundancy]:
-    """Return what the columns of a table repeat of each other, in the order of the table.
+    """Return what the columns of a table that `schema.validate` returned repeat of each other, in its order.
 
-    Columns are searched in a sample of the subjects, drawn with a fixed seed, and what is found is looked at in all.
+    Clustered features are compared with each other, and with outcomes, arms, times and sites. Columns are searched in
+    a sample of the subjects, drawn with a fixed seed, and what is found is looked at in all.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame, shape (N, D)
-        The table that `schema.validate` returned.
-    schema : FeatureSchema
-        Its clustered features are compared with each other, and with outcomes, arms, times and sites.
-
-    Examples
-    --------
     >>> import clinclust as cc
     >>> import numpy as np
     >>> import pandas as pd
@@ -124,7 +116,7 @@ class _Compared:
         n_sampled = max(_FEWEST_SAMPLED, min(_SAMPLED, _MOST_CELLS // max(n_columns, 1)))
         rows = np.random.default_rng(_SEED).permutation(n)[:n_sampled]
         self.is_sample = n > n_sampled
-        sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject stand together in a table
+        sampled = frame.iloc[rows]  # shuffled even if it is all: the rows of one subject follow each other in a table
         scores: list[Array] = []
         self.frame = frame if self.is_sample else sampled
         for feature in schema:
@@ -148,7 +140,6 @@ class _Compared:
         self._whole: dict[int, Array] = {}
 
     def whole(self, index: int) -> Array:
-        """Return the scores of all subjects in one column, float64 (N,)."""
         if not self.is_sample:
             return self.sample[:, index]
         if index not in self._whole:
@@ -174,25 +165,20 @@ class _Compared:
         return np.asarray(self.clustered & [name not in gone for name in self.names], dtype=bool)
 
     def block(self, names: tuple[str, ...]) -> str:
-        """Return the block that these columns have in the schema, or the name of a new one."""
         blocks = {feature.block for feature in self.features if feature.name in names and feature.block is not None}
         return blocks.pop() if len(blocks) == 1 else block_name(names, self.taken)
 
     def lost(self, source: int, target: int) -> int:
-        """Return how many subjects have a value of the target alone."""
         return int((np.isnan(self.whole(source)) & ~np.isnan(self.whole(target))).sum())
 
     def in_all(self, n: int) -> str:
-        """Return in words that something holds in n subjects, who are all in whom it can be seen."""
         return f"in all {n:,} subjects" if n == self.n_subjects else f"in all {n:,} subjects who have these values"
 
     def in_order(self, members: set[int]) -> tuple[str, ...]:
-        """Return the names of columns, in the order of the table."""
         return tuple(self.names[index] for index in sorted(members))
 
 
 def _scores(feature: Feature, frame: pd.DataFrame) -> Array:
-    """Return a column as numbers; one without likelihood as codes of its values."""
     column = frame[feature.name]
     if feature.likelihood is not None:
         return feature.scores(column)
@@ -239,7 +225,6 @@ def _determined(compared: _Compared, x: int, y: int, said: Relation) -> Redundan
 
 
 def _by_several(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
-    """Return the columns that several others determine: the results of formulas."""
     left = compared.left(found)
     results = []
     for formula in formulas(compared.sample, left & compared.kinds.ordered):
@@ -258,7 +243,6 @@ def _computed(compared: _Compared, target: int, sources: tuple[int, ...], how: s
 
 
 def _nearly_same(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:
-    """Return the groups of columns that measure nearly the same."""
     left = np.flatnonzero(compared.left(found) & compared.kinds.ordered)
     results = []
     for group in groups_of_nearly_same(compared.n[np.ix_(left, left)], compared.r[np.ix_(left, left)]):

@@ -1,7 +1,7 @@
 """Columns that several others determine: a total, a mean, a difference, a ratio, an index.
 
-A formula holds up to the grids on which its columns are written. How narrow these grids are beside the spread of the
-column, in how many subjects, is the evidence, and a third of it counts, as in `determined`. It must exceed the
+A formula holds up to the grids on which its columns are written. How narrow these grids are compared with the spread
+of the column, in how many subjects, is the evidence, and a third of it counts, as in `determined`. It must exceed the
 logarithm of the number of sets of columns that were open to the search.
 """
 
@@ -47,14 +47,10 @@ class Formula(NamedTuple):
 
     It is .9 if the target was rounded after it was computed, less if a source of it was, and more if others were.
     """
-    step: float
-    """The grid of the target."""
-    steps: tuple[float, ...]
-    """Those of the sources."""
-    slack: float
-    """Within how many halves of a step the formula must hold: the fitted weights are not the true ones."""
-    by_own: bool
-    """Whether the grid of the target is enough, without those of its sources."""
+    step: float  # of the grid of the target
+    steps: tuple[float, ...]  # of those of the sources
+    slack: float  # in halves of a step: the fitted weights are not the true ones
+    by_own: bool  # whether the grid of the target is enough, without those of its sources
 
     @property
     def how(self) -> str:
@@ -81,7 +77,7 @@ class Formula(NamedTuple):
 def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     """Return the columns that are computed from others, each with its formula; no result is a source of a later one.
 
-    The rows of the table, float64 (N, C), are in an order by chance. A usable column has an order.
+    The rows of the table, float64 (N, C), are in random order. A usable column has an order.
     """
     n_columns, table = table.shape[1], table[:_ROWS]
     n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in table.T])
@@ -126,7 +122,6 @@ def _sets(
 def _results(
     values: Array, sets: list[tuple[int, ...]], n_values: NDArray[np.int64], logs: bool, n_columns: int
 ) -> list[Formula]:
-    """Return the likeliest result of each set of columns that has none yet."""
     found: list[Formula] = []
     for members in sets:
         if {formula.target for formula in found} & set(members):

@@ -1,10 +1,9 @@
-"""Columns that one other determines: equal, opposite, recoded, coarser, in another unit, or a transform of it.
+"""Columns that one other determines, or nearly: equal, opposite, recoded, coarser, in another unit, transformed.
 
 How often each value of y occurs leaves n! / prod(n_v!) ways to spread the values over the n subjects. If x determines
 y, a map from the values of x to those of y says the same. A third of the logarithm of the number of ways, less the
 logarithm of the number of maps of that kind, is the evidence in nats. All of it would count for columns without any
-relation. In a cohort, severity and subtypes make columns agree: evidence begins where a yes that half of the subjects
-have is foretold in more than four of five.
+relation, but severity and subtypes make the columns of a cohort agree.
 """
 
 from __future__ import annotations
@@ -17,19 +16,8 @@ from numpy.typing import NDArray
 
 from clinclust.graded import mid_ranks, paired_moments
 
-__all__ = [
-    "COUNTED",
-    "FEW_LEVELS",
-    "Kinds",
-    "Relation",
-    "Scored",
-    "candidates",
-    "log_ways",
-    "needed_evidence",
-    "rank_correlation",
-    "relation",
-    "step_of",
-]
+__all__ = ["COUNTED", "FEW_LEVELS", "Kinds", "Relation", "Scored", "candidates", "groups_of_nearly_same", "log_ways"]
+__all__ += ["needed_evidence", "rank_correlation", "relation", "step_of"]
 
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
@@ -50,17 +38,14 @@ _WIDEST_GAP, _NEIGHBOURS = 6.0, 5  # a cut at a given value falls into a gap so 
 class Kinds(NamedTuple):
     """What the values of each column are, bool (C,)."""
 
-    ordered: NDArray[np.bool_]
-    """Whether they have an order. Two values always have one."""
-    number: NDArray[np.bool_]
-    """Whether they are numbers and no levels."""
+    ordered: NDArray[np.bool_]  # two values always are
+    number: NDArray[np.bool_]  # not levels
 
 
 class Scored(NamedTuple):
     """One column for an exact comparison."""
 
-    values: Array
-    """float64 (N,), NaN = missing."""
+    values: Array  # (N,), NaN = missing
     ordered: bool
     number: bool
 
@@ -68,12 +53,9 @@ class Scored(NamedTuple):
 class Relation(NamedTuple):
     """That y is determined by x in all subjects in whom both are observed."""
 
-    n: int
-    """The number of these subjects."""
-    how: str
-    """"equal", "opposite", "reversed", "unit", "transform", "recoded", "coarser", "limits" or "levels"."""
-    evidence: float
-    """In nats; see the module."""
+    n: int  # the number of these subjects
+    how: str  # equal, opposite, reversed, unit, transform, recoded, coarser, limits or levels
+    evidence: float  # in nats; see the module
 
     @property
     def one_to_one(self) -> bool:
@@ -113,7 +95,7 @@ def rank_correlation(table: Array, ordered: NDArray[np.bool_]) -> tuple[Array, A
 def candidates(table: Array, kinds: Kinds, r: Array) -> list[tuple[int, int]]:
     """Return the pairs (x, y) in which y may be determined by x: nothing in these subjects contradicts it.
 
-    The rows of the table, float64 (N, C), are in an order by chance; `r` has the rank correlations, float64 (C, C).
+    The rows of the table, float64 (N, C), are in random order; `r` has the rank correlations, float64 (C, C).
     """
     codes = np.full(table.shape, -1, dtype=np.int32)
     n_levels, ways = np.zeros(table.shape[1], dtype=np.int64), np.zeros(table.shape[1])
@@ -129,16 +111,16 @@ def candidates(table: Array, kinds: Kinds, r: Array) -> list[tuple[int, int]]:
     pairs = {(int(x), int(y)) for x, y in np.argwhere(size >= max(_NEARLY_LINEAR, strongest))}
     for group in np.flatnonzero(varying & (n_levels <= max(len(table) // 2, 2))):
         # As x: y has one value in each of its levels. An order of y is no help here, so y must vary enough.
-        told = (
+        determined = (
             varying & ~(kinds.number & (n_levels > FEW_LEVELS)) & (ways - _log_maps(n_levels[group], n_levels) >= least)
         )
         # As y: its levels are ranges of an ordered x that do not overlap.
         cut = kinds.ordered & (n_levels > n_levels[group]) & (n_levels[group] <= FEW_LEVELS)
-        asked = np.flatnonzero((told | (cut & (ways[group] >= least))) & (np.arange(len(n_levels)) != group))
+        asked = np.flatnonzero((determined | (cut & (ways[group] >= least))) & (np.arange(len(n_levels)) != group))
         if not asked.size:
             continue
         low, high = _ranges(codes[:, group], codes[:, asked], missing_last[:, asked])
-        pairs |= {(int(group), int(y)) for y in asked[told[asked] & (high <= low).all(axis=0)]}
+        pairs |= {(int(group), int(y)) for y in asked[determined[asked] & (high <= low).all(axis=0)]}
         order = np.argsort(low, axis=0, kind="stable")
         low, high = np.take_along_axis(low, order, axis=0), np.take_along_axis(high, order, axis=0)
         pairs |= {(int(x), int(group)) for x in asked[cut[asked] & (high[:-1] <= low[1:]).all(axis=0)]}
@@ -210,23 +192,23 @@ def relation(x: Scored, y: Scored, subjects: Whole | None = None) -> Relation | 
 
 
 def _is_binned(x: Scored, values: Array, low: Whole, high: Whole, mixed: Whole) -> bool:
-    """Return whether y divides an ordered x, but that some limits are rounded and occur on both sides."""
+    """Return whether y divides an ordered x, but that some limits are rounded and occur in two bins."""
     if not x.number or values.size <= FEW_LEVELS or mixed.size >= FEW_LEVELS or mixed[0] == 0:
         return False
     below, above = low[mixed - 1], high[np.minimum(mixed + 1, values.size - 1)]
     first = np.minimum(low[mixed], high[mixed]), np.maximum(low[mixed], high[mixed])
-    sides = np.minimum(below, above), np.maximum(below, above)
+    around = np.minimum(below, above), np.maximum(below, above)
     pure = np.delete(low, mixed)
     n_runs = 1 + np.count_nonzero(np.diff(pure))
     return bool(
-        np.array_equal(first, sides) and n_runs == np.unique(pure).size and _steps_among_subjects(x, values, low)
+        np.array_equal(first, around) and n_runs == np.unique(pure).size and _steps_among_subjects(x, values, low)
     )
 
 
 def _steps_among_subjects(x: Scored, values: Array, image: Whole) -> bool:
     """Return whether y changes where values of x lie close together, and not only across gaps between subtypes.
 
-    A symptom of one subtype is told by a laboratory value that separates the subtypes widely, and is no cut-off of it.
+    A laboratory value that separates subtypes widely determines a symptom of one, which is no cut-off of it.
     """
     if not x.ordered or values.size <= FEW_LEVELS:
         return True
@@ -267,3 +249,28 @@ def _log_maps(n_x: int, n_y: Whole) -> Array:
     """Return the logarithm of the number of maps from n_x values to n_y, or of recodings if they are as many."""
     recodings = math.lgamma(n_x + 1.0)
     return np.where(n_y == n_x, recodings, np.where(n_y > n_x, np.inf, n_x * np.log(np.maximum(n_y, 1))))
+
+
+_NEARLY = 0.8
+_FEWEST_SUBJECTS = 50
+
+
+def groups_of_nearly_same(n: Array, r: Array) -> list[list[int]]:
+    """Return groups of columns that correlate by .8 or more on average (average linkage), in the order of the table.
+
+    The subjects in whom both columns are observed, and their rank correlation, 0 on the diagonal, are float64 (C, C).
+    """
+    from scipy.cluster.hierarchy import fcluster, linkage
+
+    size = np.abs(r)
+    # Fisher's z is nearly normal; the tail of a normal distribution beyond z is at most exp(-z^2 / 2).
+    z = np.arctanh(np.minimum(size, 0.999999)) * np.sqrt(np.maximum(n - 3.0, 0.0))
+    sure = (size >= _NEARLY) & (n >= _FEWEST_SUBJECTS) & (z**2 / 2.0 >= needed_evidence(len(r)))
+    members = np.flatnonzero(sure.any(axis=0))
+    if not members.size:
+        return []
+    size = np.where((n >= _FEWEST_SUBJECTS) | sure, size, 0.0)[np.ix_(members, members)]
+    distance = 1.0 - size[np.triu_indices(members.size, 1)]
+    labels = fcluster(linkage(distance, "average"), 1.0 - _NEARLY + 1e-9, "distance")
+    groups = [members[labels == label].tolist() for label in np.unique(labels)]
+    return sorted(group for group in groups if len(group) > 1)

@@ -1,4 +1,4 @@
-"""What was found of a drafted schema, how it is made true in the schema, and which of it a schema leaves open."""
+"""What was found of a drafted schema, how the schema is changed by it, and which of it a schema leaves open."""
 
 from __future__ import annotations
 
@@ -19,30 +19,14 @@ __all__ = ["Redundancy", "applied", "block_name", "looks"]
 
 @dataclass(frozen=True)
 class Redundancy:
-    """A column that others determine, or columns that measure nearly the same.
+    """A column that others determine, or columns that measure nearly the same."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        All columns that it concerns, in the order of the table.
-    kind : {"determined", "computed", "nearly the same"}
-        By one other column, by several, or not exactly.
-    reason : str
-        One sentence for a clinician, without a full stop and without a value of the table.
-    target : str or None
-        The column that the others determine; None if they measure nearly the same.
-    role : str
-        The role that the target gets: ``describe``, or that of the outcome, arm, time or site that determines it.
-    block : str or None
-        The block that all columns get instead of a role.
-    """
-
-    columns: tuple[str, ...]
-    kind: Literal["determined", "computed", "nearly the same"]
-    reason: str
-    target: str | None = None
-    role: str = "describe"
-    block: str | None = None
+    columns: tuple[str, ...]  # all that it concerns, in the order of the table
+    kind: Literal["determined", "computed", "nearly the same"]  # by one other column, by several, or not exactly
+    reason: str  # a sentence without a full stop and without a value of the table
+    target: str | None = None  # the column that the others determine; None if they measure nearly the same
+    role: str = "describe"  # of the target, or that of the outcome, arm, time or site that determines it
+    block: str | None = None  # that all columns get instead of a role
 
     @property
     def described(self) -> tuple[str, ...]:
@@ -53,8 +37,7 @@ class Redundancy:
 def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> FeatureSchema:
     """Return the schema with the roles and blocks of these findings, and the reason for each in its comments.
 
-    Blocks that the schema declares, and roles other than cluster, stay as they are. At least one feature stays in the
-    clustering.
+    Declared blocks and roles other than cluster stay. At least one feature stays in the clustering.
     """
     changes: dict[str, dict[str, Any]] = {}
     comments = dict(schema.comments)

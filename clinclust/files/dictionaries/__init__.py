@@ -148,7 +148,6 @@ def _of_another_table(count: int, columns: Sequence[str]) -> InputError:
 
 
 def _unmatched(absent: list[str], columns: Sequence[str], noted: Collection[str]) -> list[str]:
-    """Return a sentence on the columns without notes, and one on the names that are no columns."""
     strangers = [column for column in columns if column not in noted]
     shown = [
         quoted(name) + (f" (nearest: {quoted(close)})" if (close := nearest(name, absent)) is not None else "")

@@ -149,7 +149,6 @@ def _bounds(row: Row, places: Places) -> Bounds:
 
 
 def _missing(row: Row, places: Places) -> list[str]:
-    """Return the codes in the column of missing codes."""
     text = plain_text(row["missing"].replace("\n", " ; "))
     if not text or text.casefold() in _NONE:
         return []

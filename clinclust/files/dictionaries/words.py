@@ -107,8 +107,7 @@ CODEBOOK, REDCAP = (
     for kind in ("headers", "redcap_headers")
 )
 """What the columns of a codebook, and of a REDCap data dictionary, hold, by folded header."""
-Choice = tuple[str, str]
-"""The code of a choice, and its label."""
+Choice = tuple[str, str]  # a code and its label
 _CODE = re.compile(r"[^\s,|]{1,100}")
 _NUMBER = r"[+-]?\d+(?:[.,]\d+)?"
 _INTERVALS = (

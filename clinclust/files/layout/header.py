@@ -11,21 +11,20 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number, share_of_numbers
 from clinclust.files.text_table import Doubt, Row, RowRanges, cell, is_blank, rows_named
 
-__all__ = ["Area", "Header", "filled_places", "find_header", "groups_of", "joined_names"]
+__all__ = ["Area", "Header", "find_header"]
 
 _HALF = 0.5
-Area = tuple[int, int, int, int]
-"""Merged cells: first row, first column, last row, last column, from 1."""
+Area = tuple[int, int, int, int]  # merged cells: first row, first column, last row, last column, from 1
 _MOST_IN_TITLE = 2
 _MOST_BELOW = 4  # rows of units and explanations between the names and the subjects
 
 
-def filled_places(texts: Sequence[str]) -> set[int]:
+def _filled_places(texts: Sequence[str]) -> set[int]:
     """Return the numbers, from 1, of the columns in which a row holds anything."""
     return {place for place, text in enumerate(texts, 1) if not is_blank(text)}
 
 
-def groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int, str] | None:
+def _groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int, str] | None:
     """Return the heading above each column if the row at this place holds headings of groups of columns, else None.
 
     The row below must complete the names. Merged cells prove a group; without them, either the first column has its
@@ -35,9 +34,9 @@ def groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int,
     if at + 2 >= len(rows) or rows[at + 1][0] != rows[at][0] + 1:
         return None
     (number, above), (_, names), below = rows[at], rows[at + 1], rows[at + 2 :]
-    upper, lower = filled_places(above), filled_places(names)
+    upper, lower = _filled_places(above), _filled_places(names)
     first, width = min(upper | lower), max(upper | lower)
-    is_complete = set().union(*(filled_places(texts) for _, texts in below)) <= upper | lower and lower - upper
+    is_complete = set().union(*(_filled_places(texts) for _, texts in below)) <= upper | lower and lower - upper
     is_title = upper == {first} and upper <= lower  # its cells may be merged over a part of the table
     if not is_complete or is_title or any(map(looks_like_number, filter(str.strip, names))):
         return None
@@ -49,7 +48,7 @@ def groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int,
             heading, last = above[place - 1].strip(), spans.get(place, place) if spans else width
         if place in lower and place <= last:
             groups[place] = heading
-    joined = joined_names(above, names, groups)
+    joined = _joined_names(above, names, groups)
     if len(set(joined.values())) < len(joined):
         return None
     if spans:
@@ -61,10 +60,9 @@ def groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int,
     return groups if has_numbers and (is_named_above or begins_beside) else None
 
 
-def joined_names(above: Sequence[str], names: Sequence[str], groups: dict[int, str]) -> dict[int, str]:
-    """Return the names of a header of two rows: each with the heading above it."""
+def _joined_names(above: Sequence[str], names: Sequence[str], groups: dict[int, str]) -> dict[int, str]:
     joined: dict[int, str] = {}
-    for place in sorted(filled_places(above) | filled_places(names)):
+    for place in sorted(_filled_places(above) | _filled_places(names)):
         name = cell((0, list(names)), place).strip()
         joined[place] = f"{groups[place]} - {name}" if name and place in groups else name or above[place - 1].strip()
     return joined
@@ -99,7 +97,7 @@ def find_header(
     subjects.
     """
     if asked == 0:
-        filled = [filled_places(texts) for number, texts in rows if subjects is None or number in subjects]
+        filled = [_filled_places(texts) for number, texts in rows if subjects is None or number in subjects]
         names = {place: f"column {place}" for place in sorted(set().union(*filled))}
         shown = listed(map(quoted, names.values()))
         told = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
@@ -107,12 +105,12 @@ def find_header(
     if subjects is not None:
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
     at = _below_titles(rows, merged) if asked is None else _place_of(rows, asked)
-    groups = groups_of(rows, at, merged)
+    groups = _groups_of(rows, at, merged)
     first = at + (1 if groups is None else 2)
     used, below = list(rows[at:first]), rows[first:]
     names = {place: text for place, text in enumerate(rows[at][1], 1) if not is_blank(text)}
     if groups is not None:
-        names = joined_names(used[0][1], used[1][1], groups)
+        names = _joined_names(used[0][1], used[1][1], groups)
     header = Header(names, used[-1][0], used, groups or {})
     _tell_of_titles(rows[:at], header, asked)
     if subjects is not None and header.last in subjects:
@@ -191,11 +189,11 @@ def _place_of(rows: Sequence[Row], asked: int) -> int:
 
 def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
     """Return the place of the first row that is no title above the table; 0 if there is none, or it is not clear."""
-    width = len(set().union(*(filled_places(texts) for _, texts in rows)))
+    width = len(set().union(*(_filled_places(texts) for _, texts in rows)))
     for at, (number, texts) in enumerate(rows):
-        n_filled = len(filled_places(texts))
+        n_filled = len(_filled_places(texts))
         is_title = n_filled <= _MOST_IN_TITLE and 2 * n_filled < width
-        if groups_of(rows, at, merged) is not None or (at and not is_title and _is_header(rows, at)):
+        if _groups_of(rows, at, merged) is not None or (at and not is_title and _is_header(rows, at)):
             return at
         spans_all = any(top <= number <= end and right - left + 1 >= width > 1 for top, left, end, right in merged)
         if not is_title and not spans_all:
@@ -206,6 +204,6 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
 def _is_header(rows: Sequence[Row], at: int) -> bool:
     """Return whether a row names every column that has a value below it, each once, and none by a number."""
     names = [text.strip() for text in rows[at][1] if not is_blank(text)]
-    below = set().union(*(filled_places(texts) for _, texts in rows[at + 1 :]))
-    has_all = below <= filled_places(rows[at][1]) and len(names) > 1
+    below = set().union(*(_filled_places(texts) for _, texts in rows[at + 1 :]))
+    has_all = below <= _filled_places(rows[at][1]) and len(names) > 1
     return has_all and len(set(names)) == len(names) and not any(map(looks_like_number, names))

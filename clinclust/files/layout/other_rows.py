@@ -21,11 +21,10 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number
 from clinclust.files.text_table import Finding, is_blank
 
-__all__ = ["FEWEST_COLUMNS", "headings", "is_note", "names_again", "notes_below", "second_tables"]
+__all__ = ["headings", "is_note", "names_again", "notes_below", "second_tables"]
 
 Mask = NDArray[np.bool_]
-FEWEST_COLUMNS = 3
-"""In a narrower table a subject may look like the header or like a note."""
+_FEWEST_COLUMNS = 3  # in a narrower table a subject may look like the header or like a note
 _FEWEST_WORDS, _FEWEST_LACKING = 2, 2
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
@@ -52,7 +51,7 @@ def names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]
         n_shared = sum(text in every for text in row)
         if any(row == names or _is_header(row, names, numeric) for names in known):
             again.append(at)
-        elif n_shared >= FEWEST_COLUMNS and 2 * n_shared > sum(map(bool, row)):
+        elif n_shared >= _FEWEST_COLUMNS and 2 * n_shared > sum(map(bool, row)):
             below[at] = "names of columns, in another order or choice than the header"
     lengths = np.diff([-1, *again, len(frame)])
     if len(again) < 2 or len(set(lengths[:-1].tolist())) > 1 or lengths[-1] > lengths[0]:
@@ -139,8 +138,8 @@ def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     end = len(places)
     for at in range(len(places) - 1, 0, -1):
         column, text = next(iter(rows[at].items()))
-        reads = is_total_alone(text) if width < FEWEST_COLUMNS else is_note(text) and column not in of_subjects
-        if len(rows[at]) > 1 + (width > FEWEST_COLUMNS):
+        reads = is_total_alone(text) if width < _FEWEST_COLUMNS else is_note(text) and column not in of_subjects
+        if len(rows[at]) > 1 + (width > _FEWEST_COLUMNS):
             break
         is_title = frame.index[places[at]] > frame.index[places[at - 1]] + 1
         if len(rows[at]) == 1 and reads and (end == at + 1 or is_title):
@@ -156,7 +155,7 @@ def headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     alone = np.flatnonzero(kept & np.asarray(frame.iloc[:, 0].str.strip() != "", dtype=bool))
     for column in range(1, frame.shape[1]):
         alone = alone[np.asarray(frame.iloc[alone, column].str.strip() == "", dtype=bool)] if alone.size else alone
-    if not alone.size or frame.shape[1] < FEWEST_COLUMNS:
+    if not alone.size or frame.shape[1] < _FEWEST_COLUMNS:
         return []
     fuller = np.setdiff1d(np.flatnonzero(kept), alone)
     sample = frame.iloc[fuller[:: max(1, len(fuller) // _SHAPES_LOOKED_AT)], 0].tolist()

@@ -16,8 +16,7 @@ __all__ = ["A_DAY", "DATE_ORDERS", "DateColumn", "DateOrder", "date_column", "da
 
 DateOrder = Literal["day-first", "month-first"]
 DATE_ORDERS: tuple[DateOrder, ...] = ("day-first", "month-first")
-A_DAY = 86_400
-"""Seconds of a day."""
+A_DAY = 86_400  # seconds
 
 _TIME = r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>\.\d+)?)?)?"
 _YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-./])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)

@@ -18,8 +18,7 @@ __all__ = ["SEVERAL_ROWS", "RepeatedSubjects", "note_several_rows", "noted_sever
 __all__ += ["repeated_subjects", "subjects_with_several_rows"]
 
 
-SEVERAL_ROWS = "several_rows"
-"""The key of ``frame.attrs`` under which it is noted that subjects have several rows."""
+SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _FEWEST_SUBJECTS = 20

@@ -128,7 +128,6 @@ class RowChoice:
 
 
 def _problem(name: str, value: object) -> str | None:
-    """Return why a part of a choice cannot be used, or None."""
     names = [field.name for field in fields(RowChoice)]
     if name not in names:
         return f"{quoted(name)} is no part of it.{did_you_mean(name, names)} Parts are {', '.join(names)}"
@@ -272,7 +271,6 @@ def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[
 
 
 def _numbers(cells: Cells) -> NDArray[np.float64]:
-    """Return the numbers by which rows are ordered."""
     low, high = cells.bounds
     wrong = cells.texts[~cells.missing & ~(low == high)].tolist()
     if wrong:
