@@ -27,6 +27,7 @@ import clinclust as cc
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import n_threads
 from clinclust.estimators.duration import estimated_seconds
+from clinclust.estimators.settings import Settings
 
 RESULTS = Path(__file__).parent / "results" / "near_ties.md"
 
@@ -51,7 +52,9 @@ def measured(name: str) -> dict[str, Any]:
     table, schema = NEAR_TIED[name]()
     model = cc.MAPDP.as_published(schema, random_state=0, progress=False)
     problem = pose(schema.validate(table, warn=False), schema, None, 3.0)
-    estimate = estimated_seconds(problem, cc.MAPDP.as_published(schema, n_jobs=1), with_report=False)
+    estimate = estimated_seconds(
+        problem, Settings.of(cc.MAPDP.as_published(schema, n_jobs=1).get_params()), with_report=False
+    )
     _, fit = processor_seconds(lambda: model.fit(table))
     _, tests = processor_seconds(lambda: cc.validated_associations(model, table, progress=False))
     peer = k_means(table, model.n_clusters_)

@@ -69,7 +69,7 @@ def test_the_searches_for_the_powers_of_blocks_are_told_as_such(monkeypatch):
     shared = rng.normal(size=(100, 1))
     frame = pd.DataFrame(shared + 0.3 * rng.normal(size=(100, 3)), columns=list("abc")).assign(d=rng.normal(size=100))
     features = [cc.Feature(name=name, likelihood="gaussian", block=None if name == "d" else "one") for name in frame]
-    cc.MAPDP.as_published(cc.FeatureSchema(features), random_state=0, n_restarts=4).fit(frame)
+    cc.MAPDP.as_published(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
     *rounds, restarts, refinement = told
     assert (restarts, refinement) == ("restarts", "refinement, in batches")
     assert rounds == [f"powers of blocks, round {number}: restarts" for number in range(1, len(rounds) + 1)]

@@ -15,7 +15,7 @@ from clinclust.associations.doubts import Doubts
 from clinclust.associations.evidence import Part, TestRules
 from clinclust.associations.in_the_refit import OTHER_BELOW, agreement, effects
 from clinclust.engine.problem.problem import Problem, pose
-from clinclust.estimators.from_parameters import stated_hyperparameters_of
+from clinclust.estimators.settings import stated_hyperparameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ class FeatureTests:
         self.problem: Problem = pose(
             frame,
             model.schema_,
-            stated_hyperparameters_of(model),
+            stated_hyperparameters(model.hyperparameters),
             model.concentration_,
             model.discount_,
             model.coarsening_,

@@ -49,7 +49,7 @@ def batch_of(model: MAPDP, new: pd.DataFrame) -> Batch:
 
     if not len(new):
         raise InputError("new has no rows; give a table with one row for each new subject")
-    if rows_of_the_fit(model, new) is not None:
+    if rows_of_the_fit(model.fit_, new) is not None:
         raise InputError("the table of new subjects is the cohort of the fit itself; give a table of other subjects")
     needed = model.schema_needed
     # What is missing is a result here, also where no value of the cohort might be missing.

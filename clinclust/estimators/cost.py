@@ -19,11 +19,10 @@ from numpy.typing import NDArray
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.sampled import LARGE, N_DIVIDED
 from clinclust.errors import CohortWarning, InputError
-from clinclust.estimators.parameters import is_number
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.settings import Settings
 
 __all__ = ["machine_memory", "needed_memory", "refuse_or_warn_of_memory"]
 
@@ -48,35 +47,34 @@ _LARGE_IF_UNKNOWN = 4e9
 _NAMED = 5
 
 
-def needed_memory(problem: Problem, model: MAPDP) -> float:
+def needed_memory(problem: Problem, settings: Settings) -> float:
     """Return about how many bytes the search of a fit will need beside the table itself.
 
     Parameters
     ----------
     problem : Problem
-    model : MAPDP
-        Its parameters are read: they say how many subjects are searched together, and on how many threads.
+    settings : Settings
+        They say how many subjects are searched together, and on how many threads.
     """
-    arrays, threads = problem.cohort.arrays, n_threads(model.n_jobs)
+    arrays, threads = problem.cohort.arrays, n_threads(settings.n_jobs)
     subjects = problem.cohort.n_subjects
-    if subjects >= LARGE and _searches_a_sample(model):
+    if subjects >= LARGE and _searches_a_sample(settings):
         subjects = min(subjects, N_DIVIDED * threads)
     n_levels = int(_levels(problem).sum())
     n_columns = len(problem.cohort.encoding.features) + n_levels
-    tables = _TABLES_BESIDE if isinstance(model.coarsening, str) or model.outlying_share else _TABLES
+    tables = _TABLES_BESIDE if settings.chooses_coarsening or settings.outlying_share else _TABLES
     axes = (tables + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
     partitions = threads * _CLUSTER_TABLES * min(subjects, _CLUSTERS) * int(arrays.level_start[-1])
     return _NUMBER * (axes + partitions)
 
 
-def _searches_a_sample(model: MAPDP) -> bool:
+def _searches_a_sample(settings: Settings) -> bool:
     """Return whether only a part of a large cohort is in memory as a table of levels.
 
     It is where the search begins in a sample, and finds nothing besides the partition (`clinclust.estimators.search`).
     """
-    plain = is_number(model.concentration) and is_number(model.coarsening) and not model.select_features
-    from_anywhere = isinstance(model.init, str) and model.init == "search" and model.missing == "marginal"
-    return plain and from_anywhere and not isinstance(model.hyperparameters, str) and not model.outlying_share
+    searches_more = settings.estimates_prior or settings.chooses_coarsening or settings.select_features
+    return settings.starts_anywhere and not searches_more and not settings.outlying_share
 
 
 def _levels(problem: Problem) -> NDArray[np.int64]:
@@ -85,7 +83,7 @@ def _levels(problem: Problem) -> NDArray[np.int64]:
     return np.array([likelihood.n_statistics * likelihood.is_nominal for likelihood in likelihoods], dtype=np.int64)
 
 
-def refuse_or_warn_of_memory(problem: Problem, model: MAPDP, *, stacklevel: int) -> None:
+def refuse_or_warn_of_memory(problem: Problem, settings: Settings, *, stacklevel: int) -> None:
     """Refuse a fit that needs more memory than the machine has; warn of one that needs a large share of it.
 
     Raises
@@ -93,7 +91,7 @@ def refuse_or_warn_of_memory(problem: Problem, model: MAPDP, *, stacklevel: int)
     ValueError
         If the fit needs more memory than there is. The message names the columns that need most, and the repair.
     """
-    needed, there = needed_memory(problem, model), machine_memory()
+    needed, there = needed_memory(problem, settings), machine_memory()
     if needed < (_LARGE_IF_UNKNOWN if there is None else _LARGE_SHARE * there):
         return
     said = f"about {needed / 1e9:,.1f} GB of memory{_because(problem)}"

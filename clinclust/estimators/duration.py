@@ -19,12 +19,11 @@ from clinclust.engine.joint_estimates.block_powers import has_repeated
 from clinclust.engine.joint_estimates.sampled_resolution import LARGE_BESIDE
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.sampled import LARGE, N_SAMPLED
-from clinclust.estimators.cut import DISTINCT
 from clinclust.estimators.parameters import is_number
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.settings import Settings
 
 __all__ = [
     "duration_sentence",
@@ -87,7 +86,7 @@ def _negentropy(values: NDArray[np.float64]) -> float:
 
 def estimated_seconds(
     problem: Problem,
-    model: MAPDP,
+    settings: Settings,
     *,
     with_report: bool = True,
     associations: str | None = "refit",
@@ -98,8 +97,7 @@ def estimated_seconds(
     Parameters
     ----------
     problem : Problem
-    model : MAPDP
-        Its parameters are read.
+    settings : Settings
     with_report : bool
         Whether a workbook and a page are written after the fit.
     associations : {"refit", "cross-fit"} or None
@@ -108,9 +106,9 @@ def estimated_seconds(
         Half-samples and bootstrap samples of the report.
     """
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
-    parallel = _parallel(model)
-    seconds = _of_search(problem, model)
-    if model.n_clusters == DISTINCT:
+    parallel = _parallel(settings)
+    seconds = _of_search(problem, settings)
+    if settings.is_tested:
         seconds += _of_test(n_subjects, n_features) / parallel
     if not with_report:
         return seconds
@@ -130,33 +128,32 @@ def _n_refits(stability: int) -> int:
     return 2 * stability + _OTHER_REFITS
 
 
-def seconds_of_stability(problem: Problem, model: MAPDP, stability: int) -> float:
+def seconds_of_stability(problem: Problem, settings: Settings, stability: int) -> float:
     """Return about how many seconds `assess_stability` takes with so many half-samples."""
-    return _n_refits(stability) * _of_refit(problem) / _parallel(model)
+    return _n_refits(stability) * _of_refit(problem) / _parallel(settings)
 
 
-def _parallel(model: MAPDP) -> float:
+def _parallel(settings: Settings) -> float:
     """Return how many processor seconds of a search pass in a second."""
-    return 1.0 + _OF_FURTHER_THREADS * (min(n_threads(model.n_jobs), _MOST_THREADS) - 1)
+    return 1.0 + _OF_FURTHER_THREADS * (min(n_threads(settings.n_jobs), _MOST_THREADS) - 1)
 
 
-def _of_search(problem: Problem, model: MAPDP) -> float:
+def _of_search(problem: Problem, settings: Settings) -> float:
     """Return about how many seconds the search of the fit takes, which `max_seconds` limits."""
     n_features = len(problem.cohort.encoding.features)
-    searched, among_all = _searched_subjects(problem.cohort.n_subjects, model)
+    searched, among_all = _searched_subjects(problem.cohort.n_subjects, settings)
     logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
     ties = (1.0 + skewness_of_gaussians(problem)) ** _SKEWNESS
-    seconds = float(np.exp(logarithm) * ties) * _searches(problem, model)
-    seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(model)
-    return seconds if model.max_seconds is None else min(seconds, model.max_seconds)
+    seconds = float(np.exp(logarithm) * ties) * _searches(problem, settings)
+    seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(settings)
+    return seconds if settings.max_seconds is None else min(seconds, settings.max_seconds)
 
 
-def _searched_subjects(n_subjects: int, model: MAPDP) -> tuple[int, int]:
+def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
     """Return how many subjects are searched, and how many then among all: those of a cohort with a sample, or none."""
-    tunes = model.select_features or isinstance(model.hyperparameters, str) or not is_number(model.concentration)
-    from_anywhere = isinstance(model.init, str) and model.init == "search" and model.missing == "marginal"
-    large = LARGE_BESIDE if isinstance(model.coarsening, str) or model.outlying_share else LARGE
-    if tunes or not from_anywhere or n_subjects < large:
+    large = LARGE_BESIDE if settings.chooses_coarsening or settings.outlying_share else LARGE
+    tunes = settings.select_features or settings.estimates_prior
+    if tunes or not settings.starts_anywhere or n_subjects < large:
         return n_subjects, 0
     return N_SAMPLED, n_subjects
 
@@ -171,29 +168,29 @@ def _of_test(n_subjects: int, n_features: int) -> float:
     return float(_TESTING_A_PAIR * n_features**2 + _TESTING_A_CELL * cells)
 
 
-def _searches(problem: Problem, model: MAPDP) -> float:
-    """Return how many times as long as a default fit a fit with the options of this model takes, roughly."""
-    factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * model.n_restarts / _DEFAULT_RESTARTS
-    if model.block_weights == "auto" and has_repeated(problem):
+def _searches(problem: Problem, settings: Settings) -> float:
+    """Return how many times as long as a default fit a fit with these settings takes, roughly."""
+    factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * settings.n_restarts / _DEFAULT_RESTARTS
+    if settings.block_weights == "auto" and has_repeated(problem):
         factor *= _OF_BLOCK_POWERS
-    if isinstance(model.coarsening, str):
+    if settings.chooses_coarsening:
         factor *= _OF_COARSENING
-    elif model.outlying_share:
+    elif settings.outlying_share:
         factor *= _OF_OUTLYING
-    if model.select_features:
+    if settings.select_features:
         factor *= _OF_SELECTION
-    if isinstance(model.hyperparameters, str):
+    if isinstance(settings.hyperparameters, str):
         factor *= _OF_HYPERPARAMETERS
-    if isinstance(model.concentration, str):
-        factor *= _OF_CROSS_VALIDATION if model.concentration == "cross-validation" else 1.0
-    elif not is_number(model.concentration):
-        factor *= np.size(model.concentration)
+    if isinstance(settings.concentration, str):
+        factor *= _OF_CROSS_VALIDATION if settings.concentration == "cross-validation" else 1.0
+    elif not is_number(settings.concentration):
+        factor *= np.size(settings.concentration)
     return factor
 
 
 def duration_sentence(
     problem: Problem,
-    model: MAPDP,
+    settings: Settings,
     *,
     associations: str | None = "refit",
     stability: int | None = None,
@@ -204,21 +201,20 @@ def duration_sentence(
     Parameters
     ----------
     problem : Problem
-    model : MAPDP
-        Its parameters are read.
+    settings : Settings
     associations : {"refit", "cross-fit"} or None
         How the report will validate associations.
     stability : int, optional
         Half-samples and bootstrap samples of the report.
     options : str
-        Which options the model has, in words.
+        Which options these are, in words.
     """
-    seconds = estimated_seconds(problem, model, associations=associations, stability=stability)
-    search = _of_search(problem, model)
-    if model.max_seconds is not None and _SURPRISE * search >= model.max_seconds:
-        after = "the test of the subtypes and the report take" if model.n_clusters == DISTINCT else "the report takes"
+    seconds = estimated_seconds(problem, settings, associations=associations, stability=stability)
+    search = _of_search(problem, settings)
+    if settings.max_seconds is not None and _SURPRISE * search >= settings.max_seconds:
+        after = "the test of the subtypes and the report take" if settings.is_tested else "the report takes"
         return (
-            f"With {options}, the search ends after at most {model.max_seconds:g} seconds, and {after} about "
+            f"With {options}, the search ends after at most {settings.max_seconds:g} seconds, and {after} about "
             f"{rounded_duration(seconds - search)} more on this machine"
         )
     usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)

@@ -128,7 +128,7 @@ class Fit:
     @cached_property
     def remarks_(self) -> list[tuple[str, ...]]:
         """What suggests that a subtype is noise: `few` (below 5 subjects), `weak` (3 nats to its nearest other)."""
-        return marks_of(self)
+        return marks_of(self.subtypes_)
 
     @property
     def selected_features_(self) -> list[str]:

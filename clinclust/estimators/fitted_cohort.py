@@ -15,7 +15,7 @@ from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["cohort_of", "cohort_problems", "rows_of_the_fit"]
@@ -97,19 +97,19 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
     return []
 
 
-def rows_of_the_fit(model: MAPDP, frame: pd.DataFrame) -> NDArray[np.int64] | None:
+def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
     """Return the position in `frame` of each subject of the fit, int64 (N,); None if `frame` is another table.
 
     It tells the cohort of a fit from new subjects. Nothing tells a part of the cohort from them, because a fit stores
     nothing by which one subject could be recognised.
     """
-    if len(frame) != len(model.labels_):
+    if len(frame) != len(fit.cluster_labels_):
         return None
     try:
-        validated = model.schema_.validate(frame, warn=False)
+        validated = fit.schema_.validate(frame, warn=False)
     except CohortError:
         return None  # new subjects need neither identifiers nor described columns
-    return model.fit_.cohort_fingerprint_.rows_of_fit(validated)
+    return fit.cohort_fingerprint_.rows_of_fit(validated)
 
 
 def _some(names: list[str]) -> str:

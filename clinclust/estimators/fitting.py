@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 from clinclust.engine.kernels.announcement import announcing_compilation
 from clinclust.engine.search.stopping import Budget
-from clinclust.estimators.cut import DISTINCT, as_asked
+from clinclust.estimators.cut import as_asked
 from clinclust.estimators.fit import Fit, fit_of
-from clinclust.estimators.from_parameters import search_plan_of
 from clinclust.estimators.raised_weights import with_raised_weights
 from clinclust.estimators.search import search
 from clinclust.estimators.tested_tree import tested_tree
@@ -19,14 +18,14 @@ from clinclust.progress import Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.search.plan import SearchPlan
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
+    from clinclust.estimators.settings import Settings
 
 __all__ = ["fit_by", "found_fit"]
 
 
-def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
-    """Search as the parameters of the model say, and tell the stages if they say so.
+def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
+    """Search as the settings say, and tell the stages if they say so.
 
     Raises
     ------
@@ -35,11 +34,11 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
     SearchCancelled
         If `cancelled` is set before the search has ended.
     """
-    budget = Budget(model.max_seconds)
+    budget = Budget(settings.max_seconds)
     with announcing_compilation():
-        plan = search_plan_of(model, cohort.problem, cancelled, budget, Progress(bool(model.progress)))
-        fit = fit_by(plan, cohort, is_tested=model.n_clusters == DISTINCT)
-    return as_asked(fit, model.n_clusters, model.min_size)
+        plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
+        fit = fit_by(plan, cohort, is_tested=settings.is_tested)
+    return as_asked(fit, settings.n_clusters, settings.min_size)
 
 
 def fit_by(

@@ -25,8 +25,8 @@ from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.posterior import CredibleBall, Posterior
+    from clinclust.estimators.subtype_model import SubtypeModel
 
     FloatSeries: TypeAlias = pd.Series[float]
 else:
@@ -159,7 +159,7 @@ class GibbsDP(Parameterised, RenamedAttributes):
         self.progress = progress
 
     @classmethod
-    def of(cls, model: MAPDP, **parameters: Any) -> Self:
+    def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler of the posterior whose mode a fitted `MAPDP` found, not fitted.
 
         It has the schema, concentration, discount, coarsening, powers of blocks and hyperparameters of the fit. A
@@ -168,8 +168,8 @@ class GibbsDP(Parameterised, RenamedAttributes):
 
         Parameters
         ----------
-        model : MAPDP
-            A fitted model.
+        model : SubtypeModel
+            A fitted `MAPDP`.
         **parameters
             Other parameters of `GibbsDP`; those that are given here hold.
         """
@@ -215,10 +215,12 @@ class GibbsDP(Parameterised, RenamedAttributes):
         """
         from clinclust.engine.search.threads import interruptible
         from clinclust.estimators.gibbs_sampling import checked, drawn_posterior
+        from clinclust.estimators.settings import SamplerSettings
 
-        cohort = checked(self, X, stacklevel=2)
+        settings = SamplerSettings.of(self.get_params())
+        cohort = checked(settings, X, stacklevel=2)
         cancelled = Event()
-        found = interruptible(partial(drawn_posterior, self, cohort, cancelled), cancelled)
+        found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)
         self.posterior_, self.random_seed_ = found
         self.schema_, self.uninformative_ = cohort.schema, cohort.problem.kept_out
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None

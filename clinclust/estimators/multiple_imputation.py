@@ -30,11 +30,13 @@ from clinclust.errors import CohortError, InputError
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
 from clinclust.estimators.fitted_problem import fitted_problem_of_all_features, with_selected
 from clinclust.estimators.imputed_values import cells_of, with_cells
+from clinclust.estimators.subtype_model import require_search
 from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
 __all__ = ["multiple_imputations"]
@@ -47,7 +49,7 @@ _FIRST = 5
 
 
 def multiple_imputations(
-    model: MAPDP, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+    model: SubtypeModel, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
 ) -> list[pd.DataFrame]:
     """Return m completed tables; see `Prediction.multiple_imputations`.
 
@@ -56,14 +58,15 @@ def multiple_imputations(
     SearchCancelled
         If `cancelled` is set before all are drawn.
     """
-    rows = _rows(model, frame)
-    seen = model.schema_.validate(frame, warn=False)
+    fit = require_search(model, "multiple_imputations")
+    rows = _rows(model, fit, frame)
+    seen = fit.schema_.validate(frame, warn=False)
     with announcing_compilation():
-        draws = _draws(model, seen.iloc[rows], m, n_sweeps, rng, cancelled)
+        draws = _draws(fit, seen.iloc[rows], m, n_sweeps, rng, cancelled)
         return [_completed(seen, clusters, _in_rows(labels, rows), rng) for clusters, labels in draws]
 
 
-def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
+def _rows(model: SubtypeModel, fit: Fit, frame: pd.DataFrame) -> Labels:
     """Return the row of each subject of the fit, int64 (N,).
 
     Raises
@@ -73,7 +76,7 @@ def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
     ValueError
         If it is not the cohort of the fit.
     """
-    rows = rows_of_the_fit(model, frame)
+    rows = rows_of_the_fit(fit, frame)
     if rows is None:
         try:
             cohort_of(model, frame)  # says why it is not the cohort
@@ -86,10 +89,9 @@ def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
 
 
 def _draws(
-    model: MAPDP, cohort: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+    fit: Fit, cohort: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
 ) -> Iterator[tuple[Clusters, Labels]]:
     """Yield m partitions of the cohort: their clusters, and the cluster of each subject, int64 (N,)."""
-    fit = model.fit_
     whole, included = fitted_problem_of_all_features(fit, cohort, fit.coarsening_)
     problem = with_selected(whole, included)
     order = whole.cohort.order

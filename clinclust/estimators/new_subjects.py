@@ -17,27 +17,27 @@ from numpy.typing import NDArray
 from clinclust.schema.reading import read_column
 
 if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.fit import Fit
+    from clinclust.schema import FeatureSchema
 
 __all__ = ["notes_on_new_subjects"]
 
 _SHOWN_ROWS = 5
 
 
-def notes_on_new_subjects(model: MAPDP, frame: pd.DataFrame) -> Iterator[str]:
+def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
     """Yield a sentence for each peculiarity of a table of new subjects, with the index labels of the first rows.
 
     Parameters
     ----------
-    model : MAPDP
-        A fitted model.
+    fit : Fit
     frame : DataFrame
         A table that `MAPDP.predict` accepts.
     """
-    yield from _notes_on_identifiers(model, frame)
-    names = model.selected_features_
+    yield from _notes_on_identifiers(fit.schema_, frame)
+    names = fit.selected_features_
     if names:
-        observed = model.schema_.restricted_to(names).validate(frame, warn=False).notna().any(axis="columns")
+        observed = fit.schema_.restricted_to(names).validate(frame, warn=False).notna().any(axis="columns")
         rows = frame.index[~observed.to_numpy()]
         if len(rows):
             yield (
@@ -46,8 +46,7 @@ def notes_on_new_subjects(model: MAPDP, frame: pd.DataFrame) -> Iterator[str]:
             )
 
 
-def _notes_on_identifiers(model: MAPDP, frame: pd.DataFrame) -> Iterator[str]:
-    schema = model.schema_
+def _notes_on_identifiers(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
     names = [feature.name for feature in schema.ids]
     if not names or any(list(frame.columns).count(name) != 1 for name in names):
         return  # new subjects need no identifier: their rows have numbers

@@ -140,7 +140,7 @@ class Partition(RenamedAttributes):
     def _repr_html_(self) -> str:
         from clinclust.estimators.notebook_view import partition_html
 
-        return partition_html(self)
+        return partition_html(self, self.given_)
 
 
 def _values(labels: ArrayLike) -> NDArray[Any]:

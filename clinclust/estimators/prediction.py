@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -21,9 +20,6 @@ from clinclust.estimators.unseen_values import (
     without_unseen,
 )
 from clinclust.schema import FeatureSchema
-
-if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["NONE_OF_THESE", "Prediction"]
 
@@ -226,8 +222,9 @@ class Prediction(FittedAttributes):
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         if interval is not None:
-            return imputed_cells(self, table, how, within_subtype, interval)
-        return impute(self, table, how, within_subtype, np.random.default_rng(random_state))
+            return imputed_cells(self.fit_, table, self.cluster_scores, how, within_subtype, interval)
+        rng = np.random.default_rng(random_state)
+        return impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
 
     @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=either(GENERATOR, SEED))
     def multiple_imputations(
@@ -303,8 +300,7 @@ class Prediction(FittedAttributes):
             raise InputError("; ".join(few))
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         rng, cancelled = np.random.default_rng(random_state), Event()
-        model = cast("MAPDP", self)
-        return interruptible(lambda: multiple_imputations(model, table, m, n_sweeps, rng, cancelled), cancelled)
+        return interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
 
     def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects under the clusters that the search found.

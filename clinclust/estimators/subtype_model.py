@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError, not_fitted
+from clinclust.estimators.few_subjects import NO_FLOOR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -20,6 +21,7 @@ __all__ = [
     "NOT_FITTED",
     "SubtypeModel",
     "clustered_features",
+    "fewest_subjects",
     "is_fitted",
     "parameters_of",
     "require_fitted",
@@ -130,3 +132,8 @@ def clustered_features(model: SubtypeModel) -> list[str]:
     Without a MAP-DP search these are the features from which the subtypes may have been made.
     """
     return [feature.name for feature in model.schema_.clustered if feature.name not in model.uninformative_]
+
+
+def fewest_subjects(model: SubtypeModel) -> int:
+    """Return the number of subjects below which a subtype of the model is not tested; 1 if there is none."""
+    return NO_FLOOR if model.fit_ is None else model.fit_.min_size_

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
-from clinclust.estimators.weak_evidence import WEAK_NATS
+from clinclust.estimators.few_subjects import WEAK_NATS
 
 __all__ = ["SubtypeTree"]
 

@@ -13,8 +13,8 @@ from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.labels import by_decreasing_size, groups_by_decreasing_size
 from clinclust.engine.search.merge_tree import merge_tree
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
-from clinclust.estimators.from_parameters import stated_hyperparameters_of
 from clinclust.estimators.search import search
+from clinclust.estimators.settings import stated_hyperparameters
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.stability.procedure import Procedure
 
@@ -72,7 +72,7 @@ class Refitter:
         problem = pose(
             cohort,
             model.schema_,
-            stated_hyperparameters_of(model),
+            stated_hyperparameters(model.hyperparameters),
             model.concentration_,
             model.discount_,
             model.coarsening_,

@@ -11,6 +11,7 @@ from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema
 from clinclust.errors import InputError
 from clinclust.estimators import cost
 from clinclust.estimators.preparation import prepared
+from clinclust.estimators.settings import Settings
 
 
 def wide_cohort(n, n_levels):
@@ -33,8 +34,8 @@ def wide_cohort(n, n_levels):
 
 def needed(n, n_levels, **parameters):
     frame, schema = wide_cohort(n, n_levels)
-    model = MAPDP.as_published(schema, **parameters)
-    return cost.needed_memory(prepared(model, frame, stacklevel=1).problem, model)
+    settings = Settings.of(MAPDP.as_published(schema, **parameters).get_params())
+    return cost.needed_memory(prepared(settings, frame, stacklevel=1).problem, settings)
 
 
 def test_too_much_is_refused_with_the_column_and_the_repair(monkeypatch):
@@ -72,7 +73,7 @@ def test_an_unknown_machine_is_warned_of_gigabytes_only(monkeypatch):
     monkeypatch.setattr(cost, "machine_memory", lambda: None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        prepared(MAPDP.as_published(schema), frame, stacklevel=1)
+        prepared(Settings.of(MAPDP.as_published(schema).get_params()), frame, stacklevel=1)
 
 
 def test_the_machine_is_asked():
@@ -89,7 +90,8 @@ def test_the_estimate_is_what_a_fit_takes(n, n_levels, beside):
     """Allocated memory is the same in every run; resident memory differs by a half with the system's pages."""
     frame, schema = wide_cohort(n, n_levels)
     model = MAPDP.as_published(schema, n_restarts=4, n_jobs=1, random_state=0, progress=False, **beside)
-    estimated = cost.needed_memory(prepared(model, frame, stacklevel=1).problem, model)
+    settings = Settings.of(model.get_params())
+    estimated = cost.needed_memory(prepared(settings, frame, stacklevel=1).problem, settings)
     tracemalloc.start()
     try:
         model.fit(frame)

@@ -1,5 +1,7 @@
 """The estimate of the time of a fit: an order of magnitude, in words."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,11 @@ from clinclust.estimators.duration import (
     rounded_duration,
     skewness_of_gaussians,
 )
+from clinclust.estimators.settings import Settings
+
+
+def settings_of(**parameters):
+    return Settings.of(MAPDP.as_published(**parameters).get_params())
 
 
 def problem_of(values, likelihood="gaussian"):
@@ -35,12 +42,12 @@ def test_the_estimate_grows_with_what_takes_time():
         problem_of(values)
         for values in (rng.normal(size=(200, 5)), rng.normal(size=(4000, 5)), rng.exponential(size=(200, 5)))
     )
-    model = MAPDP.as_published(n_jobs=1)
+    model = settings_of(n_jobs=1)
     seconds = estimated_seconds(small, model)
     assert estimated_seconds(large, model) > seconds
     assert estimated_seconds(skewed, model) > seconds
     assert estimated_seconds(small, model, with_report=False) < seconds
-    assert estimated_seconds(large, MAPDP.as_published(n_jobs=2)) < estimated_seconds(large, model)
+    assert estimated_seconds(large, settings_of(n_jobs=2)) < estimated_seconds(large, model)
     for options in (
         {"coarsening": "auto"},
         {"outlying_share": 0.1},
@@ -49,8 +56,8 @@ def test_the_estimate_grows_with_what_takes_time():
         {"concentration": "cross-validation"},
         {"concentration": [1.0, 3.0]},
     ):
-        assert estimated_seconds(small, MAPDP.as_published(n_jobs=1, **options)) > seconds
-    limited = MAPDP.as_published(n_jobs=1, max_seconds=0.001)
+        assert estimated_seconds(small, settings_of(n_jobs=1, **options)) > seconds
+    limited = settings_of(n_jobs=1, max_seconds=0.001)
     assert estimated_seconds(large, limited, with_report=False) == 0.001
 
 
@@ -73,15 +80,15 @@ def test_durations_are_round(seconds, words):
 
 def test_the_sentence_names_both_ends_and_the_options():
     problem = problem_of(np.random.default_rng(2).normal(size=(300, 5)))
-    said = duration_sentence(problem, MAPDP.as_published(), options="default options")
+    said = duration_sentence(problem, settings_of(), options="default options")
     assert said.startswith("With default options, a fit and its report take about 2 seconds on this machine, and up to")
 
 
 def test_a_time_limit_bounds_the_search_and_not_the_report():
     problem = problem_of(np.random.default_rng(2).exponential(size=(4000, 30)))
-    said = duration_sentence(problem, MAPDP.as_published(max_seconds=7.5, n_jobs=2))
+    said = duration_sentence(problem, settings_of(max_seconds=7.5, n_jobs=2))
     assert said.startswith("With these options, the search ends after at most 7.5 seconds, and the report takes about")
-    shorter = duration_sentence(problem, MAPDP.as_published(max_seconds=7.5, n_jobs=2), associations=None)
+    shorter = duration_sentence(problem, settings_of(max_seconds=7.5, n_jobs=2), associations=None)
     assert "the report takes about 5 seconds more" in shorter
     assert said != shorter
 
@@ -91,22 +98,22 @@ def test_restarts_and_powers_of_blocks_take_time():
     frame = pd.DataFrame(rng.normal(size=(200, 4)), columns=list("abcd"))
     features = [Feature(name=name, likelihood="gaussian", block="one" if name < "c" else None) for name in frame]
     problem = pose(frame, FeatureSchema(features), None, 3.0)
-    seconds = estimated_seconds(problem, MAPDP.as_published(n_jobs=1, block_weights="auto"), with_report=False)
+    seconds = estimated_seconds(problem, settings_of(n_jobs=1, block_weights="auto"), with_report=False)
     assert (
-        estimated_seconds(problem, MAPDP.as_published(n_jobs=1, block_weights="auto", n_restarts=30), with_report=False)
+        estimated_seconds(problem, settings_of(n_jobs=1, block_weights="auto", n_restarts=30), with_report=False)
         > 1.5 * seconds
     )
-    assert estimated_seconds(problem, MAPDP.as_published(n_jobs=1), with_report=False) < seconds
+    assert estimated_seconds(problem, settings_of(n_jobs=1), with_report=False) < seconds
 
 
 def test_the_test_of_the_tree_takes_time_outside_of_a_time_limit():
     rng = np.random.default_rng(4)
     few, many = problem_of(rng.normal(size=(300, 4))), problem_of(rng.normal(size=(300, 60)))
     for problem in (few, many):
-        plain = estimated_seconds(problem, MAPDP.as_published(n_jobs=1), with_report=False)
-        tested = estimated_seconds(problem, MAPDP.as_published(n_jobs=1, n_clusters="distinct"), with_report=False)
+        plain = estimated_seconds(problem, settings_of(n_jobs=1), with_report=False)
+        tested = estimated_seconds(problem, settings_of(n_jobs=1, n_clusters="distinct"), with_report=False)
         assert tested > plain
-        limited = MAPDP.as_published(n_jobs=1, n_clusters="distinct", max_seconds=0.001)
+        limited = settings_of(n_jobs=1, n_clusters="distinct", max_seconds=0.001)
         assert estimated_seconds(problem, limited, with_report=False) == pytest.approx(tested - plain + 0.001)
         said = duration_sentence(problem, limited)
         assert ", and the test of the subtypes and the report take about " in said
@@ -116,11 +123,9 @@ def test_the_test_of_the_tree_takes_time_outside_of_a_time_limit():
 def test_a_cohort_that_is_searched_in_a_sample_takes_more_time_by_the_subject_only_among_all():
     rng = np.random.default_rng(5)
     just, large, larger = (problem_of(rng.normal(size=(n, 3))) for n in (9_999, 10_000, 60_000))
-    model = MAPDP.as_published(n_jobs=1, coarsening="auto")
+    model = settings_of(n_jobs=1, coarsening="auto")
     seconds = [estimated_seconds(problem, model, with_report=False) for problem in (just, large, larger)]
     assert seconds[1] < seconds[0]
     assert seconds[1] < seconds[2] < 6.0 * seconds[1]
-    selecting = MAPDP.as_published(
-        n_jobs=1, coarsening="auto", select_features=True
-    )  # searches among all from the beginning
+    selecting = replace(model, select_features=True)  # searches among all from the beginning
     assert estimated_seconds(large, selecting, with_report=False) > 3.0 * seconds[1]

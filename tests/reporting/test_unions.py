@@ -5,10 +5,9 @@ from html.parser import HTMLParser
 import numpy as np
 import openpyxl
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import LIKELIHOODS, mixed_cohort, with_groups
 
 import clinclust as cc
-from clinclust.estimators.cut import merged_model
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods
 
@@ -84,7 +83,7 @@ def test_one_subtype_that_was_asked_for_is_no_lack_of_evidence(fitted, tmp_path)
 
 def test_unions_that_nobody_asked_for_by_number_are_told_as_unions(fitted, tmp_path):
     model, frame = fitted
-    merged = merged_model(model, [0, 0, 1, 2], n_clusters=None)
+    merged = with_groups(model, [0, 0, 1, 2])
     page = page_of(merged, frame, tmp_path)
     assert "Found: 3 subtypes: unions of the 4 groups that the search found, among 120" in page
 

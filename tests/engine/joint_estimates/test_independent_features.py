@@ -7,6 +7,7 @@ import pytest
 import clinclust as cc
 from clinclust.engine.joint_estimates.independent_features import independent_features
 from clinclust.estimators.preparation import prepared
+from clinclust.estimators.settings import Settings
 
 N = 3000
 
@@ -14,8 +15,8 @@ N = 3000
 def worth(columns):
     frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, progress=False)
-    return independent_features(prepared(model, frame, stacklevel=1).problem)
+    settings = Settings.of(cc.MAPDP.as_published(schema, progress=False).get_params())
+    return independent_features(prepared(settings, frame, stacklevel=1).problem)
 
 
 def test_independent_features_are_worth_their_number():
