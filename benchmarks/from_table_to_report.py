@@ -25,7 +25,7 @@ from raw_tables import raw_tables
 
 import clinclust as cc
 from clinclust.cli.check_report import looks_at_table
-from clinclust.estimators.duration import duration_sentence
+from clinclust.estimators.cost import duration_sentence
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
 from clinclust.reading import read_cohort

@@ -16,7 +16,7 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import probabilities
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.estimators.subtype_mixture import summed
+from clinclust.estimators.mixture import summed
 
 __all__ = ["Fold", "folds_of", "parts_without"]
 

@@ -137,10 +137,9 @@ def _of_new_subjects(
     """
     import numpy as np
 
+    from clinclust.estimators.explanation import reasons_of_new
     from clinclust.estimators.mapdp import NONE_OF_THESE
-    from clinclust.estimators.new_subjects import notes_on_new_subjects
-    from clinclust.estimators.reasons import reasons_of_new
-    from clinclust.estimators.unseen_values import rows_at_fault, without_unseen
+    from clinclust.estimators.new_subjects import notes_on_new_subjects, rows_at_fault, without_unseen
     from clinclust.reporting.assignments import assignment_table
 
     known, note = frame, ""

@@ -142,7 +142,7 @@ def _model_of_next(options: argparse.Namespace, schema: FeatureSchema) -> MAPDP:
 
 
 def _duration(options: argparse.Namespace, cohort: Prepared, settings: Settings) -> str:
-    from clinclust.estimators.duration import duration_sentence
+    from clinclust.estimators.cost import duration_sentence
 
     if not _has_search_options(options):
         return duration_sentence(cohort.problem, settings, options="default options")

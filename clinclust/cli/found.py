@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.estimators.mapdp import MAPDP
-    from clinclust.estimators.tree_test import TreeTest
+    from clinclust.estimators.subtype_tree import TreeTest
     from clinclust.schema import FeatureSchema
 
 __all__ = ["say_dominant", "say_found"]

@@ -92,8 +92,8 @@ def assess_drift(
     from clinclust.drift.batch import batch_of
     from clinclust.engine.kernels.announcement import announcing_compilation
     from clinclust.engine.search.threads import interruptible
+    from clinclust.estimators.cohort_table import warn_of_other_rows
     from clinclust.estimators.fitted_cohort import cohort_of
-    from clinclust.estimators.rows_of_cohort import warn_of_other_rows
 
     fit = require_search(model, "assess_drift")
     cohort = cohort_of(model, frame, stacklevel=3)

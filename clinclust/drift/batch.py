@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import CohortError, InputError
-from clinclust.estimators.unseen_values import about_new_subjects, unseen_rows, without_unseen
+from clinclust.estimators.new_subjects import about_new_subjects, unseen_rows, without_unseen
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -17,8 +17,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.subtype_model import parameters_of, require_fitted, require_search
-from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.estimators.tree_test import DEFAULT_TEST, FEWEST_DRAWS, TreeTest
+from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree, TreeTest
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from clinclust.engine.search.labels import groups_by_decreasing_size
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
-    from clinclust.estimators.subtype_mixture import SubtypeMixture
+    from clinclust.estimators.mixture import SubtypeMixture
 
 __all__ = [
     "FEW",

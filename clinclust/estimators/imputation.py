@@ -24,10 +24,8 @@ from clinclust.engine.problem.block_predictives import (
 )
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError
-from clinclust.estimators.imputed_parts import MissingInParts, levels_of_first
-from clinclust.estimators.imputed_values import cells_of, with_cells
-from clinclust.estimators.mixture_quantiles import mixture_quantiles, shortest_intervals
-from clinclust.estimators.mixture_values import mixture_values
+from clinclust.estimators.imputed_parts import MissingInParts, cells_of, levels_of_first, with_cells
+from clinclust.estimators.mixture import mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import PATH, accepting
 from clinclust.errors import CohortWarning
+from clinclust.estimators.estimator import Parameterised
 from clinclust.estimators.parameters import DISTINCT
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
 from clinclust.estimators.renamed import renamed_parameters
-from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -446,12 +446,11 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.engine.search.threads import interruptible
 
         interruptible(_import_everything)
+        from clinclust.estimators.fit import STOPPED_EARLY
         from clinclust.estimators.fitting import found_fit
-        from clinclust.estimators.likelihood_check import compared_likelihoods
-        from clinclust.estimators.misfits import warning_of_misfits
+        from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
         from clinclust.estimators.preparation import prepared
         from clinclust.estimators.settings import Settings
-        from clinclust.estimators.stopped_early import warning_of_early_stop
 
         settings = Settings.of(self.get_params())
         cohort, cancelled = prepared(settings, X, stacklevel=2), Event()
@@ -466,7 +465,13 @@ class MAPDP(Parameterised, Prediction):
                 stacklevel=2,
             )
         if self.stopped_early_:
-            warnings.warn(warning_of_early_stop(settings), CohortWarning, stacklevel=2)
+            path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
+            warnings.warn(
+                f"The search was {STOPPED_EARLY}{path}. The limit (--max-seconds) was {self.max_seconds:g} seconds. "
+                "Allow more to see whether the subtypes change",
+                CohortWarning,
+                stacklevel=2,
+            )
         misfits = warning_of_misfits(compared_likelihoods(self.fit_, cohort.frame, cohort.problem.cohort.order))
         if misfits is not None:
             warnings.warn(misfits, CohortWarning, stacklevel=2)
@@ -591,6 +596,4 @@ def _import_everything() -> None:
     """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
     import clinclust.estimators.fitting
     import clinclust.estimators.likelihood_check
-    import clinclust.estimators.misfits
-    import clinclust.estimators.preparation
-    import clinclust.estimators.stopped_early  # noqa: F401
+    import clinclust.estimators.preparation  # noqa: F401

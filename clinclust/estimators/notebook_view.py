@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.estimators.few_subjects import MEANING_OF_MARKS
-from clinclust.estimators.membership import own_membership
-from clinclust.estimators.stopped_early import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY
+from clinclust.estimators.subtype_model import own_membership
 from clinclust.files.notebook_html import block, paragraph, table
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import GENERATOR, NUMBER, ON_OR_OFF, SEED, TEXT, WHOLE, accepting, either
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.estimators.cohort_table import table_of_fitted
-from clinclust.estimators.fitted_attributes import FittedAttributes
-from clinclust.estimators.unseen_values import (
+from clinclust.estimators.estimator import FittedAttributes
+from clinclust.estimators.new_subjects import (
     REFUSE,
     TAKE_FOR_MISSING,
     about_new_subjects,
@@ -127,8 +127,8 @@ class Prediction(FittedAttributes):
         >>> model.explain(pd.DataFrame({"gait": [0.62], "grip": [30.0]}))["feature"].tolist()
         ['gait', 'grip', '(size of the subtypes)']
         """
+        from clinclust.estimators.cohort_table import warn_of_other_rows
         from clinclust.estimators.explanation import explanation
-        from clinclust.estimators.rows_of_cohort import warn_of_other_rows
 
         self._require_fit()
         check_unseen(unseen)
@@ -325,7 +325,7 @@ class Prediction(FittedAttributes):
         from clinclust.engine.kernels.announcement import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
         from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.rows_of_cohort import warn_of_other_rows
+        from clinclust.estimators.cohort_table import warn_of_other_rows
 
         self._require_fit()
         check_unseen(unseen)

@@ -137,3 +137,28 @@ def clustered_features(model: SubtypeModel) -> list[str]:
 def fewest_subjects(model: SubtypeModel) -> int:
     """Return the number of subjects below which a subtype of the model is not tested; 1 if there is none."""
     return NO_FLOOR if model.fit_ is None else model.fit_.min_size_
+
+
+__all__ = ["CLEAR", "basis_of_membership", "own_membership"]
+
+CLEAR = 0.95
+"""A membership probability of at least this value is called clear."""
+
+
+def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
+    """Return the probability of each subject's own subtype given all other subjects, float64 (N,).
+
+    Returns None if the model has no membership probabilities.
+    """
+    if model.membership_ is None:
+        return None
+    labels = np.asarray(model.labels_)
+    return np.asarray(model.membership_)[np.arange(labels.size), labels]
+
+
+def basis_of_membership(model: SubtypeModel) -> str:
+    """Return what the probabilities of a model rest on: one partition, or all of them.
+
+    A model of which other partitions than its own were drawn says so in an attribute `membership_basis`.
+    """
+    return str(getattr(model, "membership_basis", "given all other subjects"))

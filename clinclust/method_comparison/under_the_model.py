@@ -16,11 +16,10 @@ from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.estimators.fit import fit_of
-from clinclust.estimators.search import SearchResult
+from clinclust.estimators.fitting import fit_of
+from clinclust.estimators.search import SearchResult, tried_once
+from clinclust.estimators.subtype_tree import DEFAULT_TEST
 from clinclust.estimators.tested_tree import tested_tree
-from clinclust.estimators.tree_test import DEFAULT_TEST
-from clinclust.estimators.tuning import tried_once
 from clinclust.progress import SILENT
 
 if TYPE_CHECKING:

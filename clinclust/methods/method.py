@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError
+from clinclust.estimators.estimator import Parameterised
 from clinclust.estimators.parameters import RULES, Rule, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
 from clinclust.estimators.renamed import RenamedAttributes
-from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:

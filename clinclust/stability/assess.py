@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
 from clinclust.errors import InputError
-from clinclust.estimators.duration import estimated_seconds, rounded_duration, seconds_of_stability
+from clinclust.estimators.cost import estimated_seconds, rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_model import require_search

@@ -17,7 +17,7 @@ from clinclust.estimators.cut import as_asked
 from clinclust.estimators.fitting import fit_by
 from clinclust.estimators.preparation import Prepared
 from clinclust.estimators.settings import Settings
-from clinclust.estimators.tree_test import FEWEST_DRAWS
+from clinclust.estimators.subtype_tree import FEWEST_DRAWS
 from clinclust.progress import SILENT
 from clinclust.schema.informative import kept_out
 

@@ -17,7 +17,7 @@ from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.fit import FITTED_ATTRIBUTES
-from clinclust.estimators.subtype_mixture import SubtypeMixture
+from clinclust.estimators.mixture import SubtypeMixture
 
 OPTIONS = {
     "plain": {},

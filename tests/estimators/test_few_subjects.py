@@ -20,7 +20,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.cut import WEAK_EVIDENCE, _in_subjects
 from clinclust.estimators.few_subjects import evidence_between, n_standing
 from clinclust.estimators.subtype_model import fewest_subjects
-from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
+from clinclust.estimators.subtype_tree import JOIN_DTYPES, TreeTest
 
 __all__ = ["fitted", "plain"]  # fixtures
 

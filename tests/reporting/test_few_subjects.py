@@ -199,7 +199,7 @@ def test_assignments_say_who_is_one_of_few(small, fitted):
 
 
 def test_a_notebook_says_it(small, fitted):
-    said = "Few subjects, described only: subtypes 3, 4, 5 have fewer than 20 subjects; see untested_."
+    said = "Few subjects, untested: subtypes 3, 4, 5 have fewer than 20 subjects; see untested_."
     assert said in small[0]._repr_html_()
     assert "Few subjects" not in fitted[0]._repr_html_()
 

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
 from clinclust.errors import InputError
-from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
-from clinclust.estimators.subtype_model import require_fitted
+from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, own_membership, require_fitted
 from clinclust.files.visible_text import shortened
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark
 from clinclust.reporting.figures.serial import serially

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
+from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, own_membership
 from clinclust.reporting import figures
 from clinclust.reporting.diverging import BELOW
 from clinclust.reporting.figures.effects import effects_against

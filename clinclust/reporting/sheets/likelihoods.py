@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.misfits import probably_too
+from clinclust.estimators.likelihood_check import probably_too
 from clinclust.reporting.findings import as_value
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clinclust.estimators.stopped_early import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.references import References

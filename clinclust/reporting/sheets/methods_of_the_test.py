@@ -10,7 +10,7 @@ from clinclust.reporting.divisions import n_distinct
 from clinclust.reporting.sheets.divisions import is_sampled
 
 if TYPE_CHECKING:
-    from clinclust.estimators.tree_test import TreeTest
+    from clinclust.estimators.subtype_tree import TreeTest
     from clinclust.reporting.findings import Findings
     from clinclust.reporting.sheets.references import References
 

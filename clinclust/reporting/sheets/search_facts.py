@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from clinclust.estimators.stopped_early import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Value
 from clinclust.reporting.sheets.blocks import worth_of_blocks

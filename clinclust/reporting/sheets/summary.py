@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.membership import basis_of_membership
+from clinclust.estimators.subtype_model import basis_of_membership
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings, as_value
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
