@@ -167,8 +167,8 @@ def validated_associations(
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
-    from clinclust.estimators.few_subjects import fewest_subjects
     from clinclust.estimators.parameters import seed_of
+    from clinclust.estimators.subtype_model import fewest_subjects
 
     parameters = {
         "method": method,

@@ -16,9 +16,9 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.estimators.from_parameters import stated_hyperparameters_of
+from clinclust.estimators.mixture import summed
 from clinclust.estimators.search import search
-from clinclust.estimators.subtype_mixture import summed
+from clinclust.estimators.settings import stated_hyperparameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -115,7 +115,7 @@ def posed_as_fitted(model: MAPDP, frame: pd.DataFrame) -> Problem:
     return pose(
         frame,
         model.schema_,
-        stated_hyperparameters_of(model),
+        stated_hyperparameters(model.hyperparameters),
         model.concentration_,
         model.discount_,
         model.coarsening_,

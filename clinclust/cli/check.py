@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from clinclust.drafting.proposal import Look
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
+    from clinclust.estimators.settings import Settings
     from clinclust.schema import FeatureSchema
 
 __all__ = ["add_all", "add_parser", "check_cohort", "run", "say_next"]
@@ -96,13 +97,14 @@ def check_cohort(
     """
     from clinclust.cli.check_report import check_lines, looks_at_table
     from clinclust.estimators.preparation import prepared
+    from clinclust.estimators.settings import Settings
     from clinclust.progress import Progress
 
     progress = Progress(not getattr(options, "quiet", False))
     with about_table(options), progress.stage("checking values"):
         validated = schema.validate(table, warn=False)  # `prepared` gives the warnings
-    model = _model_of_next(options, schema)
-    cohort = prepared(model, validated, stacklevel=1)
+    settings = Settings.of(_model_of_next(options, schema).get_params())
+    cohort = prepared(settings, validated, stacklevel=1)
     if looks is None:
         with progress.stage("comparing columns"):
             looks = looks_at_table(cohort, table)
@@ -110,7 +112,7 @@ def check_cohort(
     say_unused(schema)
     for line in check_lines(cohort, table, names=names, looks=looks, is_all=options.all):
         say(line)
-    say(f"{_duration(options, cohort, model)}.")
+    say(f"{_duration(options, cohort, settings)}.")
     return cohort
 
 
@@ -139,12 +141,12 @@ def _model_of_next(options: argparse.Namespace, schema: FeatureSchema) -> MAPDP:
     return model_asked_for(options, schema) if _has_search_options(options) else MAPDP(schema)
 
 
-def _duration(options: argparse.Namespace, cohort: Prepared, model: MAPDP) -> str:
-    from clinclust.estimators.duration import duration_sentence
+def _duration(options: argparse.Namespace, cohort: Prepared, settings: Settings) -> str:
+    from clinclust.estimators.cost import duration_sentence
 
     if not _has_search_options(options):
-        return duration_sentence(cohort.problem, model, options="default options")
-    return duration_sentence(cohort.problem, model, associations=options.associations, stability=options.stability)
+        return duration_sentence(cohort.problem, settings, options="default options")
+    return duration_sentence(cohort.problem, settings, associations=options.associations, stability=options.stability)
 
 
 def say_next(options: argparse.Namespace, schema: Path) -> None:

@@ -217,6 +217,6 @@ def _is_table_of_fit(options: argparse.Namespace, model: MAPDP) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever reads the table again tells
         try:
-            return rows_of_the_fit(model, read_table(options, rows_of_model(options, model))) is not None
+            return rows_of_the_fit(model.fit_, read_table(options, rows_of_model(options, model))) is not None
         except InputError:
             return False

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping
 from functools import partial
 from threading import Event
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -16,17 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import LABELS, accepting
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
+from clinclust.estimators.estimator import BaseSubtypes, Parameterised
+from clinclust.estimators.new_subjects import about_new_subjects
 from clinclust.estimators.parameters import cluster_codes, is_number
 from clinclust.estimators.prediction import NONE_OF_THESE
-from clinclust.estimators.renamed import RenamedAttributes, renamed_parameters
-from clinclust.estimators.scikit_learn import Parameterised
-from clinclust.estimators.unseen_values import about_new_subjects
+from clinclust.estimators.renamed import renamed_parameters
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.posterior import CredibleBall, Posterior
+    from clinclust.estimators.subtype_model import SubtypeModel
 
     FloatSeries: TypeAlias = pd.Series[float]
 else:
@@ -41,7 +40,7 @@ _MOST_IN_FULL = 5_000
 """Subjects up to which the posterior similarity of all pairs is returned at once: 200 MB."""
 
 
-class GibbsDP(Parameterised, RenamedAttributes):
+class GibbsDP(Parameterised, BaseSubtypes):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     The model is that of `MAPDP`, with the same schema, priors, missing values that are integrated out, discount and
@@ -159,7 +158,7 @@ class GibbsDP(Parameterised, RenamedAttributes):
         self.progress = progress
 
     @classmethod
-    def of(cls, model: MAPDP, **parameters: Any) -> Self:
+    def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler of the posterior whose mode a fitted `MAPDP` found, not fitted.
 
         It has the schema, concentration, discount, coarsening, powers of blocks and hyperparameters of the fit. A
@@ -168,8 +167,8 @@ class GibbsDP(Parameterised, RenamedAttributes):
 
         Parameters
         ----------
-        model : MAPDP
-            A fitted model.
+        model : SubtypeModel
+            A fitted `MAPDP`.
         **parameters
             Other parameters of `GibbsDP`; those that are given here hold.
         """
@@ -214,11 +213,13 @@ class GibbsDP(Parameterised, RenamedAttributes):
             If the chains have not come to the same distribution, or the table is doubtful.
         """
         from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.gibbs_sampling import checked, drawn_posterior
+        from clinclust.estimators.posterior import checked, drawn_posterior
+        from clinclust.estimators.settings import SamplerSettings
 
-        cohort = checked(self, X, stacklevel=2)
+        settings = SamplerSettings.of(self.get_params())
+        cohort = checked(settings, X, stacklevel=2)
         cancelled = Event()
-        found = interruptible(partial(drawn_posterior, self, cohort, cancelled), cancelled)
+        found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)
         self.posterior_, self.random_seed_ = found
         self.schema_, self.uninformative_ = cohort.schema, cohort.problem.kept_out
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
@@ -318,16 +319,6 @@ class GibbsDP(Parameterised, RenamedAttributes):
         return self._fitted.labels
 
     @property
-    def cluster_sizes_(self) -> Labels:
-        """Number of subjects in each cluster, int64 (K,)."""
-        return np.bincount(self.labels_)
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of clusters of the point estimate, K."""
-        return int(self.cluster_sizes_.size)
-
-    @property
     def membership_(self) -> Array:
         """The posterior probability of each cluster for each subject, float64 (N, K)."""
         return self._fitted.membership
@@ -371,11 +362,6 @@ class GibbsDP(Parameterised, RenamedAttributes):
     def n_features_in_(self) -> int:
         """Number of columns of the schema."""
         return len(self._fitted_schema)
-
-    @property
-    def names_(self) -> Mapping[int, str]:
-        """Empty: the clusters have no default names."""
-        return MappingProxyType({})
 
     @property
     def made_by(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Mapping
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
@@ -16,9 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import PATH, accepting
 from clinclust.errors import CohortWarning
+from clinclust.estimators.estimator import Parameterised
+from clinclust.estimators.parameters import DISTINCT
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
 from clinclust.estimators.renamed import renamed_parameters
-from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -441,18 +444,18 @@ class MAPDP(Parameterised, Prediction):
             limit; or the table is doubtful.
         """
         from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.preparation import prepared
 
-        cohort = prepared(self, X, stacklevel=2)
-        # imported by now, on a thread that no signal reaches
+        interruptible(_import_everything)
+        from clinclust.estimators.fit import STOPPED_EARLY
         from clinclust.estimators.fitting import found_fit
-        from clinclust.estimators.likelihood_check import compared_likelihoods
-        from clinclust.estimators.misfits import warning_of_misfits
-        from clinclust.estimators.stopped_early import warning_of_early_stop
+        from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
+        from clinclust.estimators.preparation import prepared
+        from clinclust.estimators.settings import Settings
 
-        cancelled = Event()
+        settings = Settings.of(self.get_params())
+        cohort, cancelled = prepared(settings, X, stacklevel=2), Event()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
-        self.fit_ = interruptible(partial(found_fit, self, cohort, cancelled), cancelled)
+        self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         if not self.restarts_["converged"].iloc[self.restarts_["log_joint"].argmax()]:
             moving = "moving subjects" if self.missing == "marginal" else "moving subjects or changing filled values"
             warnings.warn(
@@ -462,7 +465,13 @@ class MAPDP(Parameterised, Prediction):
                 stacklevel=2,
             )
         if self.stopped_early_:
-            warnings.warn(warning_of_early_stop(self), CohortWarning, stacklevel=2)
+            path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
+            warnings.warn(
+                f"The search was {STOPPED_EARLY}{path}. The limit (--max-seconds) was {self.max_seconds:g} seconds. "
+                "Allow more to see whether the subtypes change",
+                CohortWarning,
+                stacklevel=2,
+            )
         misfits = warning_of_misfits(compared_likelihoods(self.fit_, cohort.frame, cohort.problem.cohort.order))
         if misfits is not None:
             warnings.warn(misfits, CohortWarning, stacklevel=2)
@@ -514,10 +523,15 @@ class MAPDP(Parameterised, Prediction):
         >>> model.cut(None, min_size=20).untested_.tolist()
         [False, False, True]
         """
-        from clinclust.estimators.cut import cut_model
+        from clinclust.estimators.cut import cut_fit
 
         self._require_fit()
-        return cut_model(self, n_clusters, min_size)
+        cut = copy.copy(self)
+        cut.fit_ = cut_fit(self.fit_, n_clusters, min_size)
+        asked = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
+        cut.n_clusters = asked if asked is None or isinstance(asked, int | str) else DISTINCT
+        cut.min_size = int(min_size) if isinstance(min_size, Integral) else min_size
+        return cut
 
     @accepting(folder=PATH)
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -538,7 +552,7 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.estimators.saving import save
 
         self._require_fit()
-        return save(self, Path(folder))
+        return save(self.get_params(), self.fit_, Path(folder))
 
     @staticmethod
     @accepting(folder=PATH)
@@ -564,9 +578,22 @@ class MAPDP(Parameterised, Prediction):
         """
         from clinclust.estimators.saving import load
 
-        return load(Path(folder), stacklevel=3)
+        parameters, fit = load(Path(folder), stacklevel=3)
+        model = MAPDP(**parameters)
+        model.fit_ = fit
+        return model
 
     def _repr_html_(self) -> str:
         from clinclust.estimators.notebook_view import model_html
+        from clinclust.schema.notebook_view import block, paragraph
 
-        return model_html(self)
+        if not self.__sklearn_is_fitted__():
+            return block("MAPDP, not fitted yet", paragraph(repr(self)))
+        return model_html(self, self.fit_)
+
+
+def _import_everything() -> None:
+    """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
+    import clinclust.estimators.fitting
+    import clinclust.estimators.likelihood_check
+    import clinclust.estimators.preparation  # noqa: F401

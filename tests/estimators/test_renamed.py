@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from cohorts import mixed_cohort, with_blocks
 
-from clinclust import MAPDP, GibbsDP, Partition, log_joint
+from clinclust import MAPDP, GibbsDP, Partition
 from clinclust.cli.search_options import add_search
 from clinclust.errors import InputError
 from clinclust.estimators.renamed import RENAMED
@@ -44,7 +44,7 @@ def test_other_models_have_the_old_names_that_concern_them(fitted):
 
 
 def test_old_parameters_are_taken_for_the_new_ones(fitted):
-    _, frame, schema = fitted
+    _, _, schema = fitted
     weights = {"block 0": 0.5}
     made = (
         lambda: MAPDP(schema, block_powers=weights).block_weights,
@@ -55,9 +55,6 @@ def test_old_parameters_are_taken_for_the_new_ones(fitted):
         with pytest.warns(FutureWarning, match="`block_powers` is called `block_weights` now") as told:
             assert make() == weights
         assert [each.filename for each in told] == [__file__]
-    with pytest.warns(FutureWarning, match="block_weights"):
-        joint = log_joint(frame, np.zeros(40), schema, block_powers=weights)
-    assert joint == log_joint(frame, np.zeros(40), schema, block_weights=weights)
     with pytest.raises(TypeError, match="power_of_blocks"):
         MAPDP(schema, power_of_blocks=weights)
     with pytest.raises(InputError, match="has no parameter power_of_blocks"):
