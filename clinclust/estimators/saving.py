@@ -29,7 +29,7 @@ from clinclust.files.scratch import final_place
 from clinclust.files.system_errors import naming
 from clinclust.files.writing import write_together
 
-__all__ = ["LARGEST", "read_text", "written_text"]
+__all__ = ["LARGEST", "load", "read_text", "save"]
 
 LARGEST = 256 * 2**20
 """The most bytes of a text that is read: 256 MiB."""
@@ -93,8 +93,6 @@ def _finite(text: str) -> float:
         raise InputError("model.json holds a number that is too large")
     return number
 
-
-__all__ = ["load", "save"]
 
 _FORMAT = 12
 _TEXT, _NUMBERS = "model.json", "model.npz"
