@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting
 from clinclust.errors import CohortWarning
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 
 __all__ = ["MAPDP", "NONE_OF_THESE"]
-
-Labels = NDArray[np.int64]
 
 
 class MAPDP(Parameterised, Prediction):
@@ -113,10 +111,8 @@ class MAPDP(Parameterised, Prediction):
     ----------
     labels_ : int64 (N,)
         Subtype of each subject, 0 .. K - 1 by decreasing size.
-    n_clusters_ : int
-        Number of subtypes, K.
-    cluster_sizes_ : int64 (K,)
-        Number of subjects in each subtype.
+    n_clusters_, cluster_sizes_ : int, int64 (K,)
+        Number of subtypes, K, and of the subjects in each.
     membership_ : float64 (N, K)
         Probability of each subtype for each subject, given the labels of all other subjects.
     cluster_labels_, cluster_membership_ : int64 (N,), float64 (N, J)
@@ -149,18 +145,14 @@ class MAPDP(Parameterised, Prediction):
         Rand index to the best partition. Partitions within a few nats of each other are equally good answers.
     tuning_ : DataFrame
         One row for each concentration tried.
-    tree_ : SubtypeTree
-        Tree of the clusters, each join with its evidence in nats.
-    tree_test_ : TreeTest
-        With ``n_clusters="distinct"`` only: the test of its joins.
+    tree_, tree_test_ : SubtypeTree, TreeTest
+        Tree of the clusters, each join with its evidence in nats; with ``n_clusters="distinct"``, their test.
     resolution_path_ : ResolutionPath
         With ``coarsening="auto"`` only: the best partition at each coarsening that was tried.
     hyperparameters_, concentration_, discount_, coarsening_, block_weights_, outlying_share_ :
         Values of the final model.
-    schema_ : FeatureSchema
-        Schema used, given or drafted.
-    row_counts_ : RowCounts
-        How many rows of the file were taken and left out. Only if the table came from `read_cohort`.
+    schema_, row_counts_ : FeatureSchema, RowCounts
+        Schema used, given or drafted; after `read_cohort`, how many rows of the file were taken and left out.
     stopped_early_ : bool
         Whether `max_seconds` ended the search.
     random_seed_, versions_, cohort_fingerprint_ :
@@ -290,10 +282,6 @@ class MAPDP(Parameterised, Prediction):
         for warning in warnings_of_fit(self.fit_, settings, cohort):
             warnings.warn(warning, CohortWarning, stacklevel=2)
         return self
-
-    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
-        """Fit the model and return `labels_`, int64 (N,)."""
-        return self.fit(X).labels_
 
     def cut(self, n_clusters: int | str | DistinctSubtypes | None, *, min_size: float | None = None) -> MAPDP:
         """Return the model with another number of subtypes, without another search; this model is not changed.

@@ -162,7 +162,7 @@ def resolution_path(
     stated = None if isinstance(block_weights, str) else block_weights
     valid = schema.validate(frame, warn=False)
     problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_weights=stated)
-    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=3)
+    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=4)
     plan = SearchPlan(
         seed=seed_of(random_state),
         n_restarts=n_restarts,
