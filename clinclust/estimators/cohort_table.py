@@ -22,7 +22,7 @@ from clinclust.schema import FeatureSchema
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
-__all__ = ["hint_at_rows", "schema_with_rows", "warn_of_missing_in_condition", "warn_of_other_rows"]
+__all__ = ["cohort_and_schema", "hint_at_rows", "table_of_fitted", "warn_of_other_rows"]
 
 
 def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:
@@ -107,9 +107,6 @@ def hint_at_rows(schema: FeatureSchema) -> str:
 
 def _rows(schema: FeatureSchema) -> str:
     return f"some rows of its table: {schema.rows.in_words()}"
-
-
-__all__ = ["cohort_and_schema", "named_table", "table_of_fitted"]
 
 
 def cohort_and_schema(

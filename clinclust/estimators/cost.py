@@ -34,7 +34,16 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.settings import Settings
 
-__all__ = ["machine_memory", "needed_memory", "refuse_or_warn_of_memory"]
+__all__ = [
+    "duration_sentence",
+    "estimated_seconds",
+    "machine_memory",
+    "needed_memory",
+    "refuse_or_warn_of_memory",
+    "rounded_duration",
+    "seconds_of_stability",
+    "skewness_of_gaussians",
+]
 
 _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
 """Tables of the subjects by numeric columns that exist at the same time, and how many more with each further thread.
@@ -150,14 +159,6 @@ def _of_process() -> float | None:
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else float(limit)
 
-
-__all__ = [
-    "duration_sentence",
-    "estimated_seconds",
-    "rounded_duration",
-    "seconds_of_stability",
-    "skewness_of_gaussians",
-]
 
 _CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
 """Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import InputError, not_fitted
 from clinclust.estimators.renamed import RENAMED, RenamedAttributes, under_new_names, value_of_renamed
@@ -26,6 +26,15 @@ __all__ = ["BaseSubtypes", "FittedAttributes", "Parameterised"]
 
 class Parameterised:
     """An estimator whose parameters are the arguments of its constructor, kept unchanged as attributes."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def labels_(self) -> NDArray[np.int64]:
+            """Subtype of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
+
+        def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
+            """Find the subtypes of a cohort."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, as estimators of scikit-learn do; `deep` has no effect."""
@@ -46,6 +55,10 @@ class Parameterised:
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
+
+    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> NDArray[np.int64]:
+        """Fit the model and return `labels_`, int64 (N,)."""
+        return self.fit(X).labels_
 
     def __repr__(self) -> str:
         defaults = _defaults(self)

@@ -28,7 +28,19 @@ if TYPE_CHECKING:
     from clinclust.estimators.mixture import SubtypeMixture
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["held_values", "left_out_scores", "log_weights", "own_log_weights"]
+__all__ = [
+    "SIZE",
+    "WITHIN",
+    "Terms",
+    "explanation",
+    "is_even",
+    "left_out_scores",
+    "log_weights",
+    "named",
+    "reasons_of_cohort",
+    "reasons_of_new",
+    "terms_of_cohort",
+]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -82,9 +94,6 @@ def own_log_weights(clusters: Clusters, labels: Labels) -> Array:
     others = clusters.sizes[labels] - 1.0
     new = model.concentration + (clusters.sizes.size - 1) * model.discount
     return np.asarray(np.log(np.where(others > 0.0, others - model.discount, new)), dtype=np.float64)
-
-
-__all__ = ["Terms", "terms_of_cohort", "terms_of_new"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,9 +202,6 @@ def _leading_cluster(scores: Array, subtypes: SubtypeMixture, subtype: Labels) -
     return np.asarray(np.where(inside, scores, -np.inf).argmax(axis=1))
 
 
-__all__ = ["SIZE", "WITHIN", "explanation", "is_even", "named", "odds_in_words"]
-
-
 SIZE, WITHIN = "(size of the subtypes)", "(other clusters of the subtypes)"
 """Names of the rows that are not about a feature."""
 _NEARLY_EVEN = 1.05
@@ -289,9 +295,6 @@ def odds_in_words(log_odds: float) -> str:
     """Return odds for the one of two subtypes for which a term, in nats, speaks."""
     odds = float(f"{np.exp(min(abs(log_odds), 20.0)):.3g}")
     return f"{'over 1,000,000' if odds > _MOST else f'{odds:,.0f}' if odds >= 100 else f'{odds:g}'} : 1"
-
-
-__all__ = ["reasons_of_cohort", "reasons_of_new"]
 
 
 _MOST_NAMED = 3

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.schema import FeatureSchema
 
-__all__ = ["seven_digits"]
+__all__ = ["CohortFingerprint", "fingerprint_of", "salt_of", "seal_of_subtypes", "seven_digits"]
 
 _TINY, _HUGE = -290, 300
 """Decimal exponents beyond which a power of ten could overflow; digits of smaller numbers do not count."""
@@ -59,8 +59,6 @@ def seven_digits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
     short[long] = values[long].view(np.uint64)
     return short
 
-
-__all__ = ["CohortFingerprint", "fingerprint_of", "salt_of", "seal_of_subtypes"]
 
 Words = NDArray[np.uint64]
 Rows = NDArray[np.int64]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = ["Shape", "shape_problems", "value_problems"]
+__all__ = ["Shape", "fit_problems", "shape_problems"]
 
 Shape = tuple[int, ...]
 
@@ -142,8 +142,6 @@ def _sizes(name: str, array: NDArray[Any]) -> Iterator[tuple[str, int]]:
     return zip(_RULES[name].axes, array.shape, strict=True)
 
 
-__all__ = ["table_problems"]
-
 _KINDS = {"whole numbers": "iu", "numbers": "iuf", "truth values": "b"}
 _RESTARTS = {
     **dict.fromkeys(("restart", "n_clusters", "sweeps"), "whole numbers"),
@@ -190,9 +188,6 @@ def _problems(name: str, table: pd.DataFrame, kinds: dict[str, str], may_be_empt
         is_text = kind == "text" and all(isinstance(value, str) for value in values)
         if not is_text and (kind == "text" or np.asarray(values).dtype.kind not in _KINDS[kind]):
             yield f"the column {column} of {name} holds no {kind}"
-
-
-__all__ = ["hyperparameters_problems"]
 
 
 def hyperparameters_problems(fit: Fit) -> list[str]:
@@ -256,8 +251,6 @@ def _differing(fit: Fit) -> list[str]:
             found.append(feature.name)
     return found
 
-
-__all__ = ["fit_problems"]
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["cohort_of", "cohort_problems", "rows_of_the_fit"]
+__all__ = [
+    "cohort_of",
+    "cohort_problems",
+    "fitted_problem",
+    "fitted_problem_of_all_features",
+    "rows_of_the_fit",
+    "with_selected",
+]
 
 
 def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> pd.DataFrame:
@@ -118,8 +125,6 @@ def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
 def _some(names: list[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
 
-
-__all__ = ["fitted_problem", "fitted_problem_of_all_features", "with_selected"]
 
 Included = NDArray[np.bool_]
 

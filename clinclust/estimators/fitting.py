@@ -10,6 +10,7 @@ one continuum keeps its weight: no distinct subtypes explain its dependence.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from threading import Event
 from typing import TYPE_CHECKING, Protocol
@@ -28,8 +29,9 @@ from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.cut import as_asked
 from clinclust.estimators.fingerprint import fingerprint_of, salt_of
-from clinclust.estimators.fit import Fit
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.fitted_cohort import fitted_problem
+from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
 from clinclust.estimators.resolution_path import path_of
 from clinclust.estimators.search import search, short_plan
 from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.search import SearchResult
     from clinclust.estimators.settings import Settings
 
-__all__ = ["fit_of"]
+__all__ = ["fit_by", "fit_of", "found_fit", "warnings_of_fit"]
 
 Labels = NDArray[np.int64]
 
@@ -147,8 +149,6 @@ def _nll(problem: Problem, labels: Labels) -> float:
     return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
 
 
-__all__ = ["with_raised_weights"]
-
 _LOW = 0.8
 """Weight below which a block may hide subtypes."""
 _LEFT = 0.4
@@ -214,9 +214,6 @@ def _n_distinct(fit: Fit) -> int:
     return 0 if fit.tree_test_ is None else len(fit.tree_test_.distinct_nodes(fit.tree_))
 
 
-__all__ = ["fit_by", "found_fit"]
-
-
 def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
     """Search as the settings say, and tell the stages if they say so.
 
@@ -232,6 +229,24 @@ def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
         plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
         fit = fit_by(plan, cohort, is_tested=settings.is_tested)
     return as_asked(fit, settings.n_clusters, settings.min_size)
+
+
+def warnings_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> Iterator[str]:
+    """Yield what whoever fitted a model must know before using it."""
+    if not fit.restarts_["converged"].iloc[fit.restarts_["log_joint"].argmax()]:
+        moving = "moving subjects or changing filled values" if settings.fills_modes else "moving subjects"
+        yield (
+            f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps` (--max-sweeps)"
+        )
+    if fit.stopped_early_:
+        path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
+        yield (
+            f"The search was {STOPPED_EARLY}{path}. The limit (--max-seconds) was {settings.max_seconds:g} seconds. "
+            "Allow more to see whether the subtypes change"
+        )
+    misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))
+    if misfits is not None:
+        yield misfits
 
 
 def fit_by(

@@ -60,21 +60,15 @@ class GibbsDP(Parameterised, BaseSubtypes):
         As in `MAPDP`.
     concentration : float or "drawn"
         N0. ``"drawn"``: it is drawn beside the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.
-    discount : float
-        As in `MAPDP`.
-    coarsening : float
-        As in `MAPDP`, where it can be estimated (`MAPDP.coarsening_`).
-    block_weights : dict, optional
-        As in `MAPDP`, where they can be estimated (`MAPDP.block_weights_`).
+    discount, coarsening, block_weights : float, float, dict, optional
+        As in `MAPDP`, which can estimate the last two.
     hyperparameters : dict or "drawn", optional
         As in `MAPDP`; by default they are set from the data. ``"drawn"``: those that the schema does not state are
         drawn beside the partition, each log-normal around its default with a standard deviation of 1.
     loss : {"variation-of-information", "binder"}
         The loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.
-    n_chains : int
-        Number of chains, at least 2.
-    max_sweeps : int
-        Most sweeps of each chain.
+    n_chains, max_sweeps : int
+        Number of chains, at least 2, and most sweeps of each.
     max_seconds : float, optional
         Seconds after which no further round of sweeps begins. Such a result depends on the speed of the machine.
     n_jobs : int, optional
@@ -87,19 +81,16 @@ class GibbsDP(Parameterised, BaseSubtypes):
     ----------
     labels_ : int64 (N,)
         The point estimate: cluster of each subject, 0 .. K - 1 by decreasing size.
-    n_clusters_ : int
-        Number of its clusters, K.
-    cluster_sizes_ : int64 (K,)
+    n_clusters_, cluster_sizes_ : int, int64 (K,)
+        Number of its clusters, K, and of the subjects in each.
     membership_ : float64 (N, K)
         The share of the draws in which a subject is in each cluster of the point estimate; rows sum to 1. A drawn
         cluster stands for the cluster with which it shares most subjects. Unlike the probabilities of `MAPDP`, these
         allow for what is not known of all other subjects.
     n_clusters_posterior_ : Series
         Posterior probability of each number of clusters.
-    convergence_ : DataFrame
+    convergence_, converged_ : DataFrame, bool
         For each quantity that was traced: R-hat, effective sample size, and whether both are good enough.
-    converged_ : bool
-        Whether all are.
     traces_ : DataFrame
         One row for each chain and sweep: log joint, concentration, number of clusters, the sizes of the two largest,
         and the entropy of the sizes in nats. The first half of each chain is left out.
@@ -193,11 +184,6 @@ class GibbsDP(Parameterised, BaseSubtypes):
             As in `MAPDP.fit`.
         y : ignored
 
-        Returns
-        -------
-        GibbsDP
-            This estimator, fitted.
-
         Raises
         ------
         CohortError
@@ -226,10 +212,6 @@ class GibbsDP(Parameterised, BaseSubtypes):
         if not self.converged_:
             warnings.warn(_not_converged(self.posterior_), CohortWarning, stacklevel=2)
         return self
-
-    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
-        """Fit the model and return `labels_`, int64 (N,)."""
-        return self.fit(X).labels_
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["MissingInParts", "Rest", "levels_of_first"]
+__all__ = ["MissingInParts", "cells_of", "levels_of_first", "with_cells"]
 
 Array = NDArray[np.float64]
 
@@ -157,9 +157,6 @@ class MissingInParts:
             return float(np.quantile(self.others, share, method="inverted_cdf")) if self.others.size else np.nan
         value = mixture_quantiles(self.rest.likelihood, self.rest.posteriors, self.rest.weights[[row]], share)
         return float(self.rest.cells(value)[0])
-
-
-__all__ = ["cells_of", "with_cells"]
 
 
 _INVERSE: dict[str | None, Callable[[Array], Array]] = {

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.fit import Fit
 
-__all__ = ["alternatives_of"]
+__all__ = ["NOTHING_COMPARED", "alternatives_of", "compared_likelihoods", "probably_too", "warning_of_misfits"]
 
 Array = NDArray[np.float64]
 
@@ -127,8 +127,6 @@ def _changed(feature: Feature, fields: dict[str, Any]) -> Feature | None:
     except SchemaError:
         return None
 
-
-__all__ = ["NOTHING_COMPARED", "compared_likelihoods"]
 
 Labels = NDArray[np.int64]
 
@@ -299,8 +297,6 @@ def in_words(feature: Feature) -> str:
     name = str(feature.likelihood).replace("_", " ")
     return name if feature.transform is None else f"{name} of the {feature.transform}"
 
-
-__all__ = ["probably_too", "warning_of_misfits"]
 
 _SHOWN, _LONGEST_LINE = 5, 400
 _PROBABLE = 5.0

@@ -22,7 +22,14 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["SubtypeMixture", "summed"]
+__all__ = [
+    "SubtypeMixture",
+    "mixture_cumulative",
+    "mixture_quantiles",
+    "mixture_values",
+    "shortest_intervals",
+    "summed",
+]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -105,9 +112,6 @@ def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Arra
 def _members(subtype_of: Labels) -> list[Labels]:
     """Return the clusters of each subtype, ascending."""
     return [np.flatnonzero(subtype_of == subtype) for subtype in range(int(subtype_of.max()) + 1)]
-
-
-__all__ = ["mixture_cumulative", "mixture_quantiles", "shortest_intervals"]
 
 
 _ROUNDING = 1e-12
@@ -241,9 +245,6 @@ def _possible_ends(
     if top < _EVERY:
         return np.arange(top + 1.0)
     return np.union1d(np.arange(float(_EVERY)), np.ceil(np.geomspace(_EVERY, top, _SPARSE)))
-
-
-__all__ = ["mixture_values"]
 
 
 _CANDIDATES = 1025

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["multiple_imputations"]
+__all__ = ["multiple_imputations", "pool_estimates"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -176,9 +176,6 @@ def _complete_block(
         rows, name = np.flatnonzero(is_missing[:, place]), encoding.features[index].name
         if rows.size:
             filled[name] = with_cells(filled[name], rows, cells_of(drawn[rows, place], encoding, index))
-
-
-__all__ = ["pool_estimates"]
 
 
 @accepting(df_complete=NUMBER, level=NUMBER)

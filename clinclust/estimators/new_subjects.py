@@ -28,7 +28,16 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["notes_on_new_subjects"]
+__all__ = [
+    "REFUSE",
+    "TAKE_FOR_MISSING",
+    "about_new_subjects",
+    "check_unseen",
+    "notes_on_new_subjects",
+    "rows_at_fault",
+    "unseen_rows",
+    "without_unseen",
+]
 
 _SHOWN_ROWS = 5
 
@@ -49,7 +58,7 @@ def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
         rows = frame.index[~observed.to_numpy()]
         if len(rows):
             yield (
-                f"{_rows(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
+                f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
                 "most frequent one, by its size alone"
             )
 
@@ -67,29 +76,19 @@ def _notes_on_identifiers(schema: FeatureSchema, frame: pd.DataFrame) -> Iterato
     missing = keys.isna().any(axis="columns").to_numpy()
     repeated: NDArray[np.bool_] = keys.duplicated(keep=False).to_numpy() & ~missing
     if missing.any():
-        yield f"{_rows(frame.index[missing])} no identifier ({', '.join(names)})"
+        yield f"{_which(frame.index[missing])} no identifier ({', '.join(names)})"
     if repeated.any():
         yield (
-            f"{_rows(frame.index[repeated])} an identifier ({', '.join(names)}) that other rows have too; each row is "
+            f"{_which(frame.index[repeated])} an identifier ({', '.join(names)}) that other rows have too; each row is "
             "assigned by itself"
         )
 
 
-def _rows_have(labels: pd.Index) -> str:
+def _which(labels: pd.Index) -> str:
     """Return the subject and the verb of a sentence on the rows with these labels."""
     shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
     return f"1 row ({shown}) has" if len(labels) == 1 else f"{len(labels)} rows (first: {shown}) have"
 
-
-__all__ = [
-    "REFUSE",
-    "TAKE_FOR_MISSING",
-    "about_new_subjects",
-    "check_unseen",
-    "rows_at_fault",
-    "unseen_rows",
-    "without_unseen",
-]
 
 Rows = NDArray[np.bool_]
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-__all__ = ["CredibleBall", "Posterior"]
+__all__ = ["CredibleBall", "Posterior", "checked", "drawn_posterior"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -210,8 +210,6 @@ def _under(problem: Problem, model: Model) -> Problem:
         cohort = cohort.with_prior(model.prior, model.powers)
     return replace(problem, cohort=cohort, model=model)
 
-
-__all__ = ["checked", "drawn_posterior"]
 
 _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 """Most draws of each chain that are kept, and most labels of all of them together: 100 MB."""

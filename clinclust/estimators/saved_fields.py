@@ -34,7 +34,7 @@ from clinclust.estimators.subtype_tree import SubtypeTree, TreeTest
 from clinclust.files.selection.row_choice import RowCounts
 from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["HELD", "Arrays", "read_fields", "written_fields"]
+__all__ = ["HELD", "LARGEST", "Arrays", "read_arrays", "read_fields", "written_fields"]
 
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
@@ -231,8 +231,6 @@ def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
         raise InputError(f"{name.rstrip('.')[:80]} is {type(text).__name__}")
     return text
 
-
-__all__ = ["LARGEST", "read_arrays"]
 
 LARGEST = 64 * 2**30
 """The most bytes that all arrays of a model may have together: 64 GiB, ten million subjects with 500 subtypes."""

@@ -28,7 +28,7 @@ from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, wri
 from clinclust.files.system_errors import naming
 from clinclust.files.writing import write_together
 
-__all__ = ["LARGEST", "read_text", "written_text"]
+__all__ = ["LARGEST", "load", "read_text", "save"]
 
 LARGEST = 256 * 2**20
 """The most bytes of a text that is read: 256 MiB."""
@@ -92,8 +92,6 @@ def _finite(text: str) -> float:
         raise InputError("model.json holds a number that is too large")
     return number
 
-
-__all__ = ["load", "save"]
 
 _FORMAT = 12
 _TEXT, _NUMBERS = "model.json", "model.npz"

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from clinclust.engine.search.starts import Start
     from clinclust.progress import Progress
 
-__all__ = ["CONCENTRATIONS", "N_FOLDS", "search_and_tune", "tried_once"]
+__all__ = ["CONCENTRATIONS", "N_FOLDS", "SearchResult", "search", "short_plan", "tried_once", "with_powers_estimated"]
 
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """The concentrations among which cross-validation chooses."""
@@ -178,8 +178,6 @@ def _row(problem: Problem, restarts: list[RestartResult]) -> dict[str, float]:
         "n_clusters": int(best.labels.max()) + 1,
     }
 
-
-__all__ = ["SearchResult", "search", "short_plan", "with_powers_estimated"]
 
 _BRANCH = 1414
 """Spawn key of the random draws of the resolution path, which keeps them independent of those of the starts."""

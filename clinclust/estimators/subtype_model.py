@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 __all__ = [
+    "CLEAR",
     "NOT_FITTED",
     "SubtypeModel",
+    "basis_of_membership",
     "clustered_features",
     "fewest_subjects",
     "is_fitted",
+    "own_membership",
     "parameters_of",
     "require_fitted",
     "require_search",
@@ -138,8 +141,6 @@ def fewest_subjects(model: SubtypeModel) -> int:
     """Return the number of subjects below which a subtype of the model is not tested; 1 if there is none."""
     return NO_FLOOR if model.fit_ is None else model.fit_.min_size_
 
-
-__all__ = ["CLEAR", "basis_of_membership", "own_membership"]
 
 CLEAR = 0.95
 """A membership probability of at least this value is called clear."""

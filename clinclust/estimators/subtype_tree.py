@@ -16,7 +16,7 @@ from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import WEAK_NATS
 
-__all__ = ["SubtypeTree"]
+__all__ = ["DEFAULT_TEST", "FEWEST_DRAWS", "JOIN_DTYPES", "SubtypeTree", "TreeTest", "is_tested"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -148,8 +148,6 @@ def _weak(evidence: float) -> str:
 def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(cluster + 1 for cluster in clusters)
 
-
-__all__ = ["DEFAULT_TEST", "FEWEST_DRAWS", "JOIN_DTYPES", "TreeTest", "is_tested"]
 
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05, "null": "copula"}
 """The parameters of the test unless somebody gives others."""

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_tree import SubtypeTree
     from clinclust.progress import Progress
 
-__all__ = ["PairTests", "leaves_merged"]
+__all__ = ["PairTests", "leaves_merged", "tested_tree"]
 
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
@@ -187,9 +187,6 @@ def leaves_merged(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> l
         for other in reversed(others):
             del sides[other], nodes[other]
     return joins if len(joins) > n_before else []
-
-
-__all__ = ["tested_tree"]
 
 
 def tested_tree(

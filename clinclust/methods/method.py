@@ -189,10 +189,6 @@ class Method(Parameterised, RenamedAttributes):
         self.made_by = f"{self._made_by()} ({self.prepared_})"
         return self
 
-    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> NDArray[np.int64]:
-        """Fit the model and return `labels_`, int64 (N,)."""
-        return self.fit(X).labels_
-
     @property
     def n_clusters_(self) -> int:
         """Number of clusters, K."""
