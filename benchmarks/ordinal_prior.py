@@ -70,7 +70,7 @@ _SIGNAL = {"shift, even": _shifted(_even), "shift, random": _shifted(_random)}
 def _same_weight(column: np.ndarray, levels: int) -> dict[str, list[float]]:
     """Return the prior whose splits all weigh 4 subjects."""
     frequencies = 0.5 / levels + 0.5 * np.bincount(column, minlength=levels) / column.size
-    lower, upper = np.split(dirichlet_tree.sides(frequencies), 2)
+    lower, upper = np.split(dirichlet_tree.halves(frequencies), 2)
     return {"lower": list(4.0 * lower / (lower + upper)), "upper": list(4.0 * upper / (lower + upper))}
 
 

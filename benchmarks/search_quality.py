@@ -28,7 +28,7 @@ from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
-from clinclust.schema.array_schema import schema_for_array
+from clinclust.schema.feature_schema import schema_for_array
 
 RESULTS = Path(__file__).parent / "results"
 RUNS = RESULTS / "search_quality.jsonl"

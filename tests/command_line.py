@@ -50,7 +50,7 @@ def contents(folder="."):
 
 def run(*arguments, **options):
     options = {"capture_output": True, "text": True, "timeout": 120, **options}
-    return subprocess.run([sys.executable, "-m", "clinclust.cli", *map(str, arguments)], check=False, **options)
+    return subprocess.run([sys.executable, "-m", "clinclust", *map(str, arguments)], check=False, **options)
 
 
 def refused(capsys, *arguments):

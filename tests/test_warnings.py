@@ -46,7 +46,7 @@ def test_a_warning_points_to_the_caller(name, model, tmp_path, monkeypatch):
     (tmp_path / "latin.csv").write_bytes("name\né\n".encode("latin-1"))
     model.save("model")
     (tmp_path / "model" / "assignments.csv").write_text("row,subtype\n", encoding="utf-8")
-    cc.files.manifest.write_manifest(tmp_path / "model", ["model.json", "model.npz", "assignments.csv"])
+    cc.files.writing.write_manifest(tmp_path / "model", ["model.json", "model.npz", "assignments.csv"])
     (tmp_path / "model" / "assignments.csv").write_text("row,subtype\n1,2\n", encoding="utf-8")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

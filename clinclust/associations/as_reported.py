@@ -1,8 +1,7 @@
-"""Subtypes found without a feature beside the reported ones: as many, by mergers or divisions, and how alike they are.
+"""Subtypes found without a feature, as many as the reported ones, and how they agree with these.
 
-Where a few features make the subtypes together, the log joint prefers one subtype as soon as one of them is left out.
-The subjects can still be divided by the others, and that division is as independent of the feature as any partition
-found without it. To test against it is as valid, and it keeps the power that a single subtype has not.
+If a few features make the subtypes together, the log joint prefers one subtype without any of them. A division by the
+others is as independent of the feature, and the test against it has the power that a single subtype lacks.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ Labels = NDArray[np.int64]
 
 
 _MOST_GROUPS = 8
-"""Groups are divided up to this number only: more take long, and leave little between the features to explain."""
+"""No more groups are made by divisions: they take long, and leave little between the features to explain."""
 
 
 class AsReported(NamedTuple):
@@ -45,28 +44,10 @@ class AsReported(NamedTuple):
 def as_many(
     problem: Problem, clusters: Labels, reported: AsReported, seed: int, cancelled: Event
 ) -> tuple[Labels, Labels]:
-    """Return clusters and the subtype of each, as many as were reported where that can be.
+    """Return clusters by decreasing size, (N,), and the subtype of each, (J,): as many as were reported where possible.
 
-    Where too few clusters have enough subjects, the one whose division lowers the log joint least (or raises it most)
-    is divided, again and again. Then they are merged along their tree, as in `MAPDP.cut`, as long as enough subtypes of
-    enough subjects are left.
-
-    Parameters
-    ----------
-    problem : Problem
-    clusters : int64 (N,)
-        The clusters that a search found, 0 to J - 1.
-    reported : AsReported
-    seed : int
-        Seed of the random starts of the divisions.
-    cancelled : threading.Event
-
-    Returns
-    -------
-    clusters : int64 (N,)
-        0 to J' - 1 by decreasing size.
-    subtype_of : int64 (J',)
-        The subtype of each, from 0.
+    Clusters, (N,) from 0, are divided where the log joint falls least until as many have enough subjects. Then they are
+    merged along their tree, as in `MAPDP.cut`, as long as enough subtypes of enough subjects are left.
     """
     n_groups = max(reported.n_large, min(reported.n_groups, _MOST_GROUPS))
     divided = _divided(problem, clusters, n_groups, reported.enough, np.random.default_rng(seed), cancelled)
@@ -77,8 +58,7 @@ def as_many(
 def merged(problem: Problem, clusters: Labels, n_subtypes: int, n_large: int, enough: float) -> Labels:
     """Return the subtype of each cluster, int64 (J,), merged along their tree.
 
-    They are `n_subtypes`, or more where the tree would keep a few odd subjects apart and merge large subtypes: at least
-    `n_large` have `enough` subjects.
+    There are `n_subtypes`, or more where fewer than `n_large` of these would have `enough` subjects.
     """
     sizes = np.bincount(clusters)
     if sizes.size > n_subtypes:
@@ -100,7 +80,7 @@ class _Division(NamedTuple):
 def _divided(
     problem: Problem, clusters: Labels, n_groups: int, enough: int, rng: np.random.Generator, cancelled: Event
 ) -> Labels:
-    """Return the clusters after as many divisions as are needed, or can be made, int64 (N,)."""
+    """Return the clusters after as many divisions as are needed, or can be made."""
     missing = n_groups - int((np.bincount(clusters) >= enough).sum())
     if missing <= 0:
         return clusters
@@ -125,23 +105,20 @@ def _divided(
 def _best_division(
     problem: Problem, members: Labels, enough: int, rng: np.random.Generator, cancelled: Event
 ) -> _Division | None:
-    """Return the division of a cluster with the highest log joint of which two parts have enough subjects, if any."""
+    """Return the division with the highest log joint of those of which two parts have enough subjects, if any."""
     if members.size < 2 * enough:
         return None
     part = problem.restricted_to(members, 0)
-    found = [
-        _Division(joint, members, labels)
-        for joint, labels in divisions(part, rng, cancelled)
-        if (np.bincount(labels) >= enough).sum() >= 2
-    ]
+    found = [each for each in divisions(part, rng, cancelled) if (np.bincount(each[1]) >= enough).sum() >= 2]
     if not found:
         return None
-    best = max(found, key=lambda division: division.gain)
-    return best._replace(gain=best.gain - log_joint(part, new_partition(part.cohort.arrays, np.zeros_like(members))))
+    joint, labels = max(found, key=lambda division: division[0])
+    undivided = log_joint(part, new_partition(part.cohort.arrays, np.zeros_like(members)))
+    return _Division(joint - undivided, members, labels)
 
 
 OTHER_BELOW = 0.5
-"""Subtypes found without a feature are other ones than the reported if their agreement with these is below this."""
+"""With a lower agreement, the subtypes found without a feature are called other ones than the reported."""
 
 
 def agreement(reported: Labels, parts: list[Part]) -> float:
@@ -151,28 +128,18 @@ def agreement(reported: Labels, parts: list[Part]) -> float:
 
 
 class Effects(NamedTuple):
-    """The difference in SDs of all subjects between the two reported subtypes that lie farthest apart in a feature."""
+    """Differences, in SDs of all subjects, between the two reported subtypes that are farthest apart in a feature."""
 
     reported: float
     """At least 0."""
     found: float
-    """Between the subtypes found without it that have most subjects in common with these two; below 0 if the other one
-    is higher."""
+    """Between the subtypes found without it that share most subjects with these two; it can have the other sign."""
 
 
 def effects(columns: Array, reported: Labels, groups: Labels, parts: list[Part]) -> Effects:
-    """Return the effects of a feature, as reported and in the subtypes of the parts; NaN where there is none.
+    """Return the effects of a feature in its column, (N, C), with the largest one; NaN where there is none.
 
-    Parameters
-    ----------
-    columns : float64 (N, C)
-        The feature, or an indicator of each of its levels; NaN = missing. The effect is that of the column in which two
-        subtypes lie farthest apart.
-    reported : int64 (N,)
-        The reported subtypes, 0 to K - 1.
-    groups : int64 (N,)
-        The same, and -1 in those with too few subjects.
-    parts : list of Part
+    `reported` has the subtype of each subject from 0; `groups` is the same, with -1 in subtypes with too few subjects.
     """
     best = Effects(np.nan, np.nan)
     for column in columns.T:
@@ -191,7 +158,7 @@ def effects(columns: Array, reported: Labels, groups: Labels, parts: list[Part])
 
 
 def _found(column: Array, reported: Labels, parts: list[Part], high: int, low: int) -> float:
-    """Return the difference between the subtypes that are matched with two reported ones, weighed by subjects."""
+    """Return the difference between the subtypes matched with two reported ones, weighed by subjects."""
     from scipy.optimize import linear_sum_assignment
 
     differences, weights = [], []
@@ -199,7 +166,7 @@ def _found(column: Array, reported: Labels, parts: list[Part], high: int, low: i
         shape = (int(reported.max()) + 1, int(part.labels.max()) + 1)
         shared = np.zeros(shape)
         np.add.at(shared, (reported[part.rows], part.labels), 1.0)
-        matched = dict(zip(*(side.tolist() for side in linear_sum_assignment(shared, maximize=True)), strict=True))
+        matched = dict(zip(*(axis.tolist() for axis in linear_sum_assignment(shared, maximize=True)), strict=True))
         means = _means(column[part.rows], part.labels)
         if high in matched and low in matched:
             differences.append(means[matched[high]] - means[matched[low]])
@@ -208,7 +175,7 @@ def _found(column: Array, reported: Labels, parts: list[Part], high: int, low: i
 
 
 def _means(column: Array, groups: Labels) -> Array:
-    """Return the mean of each group from 0 on, float64 (K,); NaN if it has no value."""
+    """Return the mean of each group from 0 on, (K,); NaN if it has no value."""
     seen = ~np.isnan(column) & (groups >= 0)
     n_groups = int(groups.max()) + 1
     n = np.bincount(groups[seen], minlength=n_groups)

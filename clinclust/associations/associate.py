@@ -57,54 +57,48 @@ def validated_associations(
     """Test each feature for association with subtypes found without it.
 
     Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
-    role ``cluster`` is tested against subtypes found without it and without the other features of its block, by a
-    search from scratch; they are as many as the model has, by mergers along their tree or by further divisions. The
-    null hypothesis is that the feature is independent of the features that the subtypes are found from. Under it p
-    holds for any number of subtypes and any likelihoods, if rows are independent of each other and values are not
-    missing because of their size. Features with the role ``describe`` are
-    tested against the subtypes of the model, and those in the `block` of a clustered feature against subtypes found
-    without this block. Of subtypes that no MAP-DP search found, only described features are tested.
+    role ``cluster`` is tested against as many subtypes found, by a search from scratch, without it and the other
+    features of its `block`. The null hypothesis is that it is independent of the features that these subtypes are found
+    from. Under it p is valid for any number of subtypes and any likelihoods, if rows are independent and values are not
+    missing because of their size. Features with the role ``describe`` are tested against the subtypes of the model, or,
+    in the `block` of a clustered feature, against subtypes found without this block. Of subtypes that no MAP-DP search
+    found, only described features are tested.
 
     If features depend on each other within subtypes, this test is invalid, as is every other test after clustering:
-    declare them as a `block`. `doubtful` marks features whose dependence the subtypes do not explain, and those whose
-    values are missing more often in some subtypes; all, if the test of the tree found one population.
+    declare them as a `block`.
 
     The test is the contrast of `compare_subtypes`. Where a subtype has too few values for its p, given how skewed they
-    are, p is by up to 9,999 permutations (`clinclust.associations.permutation_tests`) and `df` is missing. Where
-    persons have several rows, whole persons are permuted: each gets the values of another with as many rows.
+    are, p is by up to 9,999 permutations and `df` is missing. Where persons have several rows, whole persons are
+    permuted: each gets the values of another with as many rows.
 
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        A fitted model. The searches use its concentration, discount, coarsening, powers of blocks, share of outlying
-        values and stated hyperparameters, but no hyperparameters that were estimated with the subtypes.
+        A fitted model. The searches use its concentration, discount, coarsening, block weights, share of outliers and
+        stated hyperparameters, but no hyperparameters that were estimated with the subtypes.
     frame : DataFrame, N rows
         The cohort of the fit. Rows in another order are put back into that of the fit; those of a `Partition` must be
         in the order of its labels.
     method : {"refit", "cross-fit"}
         ``"refit"``: for each feature, one search without it among all subjects. ``"cross-fit"``: for each fold, one
         search with all features among the subjects of the other folds; each subject of the fold gets its most probable
-        subtype, computed without the tested feature and its block, and the p of the folds are combined by the method of
-        Fisher (1932). It needs fewer searches and has less power.
+        subtype without the tested feature and its block, and the p of the folds are combined by Fisher's method (1932).
+        It needs fewer searches and has less power.
     n_restarts : int
-        Restarts of each search. All are swept a few times, and the best two are searched to the end; all are if the
-        model selects features.
+        Restarts of each search. The best two after a few sweeps are searched to the end; all are if the model selects
+        features.
     n_folds : int
         Folds for ``"cross-fit"``.
     min_size : int
-        Subtypes with fewer subjects are not tested. The floor of the model (`MAPDP.min_size`) applies where it is
-        larger; in a fold, the same share of its subjects.
+        Subtypes with fewer subjects, or fewer than `MAPDP.min_size`, are not tested; in a fold, its share of that.
     contrasts : dict, optional
         As in `compare_subtypes`.
     persons : str or array-like (N,), optional
-        Whose row each is: the name of a column, or an array. By default the column in which `read_cohort` noted persons
-        with several rows; or else, of several features with the role ``id``, the one that repeats and has most
-        different values.
+        Whose row each is: a column, or an array. By default the column in which `read_cohort` noted persons with
+        several rows, or else, of several features with the role ``id``, the repeating one with most different values.
     random_state : int, optional
         Seed of the searches; by default that of the model. The smallest p over several seeds is not a valid p.
-    n_jobs : int, optional
-        Number of threads, as in `MAPDP`; it does not change the result.
-    progress : bool
+    n_jobs, progress
         As in `MAPDP`.
 
     Returns
@@ -117,16 +111,15 @@ def validated_associations(
         `q` is p adjusted as by Benjamini and Hochberg (1995). `left_out` names the other features of its block.
 
         `agreement` is the adjusted Rand index of the subtypes found without the feature with those of the model.
-        `effect_reported` is the difference between the two subtypes of the model that lie farthest apart, in SDs of all
+        `effect_reported` is the difference between the two subtypes of the model that are farthest apart, in SDs of all
         subjects (on the scale of the transform; without order, in the share of the level that differs most). `effect`
         is that between the subtypes found without the feature that share most subjects with these two.
 
-        `doubtful`: p should not be believed, because p is below 0.01 for the correlations of the residuals of the
-        feature with those of the others, or with their sizes, given the subtypes; or for chi-squared of its missing
-        values by subtype. Then `p_whatever_is_missing` is an upper bound of p over all values that can be missing, and
-        p is doubtful unless it is below 0.01. Missing if the dependence cannot be tested. `remark` names the feature
-        with the strongest dependence, says where other subtypes were found (agreement below 0.5), or why there is no
-        test.
+        `doubtful`: p is not to be believed. Either the residuals of the feature given the subtypes correlate with those
+        of others or with their sizes (p below 0.01), or values are missing more often in some subtypes (chi-squared, p
+        below 0.01) and `p_whatever_is_missing`, the upper bound of p over all values that can be missing, is not below
+        that; or the test of the tree found one population. Missing if the dependence cannot be tested. `remark` gives
+        the reason, says where other subtypes were found (agreement below 0.5), or why there is no test.
 
     Raises
     ------
@@ -134,11 +127,6 @@ def validated_associations(
         If `frame` does not fit the schema.
     ValueError
         If the model is not fitted, `frame` is not its cohort, or a parameter cannot be used.
-
-    Warns
-    -----
-    CohortWarning
-        If the rows of `frame` were in another order than at the fit.
 
     Examples
     --------
@@ -167,19 +155,15 @@ def validated_associations(
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
-    from clinclust.estimators.parameters import seed_of
+    from clinclust.estimators.parameters import parameter_problems, seed_of
     from clinclust.estimators.subtype_model import fewest_subjects
 
-    parameters = {
-        "method": method,
-        "n_restarts": n_restarts,
-        "n_folds": n_folds,
-        "min_size": min_size,
-        "n_jobs": n_jobs,
-        "random_state": random_state,
-        "progress": progress,
-    }
-    _check(model, frame, parameters)
+    require_fitted(model)
+    parameters: dict[str, Any] = {"method": method, "n_restarts": n_restarts, "n_folds": n_folds, "min_size": min_size}
+    parameters |= {"n_jobs": n_jobs, "random_state": random_state, "progress": progress}
+    problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
+    if problems:
+        raise InputError("; ".join(problems))
     chosen = checked_choice(contrasts, model.schema_)
     of_persons = persons_of(model, frame, persons)
     frame = cohort_of(model, frame, stacklevel=3)
@@ -212,7 +196,7 @@ def validated_associations(
 def _side_by_side(
     tests: FeatureTests, features: list[Feature], n_jobs: int | None, progress: bool
 ) -> list[dict[str, Any]]:
-    """Return the row of each feature, in order; the tests run in parallel on threads."""
+    """Return the row of each feature, in order, with the tests on threads."""
     from clinclust.engine.search.plan import n_threads
     from clinclust.engine.search.threads import Threads
     from clinclust.progress import Progress
@@ -229,13 +213,3 @@ def _side_by_side(
                 found[feature.name] = row
                 advance()
     return [found[feature.name] for feature in features]
-
-
-def _check(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> None:
-    """Raise one ValueError that lists all arguments that cannot be used."""
-    from clinclust.estimators.parameters import parameter_problems
-
-    require_fitted(model)
-    problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
-    if problems:
-        raise InputError("; ".join(problems))

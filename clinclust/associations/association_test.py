@@ -35,16 +35,16 @@ Labels = NDArray[np.int64]
 
 
 class Part(NamedTuple):
-    """A part of the subjects, with subtypes found without the tested feature."""
+    """Subjects with subtypes found without the tested feature."""
 
     rows: Labels
-    """(n,) the rows of the subjects in the table."""
+    """(n,) their rows in the table."""
     labels: Labels
-    """(n,) the subtype of each subject, 0 to K - 1."""
+    """(n,) the subtype of each, 0 to K - 1."""
     membership: Array
     """(n, J) the probability of each group that the subtypes are made of."""
     n_found: int
-    """The number of clusters that the search found, before they were merged or divided."""
+    """The number of clusters that the search found, before mergers and divisions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,11 +54,11 @@ class TestRules:
     Attributes
     ----------
     min_size : int
-        Subtypes with fewer subjects take no part in a test.
+        Subtypes with fewer subjects are not tested.
     floor : int
-        Neither do subtypes with a smaller share of the subjects of their part than `floor` is of all.
+        Nor are those with a smaller share of the subjects of their part than `floor` is of all.
     contrasts : mapping of str to str
-        The kinds of contrast that were chosen by the name of the feature.
+        The chosen kind of contrast by the name of the feature.
     persons : int64 (N,) or None
         The person of each row, if persons have several rows; otherwise rows are independent.
     """
@@ -71,7 +71,7 @@ class TestRules:
     persons: Labels | None = None
 
     def fewest(self, part: Part, n_subjects: int) -> int:
-        """Return the fewest subjects of a subtype of this part that is tested; a part has its share of the floor."""
+        """Return the fewest subjects of a subtype of this part that is tested."""
         return max(self.min_size, -(-self.floor * part.rows.size // n_subjects))
 
     def groups(self, part: Part, n_subjects: int) -> Labels:
@@ -90,22 +90,9 @@ class Association:
 
 
 def association_of(tested: list[Contrasted], parts: list[Part], rules: TestRules) -> Association:
-    """Test a feature against the subtypes of each part; combine the p of several parts by Fisher's method (1932).
+    """Test a feature against the subtypes of each part, combined by Fisher's method (1932); NaN if untestable.
 
-    So are those of a feature with point masses, whose two parts are tested.
-
-    Parameters
-    ----------
-    tested : list of Contrasted
-        From `contrasted`.
-    parts : list of Part
-        The parts; they have no subject in common.
-    rules : TestRules
-
-    Returns
-    -------
-    Association
-        Its contrast is NaN if no part can be tested.
+    `tested` is from `contrasted`: two parts of a feature with point masses, otherwise one.
     """
     found, n = [], 0
     for part in parts:
@@ -131,7 +118,7 @@ NOT_FOUND_AGAIN = (
 
 
 def described(feature: Feature) -> dict[str, Any]:
-    """Return the columns of the result that describe the feature of a row."""
+    """Return the columns of the result that describe the feature."""
     about: dict[str, Any] = {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
     return about | {"feature": feature.name, "label": feature.title}
 
@@ -159,16 +146,12 @@ def tested(feature: Feature, frame: pd.DataFrame, parts: list[Part], method: str
 def _why_untested(found: Association, method: str, values: Array, parts: list[Part], rules: TestRules) -> str:
     """Return the first reason for which no part could be tested."""
     if found.n_subtypes < 2:
-        return "not tested: there is one subtype only" if method == "direct" else _ONE_SUBTYPE
+        return f"not tested: {'' if method == 'direct' else 'without it '}there is one subtype only"
     large = [rules.groups(part, values.size) for part in parts]
     if max(np.unique(groups[groups >= 0]).size for groups in large) < 2:
         fewest = max(rules.fewest(part, values.size) for part in parts)
         return f"not tested: fewer than two subtypes have {fewest} subjects"
     observed = [groups[~np.isnan(values[part.rows])] for groups, part in zip(large, parts, strict=True)]
     if max(np.unique(groups[groups >= 0]).size for groups in observed) < 2:
-        return _ALL_MISSING
+        return "not tested: all its values are missing, but in one subtype at most"
     return "not tested: the observed values of the subtypes do not vary, or are too few"
-
-
-_ONE_SUBTYPE = "not tested: without it there is one subtype only"
-_ALL_MISSING = "not tested: all its values are missing, but in one subtype at most"

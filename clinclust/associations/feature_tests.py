@@ -51,7 +51,7 @@ class FeatureTests:
         )
 
     def sharing_a_search(self, features: list[Feature]) -> list[list[Feature]]:
-        """Return the features in groups: those of one block are left out together, so one search serves all of them."""
+        """Return the features in groups that one search serves: those of one block are left out together."""
         blocks = {feature.block for feature in self.encoded}
         groups: dict[tuple[str, str], list[Feature]] = {}
         for feature in features:
@@ -83,23 +83,18 @@ class FeatureTests:
         if found["method"] is None:
             return about | found
         validity = self.checks.of(feature, parts, ~left_out)
-        about_the_refit = {} if method == "direct" else self._in_the_refit(feature, parts)
-        remarks = [*validity.remarks, *self._on_the_refit(about_the_refit, parts)]
-        return about | found | validity.columns() | about_the_refit | {"remark": "; ".join(remarks) or None}
+        in_the_refit = {} if method == "direct" else self._in_the_refit(feature, parts)
+        remarks = [*validity.remarks, *self._on_the_refit(in_the_refit, parts)]
+        return about | found | validity.columns() | in_the_refit | {"remark": "; ".join(remarks) or None}
 
     def _in_the_refit(self, feature: Feature, parts: list[Part]) -> dict[str, Any]:
         """Return how the subtypes found without the feature agree with the reported ones, as columns."""
-        columns = self.checks.columns_of(feature)
         groups = self.rules.groups(whole_cohort(self.model)[0], self.reported.size)
-        found = effects(columns, self.reported, groups, parts)
-        return {
-            "agreement": agreement(self.reported, parts),
-            "effect": found.found,
-            "effect_reported": found.reported,
-        }
+        reported, found = effects(self.checks.columns_of(feature), self.reported, groups, parts)
+        return {"agreement": agreement(self.reported, parts), "effect": found, "effect_reported": reported}
 
     def _on_the_refit(self, about: dict[str, Any], parts: list[Part]) -> list[str]:
-        """Return the remark that the subtypes found without the feature are other ones than the reported."""
+        """Return the remark that the subtypes found without the feature are other ones than the reported, or none."""
         if not about or about["agreement"] >= OTHER_BELOW:
             return []
         where = "without it" if self.method == "refit" else "in the other folds"
@@ -121,9 +116,9 @@ class FeatureTests:
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership, subtypes.n_found)]
 
     def _as_reported(self, share: float) -> AsReported:
-        """Return how many subtypes and groups are reported, and how many subjects are enough in this share of them.
+        """Return the numbers of reported subtypes and groups; `share` is that of the subjects who are searched.
 
-        Half of the smallest subtype that is tested is enough: the search without a feature need not find a smaller one.
+        Half of the smallest tested subtype is enough: the search without a feature need not find a smaller one.
         """
         sizes, groups = np.bincount(self.reported), np.bincount(self.model.cluster_labels_)
         fewest = max(self.rules.min_size, self.rules.floor)

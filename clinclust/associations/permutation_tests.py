@@ -1,10 +1,9 @@
-"""Tests whose p is the share of permutations with as large a statistic, which needs no distribution of the values.
+"""Tests whose p is the share of permutations with as large a statistic, whatever the distribution of the values.
 
-If the feature is independent of what the subtypes were found from, and subjects are independent of each other, every
-permutation of its values over the subjects is as probable as the table itself. So p is exact, however few and however
-skewed the values are (Good 2005, Permutation, Parametric and Bootstrap Tests of Hypotheses, chapter 3). Where persons
-have several rows, each person gets the values of another person with as many rows: then p is exact however the rows of
-one person depend on each other.
+If the feature is independent of what the subtypes were found from, every permutation of its values over independent
+subjects is as probable as the table, so p is exact (Good 2005, Permutation, Parametric and Bootstrap Tests of
+Hypotheses, chapter 3). Where persons have several rows, each gets the values of another with as many rows: p is exact
+however the rows of one person depend on each other.
 """
 
 from __future__ import annotations
@@ -23,32 +22,22 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"
-"""The ends of the names of tests whose p is by permutations of whole persons, or of single values."""
+"""The ends of the names of tests by permutations of whole persons, or of single values."""
 _PERMUTATIONS, _ENOUGH, _SEED = 9999, 100, 20161007
 """At most so many permutations; fewer when so many gave as large a statistic (Besag and Clifford 1991)."""
 _ROUNDING = 1e-10
 _LEAST_PERMUTATIONS, _MOST_DRAWS = 999, 200_000_000
-"""Of large cohorts, fewer permutations are drawn: so many values at most, but no fewer permutations than this."""
+"""Large cohorts get fewer permutations: so many values at most, but no fewer permutations than this."""
 _MOST_SHAPE, _LEAST_OBSERVED, _MOST_CELLS = 0.2, 2, 500
 
 
 def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contrast:
-    """Return the contrast of `contrast_of`, with p by permutations where its p is not accurate.
+    """Return the contrast of `contrast_of`, (N,) values and groups, with p by permutations where its p is not accurate.
 
     The p of a test of means or ranks is that of normal means. How far the mean of n values is from normal grows with
     the squared skewness and the kurtosis of the values (of their ranks) by n (Hall 1992, The Bootstrap and Edgeworth
-    Expansion, chapter 2). Values are permuted where both together exceed 0.2 in the smallest group. Below it, p-values
-    below 0.001 have a probability of at most 0.0016 in 11 distributions and 12 designs; in groups of three, events
-    with a mean of 0.05 have 0.033. Welch's test is inaccurate for small groups of normal values too: with it, values
-    are always permuted. Counts of levels have exact tests already.
-
-    Parameters
-    ----------
-    values : float64 (N,)
-        NaN = missing.
-    groups : int64 (N,)
-        The group of each subject; subjects with a group below 0 take no part.
-    kind : str
+    Expansion, chapter 2): values are permuted where both together exceed 0.2 in the smallest group. Welch's test is
+    inaccurate for small groups of normal values too, so values are always permuted. Counts of levels have exact tests.
     """
     found = contrast_of(values, groups, kind)
     if kind == "counts" or np.isnan(found.p):
@@ -89,21 +78,11 @@ def _shape(scores: Array) -> float:
 
 
 def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, persons: Labels) -> Contrast:
-    """Return the contrast of `contrast_of` with p by permutations of whole persons.
+    """Return the contrast of `contrast_of` with p by permutations of whole persons, int64 (N,).
 
-    The statistic that is compared is the sum of squares between the groups: of the values (``"student"``,
-    ``"welch"``), of their ranks (``"rank"``), or of the indicators of the levels, weighed as in Pearson's chi-squared
-    (``"counts"``). The statistic that is returned is that of `contrast_of`.
-
-    Parameters
-    ----------
-    values : float64 (N,)
-        NaN = missing.
-    groups : int64 (N,)
-        The group of each row; rows with a group below 0 take no part.
-    kind : str
-    persons : int64 (N,)
-        The person of each row.
+    What is compared is the sum of squares between the groups: of the values (``"student"``, ``"welch"``), of their
+    ranks (``"rank"``), or of the indicators of the levels, weighed as in Pearson's chi-squared (``"counts"``). The
+    returned statistic is that of `contrast_of`.
     """
     found = contrast_of(values, groups, kind)
     exchanges = _exchanges(persons)
@@ -132,7 +111,7 @@ def _with_p(found: Contrast, scores: Array, groups: Labels, exchanges: list[Labe
 
 
 def _exchanges(persons: Labels) -> list[Labels]:
-    """Return the rows of the persons with as many rows as each other, (persons, rows of each); one array per number."""
+    """Return the rows of the persons with equally many rows, (persons, rows of each); one array per number of rows."""
     order = np.argsort(persons, kind="stable")
     _, start, counts = np.unique(persons[order], return_index=True, return_counts=True)
     return [order[start[counts == count][:, None] + np.arange(count)] for count in np.unique(counts)]
@@ -151,14 +130,10 @@ def _orders(exchanges: list[Labels], n_rows: int) -> Iterator[Labels]:
 def _scores(values: Array, kind: ContrastKind) -> Array:
     """Return the columns whose means are compared between the groups, (N, C), NaN = missing."""
     if kind == "counts":
-        return graded([(values, True)], mid_ranks).columns / np.sqrt(_level_shares(values))
+        _, counts = np.unique(values[~np.isnan(values)], return_counts=True)
+        return np.asarray(graded([(values, True)], mid_ranks).columns / np.sqrt(counts / counts.sum()))
     column = mid_ranks(values) if kind == "rank" else values
     return (column - np.nanmean(column))[:, None]
-
-
-def _level_shares(values: Array) -> Array:
-    _, counts = np.unique(values[~np.isnan(values)], return_counts=True)
-    return np.asarray(counts / counts.sum())
 
 
 class _SumOfSquares:

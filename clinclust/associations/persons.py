@@ -24,21 +24,9 @@ __all__ = ["persons_of"]
 
 
 def persons_of(model: SubtypeModel, frame: pd.DataFrame, given: str | ArrayLike | None) -> NDArray[np.int64] | None:
-    """Return the person of each subject of the model, int64 (N,); None if each row is of another person.
+    """Return the person of each subject, int64 (N,), in the order of the model; None if each row is of another person.
 
-    Parameters
-    ----------
-    model : SubtypeModel
-        Its order of subjects is that of the result.
-    frame : DataFrame, N rows
-        The table, with its rows in any order.
-    given : str, array-like (N,) or None
-        The column of the persons, or the person of each row of `frame`; None to find out (`_column_of_persons`).
-
-    Raises
-    ------
-    ValueError
-        If there is no such column, or not one person for each row.
+    `given` is a column of `frame`, the person of each of its rows, or None for `_column_of_persons`.
     """
     if given is None:
         given = _column_of_persons(frame, model.schema_)
@@ -64,11 +52,7 @@ def persons_of(model: SubtypeModel, frame: pd.DataFrame, given: str | ArrayLike 
 
 
 def _column_of_persons(frame: pd.DataFrame, schema: FeatureSchema) -> str | None:
-    """Return the column that says whose row each is, if persons have several rows; None if that is not known.
-
-    It is the column that `read_cohort` noted, or, where several identifiers together tell the rows apart, the one of
-    them that repeats and has most different values.
-    """
+    """Return the column that `read_cohort` noted, or, of several identifiers, the repeating one with most values."""
     noted = noted_several_rows(frame)
     if noted is not None:
         return noted.column

@@ -42,12 +42,12 @@ class Subtypes(NamedTuple):
     """(N,) the subtype of each subject, 0 to K - 1 by decreasing size."""
     membership: Array
     """(N, J) the probability of each cluster, given all other subjects; rows sum to 1."""
-    finer: Labels
+    clusters: Labels
     """(N,) the cluster of each subject, 0 to J - 1."""
     subtype_of: Labels
     """(J,) the subtype of each of these clusters."""
     n_found: int
-    """The number of clusters that the search found, before they were merged or divided."""
+    """The number of clusters that the search found, before mergers and divisions."""
 
 
 def column_keys(columns: Sequence[Array]) -> Keys:
@@ -63,19 +63,10 @@ def column_keys(columns: Sequence[Array]) -> Keys:
 
 
 def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[Problem, Labels]:
-    """Return the problem without some features, and the row of each of its subjects in `problem`, int (N,).
+    """Return the problem without the features of `left_out`, (D,), and the rows of its subjects in `problem`, (N,).
 
-    The order of the subjects depends only on the other features. Otherwise the values left out could influence the
-    search through the order, on which the random starts depend.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem with all features.
-    left_out : bool (D,)
-        The features to leave out; at least one must remain.
-    keys : uint64 (D, N)
-        The `column_keys` of the encoded features, with subjects in the order of `problem`.
+    The order of the subjects depends on the `column_keys` of the other features alone. Otherwise the values left out
+    could influence the search through the order, on which the random starts depend.
     """
     order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
     return problem.with_features(~left_out).restricted_to(order, 0), order
@@ -84,14 +75,9 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     """Return the plan of a search like that of the model, but from scratch, on one thread and without refinement.
 
-    The search allows for outlying values and selects features if the model did. If it selects none, whole clusters are
-    merged but not divided: divisions take nine tenths of the time of a search, and they hardly ever improve the result
-    of a search that begins from random partitions of many clusters. Then also all restarts are swept a few times, and
-    only the best two go on. In 79 searches this ended as well as searching all to the end in 96%, and in less than half
-    of the time where features depend on each other. With outlying values, a search takes a fifth of the time and
-    agrees as well with the truth (13 kinds of cohorts; the adjusted Rand index differs by at most .03); a rare
-    subtype of two patients is no longer found. If the model filled missing values with modes, so does the search, from
-    a single cluster and to the end.
+    If the model selects no features, clusters are merged but not divided, and only the best two restarts go on after a
+    few sweeps: divisions take most of the time and hardly ever improve a search that begins from random partitions. If
+    it filled missing values with modes, the search begins with a single cluster, as the model did.
     """
     select_features, fill_modes = model.select_features, model.missing == "mode"
     return SearchPlan(
@@ -112,23 +98,13 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
 
 def posed_as_fitted(model: MAPDP, frame: pd.DataFrame) -> Problem:
     """Return the problem of a cohort with the stated prior of a model and the resolution that its fit chose."""
-    return pose(
-        frame,
-        model.schema_,
-        stated_hyperparameters(model.hyperparameters),
-        model.concentration_,
-        model.discount_,
-        model.coarsening_,
-        model.block_weights_,
-    )
+    hyperparameters = stated_hyperparameters(model.hyperparameters)
+    prior = model.concentration_, model.discount_
+    return pose(frame, model.schema_, hyperparameters, *prior, model.coarsening_, model.block_weights_)
 
 
 def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> Subtypes:
-    """Search for the subtypes of a problem, and return them with the membership probabilities of its subjects.
-
-    They are as many as in the reported partition, where that can be; see `as_many`. With one subtype there is nothing
-    to search for.
-    """
+    """Search for subtypes of a problem, as many as in the reported partition where that can be (`as_many`)."""
     if reported.n_subtypes == 1:
         n_subjects = problem.cohort.n_subjects
         together = np.zeros(n_subjects, dtype=np.int64)
@@ -138,29 +114,25 @@ def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> Subtypes:
     if included is not None and included.any():
         problem = problem.with_features(included)
     n_found = int(found.winner.labels.max()) + 1
-    finer, subtype_of = as_many(problem, found.winner.labels, reported, plan.seed, plan.cancelled)
-    membership = probabilities(leave_one_out_scores(problem, partition_of(problem, finer)))
-    return Subtypes(subtype_of[finer], membership, finer, subtype_of, n_found)
+    clusters, subtype_of = as_many(problem, found.winner.labels, reported, plan.seed, plan.cancelled)
+    membership = probabilities(leave_one_out_scores(problem, partition_of(problem, clusters)))
+    return Subtypes(subtype_of[clusters], membership, clusters, subtype_of, n_found)
 
 
 class Fold(NamedTuple):
-    """One fold: the training problem, its subtypes, and the held-out subjects to which they are assigned."""
+    """A fold: the training problem, its subtypes, and the held-out subjects who are assigned to them."""
 
     trained_on: Problem
     subtypes: Subtypes
-    """The subtypes of the subjects of `trained_on`."""
     held_out: Problem
     rows: Labels
-    """(m,) the rows of the table of the held-out subjects."""
+    """(m,) the rows of the held-out subjects in the table."""
 
 
 def folds_of(
     problem: Problem, n_folds: int, plan: SearchPlan, reported: AsReported, persons: Labels | None = None
 ) -> list[Fold]:
-    """Divide the subjects into random folds, by the seed of `plan`; for each fold, search among all other folds.
-
-    `reported` is as in `refit`. All rows of a person (int64 (N,) in the order of the table) are in one fold.
-    """
+    """Divide the subjects, or persons, (N,), into random folds; for each fold, search among all other folds."""
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(2,)))
     n_subjects, order = problem.cohort.n_subjects, problem.cohort.order
     who = np.arange(n_subjects) if persons is None else np.unique(persons[order], return_inverse=True)[1]
@@ -181,7 +153,7 @@ def parts_without(folds: list[Fold], left_out: NDArray[np.bool_], outlying_share
     parts = []
     for fold in folds:
         training, held_out = fold.trained_on.with_features(~left_out), fold.held_out.with_features(~left_out)
-        found = new_partition(training.cohort.arrays, fold.subtypes.finer)
+        found = new_partition(training.cohort.arrays, fold.subtypes.clusters)
         n_clusters = int(found.n_clusters[0])
         arrays, model = held_out.cohort.arrays, training.model
         clusters = clusters_without_subjects(arrays, found.sizes[:n_clusters], found.statistics[:n_clusters])

@@ -1,16 +1,10 @@
 """Residual dependence: a test of whether a feature depends on other features given the subtypes.
 
-If features depend on each other within subtypes, no test of a feature against subtypes found from the others is valid:
-the clustering divides subjects by high and low values of the others, and the feature varies with them. If the model
-holds, however, features are independent given the subtypes. Let P be the probabilities of the subtypes (of the groups
-that they are made of, where groups were merged), found without the feature. The residual of the feature after
-regression on P is then uncorrelated with the residual of any other feature.
-
-One continuum through all features looks like ordered subtypes, which take up most of each correlation. What is left of
-each is weak, but all of it lies along the main axis of the other features, which is therefore tested as well.
-
-A curved dependence, such as of a feature that is high at both ends of another one, leaves no correlation. It leaves one
-between a residual and the size of the other, without its sign, which is tested too.
+Let P be the membership probabilities found without the feature. If the model holds, features are independent given the
+subtypes, and the residual of the feature after regression on P is uncorrelated with that of any other feature. One
+continuum through all features looks like ordered subtypes, which take up most of each correlation; what is left lies
+along the main axis of the other features, which is therefore tested as well. A curved dependence leaves a correlation
+between a residual and the size of another one.
 """
 
 from __future__ import annotations
@@ -30,10 +24,7 @@ Array = NDArray[np.float64]
 _LEAST_DF = 3
 _SEED = 20161011
 _LEAST_TOGETHER = 5.0
-"""The least expected number of subjects with an unusual value of both features.
-
-With fewer, the distribution of the correlation r of two rare features is far from normal.
-"""
+"""The least expected number of subjects with an unusual value of both features; below it, r is far from normal."""
 
 
 class Dependence(NamedTuple):
@@ -42,9 +33,9 @@ class Dependence(NamedTuple):
     p: float
     """Four times the smallest of four p, NaN = untestable.
 
-    They are that of all correlations together, that of the strongest one times their number, that of the correlation
-    with the main axis of the others, and that of the strongest correlation between a residual and the size of another
-    times their number.
+    They are that of all correlations together, of the strongest one times their number, of the correlation with the
+    main axis of the others, and of the strongest correlation between a residual and the size of another times their
+    number.
     """
     strongest: int
     """The index of the other feature with the largest correlation; -1 if there is none."""
@@ -55,18 +46,9 @@ class Dependence(NamedTuple):
 def residual_dependence(
     target: Graded, others: Graded, membership: Array, persons: NDArray[np.int64] | None = None
 ) -> Dependence:
-    """Test the correlations of the residuals of one feature with those of the others, given the subtypes.
+    """Test the correlations of the residuals of the target with those of the others, given the membership, (N, J).
 
-    Parameters
-    ----------
-    target : Graded
-        The feature to test.
-    others : Graded
-        The features from which the subtypes were found, for the same subjects.
-    membership : float64 (N, J)
-        The probability of each group for each subject, found without the target.
-    persons : int64 (N,), optional
-        The person of each row. The residuals of a person are added up, because they depend on each other.
+    The membership is found from the others. Residuals are added up over the rows of each person, int64 (N,), if given.
     """
     own, own_seen = residuals_in(target.columns, membership)
     rest, rest_seen = residuals_in(others.columns, membership)
@@ -87,7 +69,8 @@ def residual_dependence(
         return Dependence(np.nan, -1, np.nan)
     r = _correlations(own, own_seen, rest, rest_seen, usable)
     curved = _correlations(own, own_seen, rest_size, rest_seen, usable)
-    curved = _stronger(curved, _correlations(own_size, own_seen, rest, rest_seen, usable))
+    other_way = _correlations(own_size, own_seen, rest, rest_seen, usable)
+    curved = np.where(np.abs(other_way) > np.abs(curved), other_way, curved)
     testable = usable.any(axis=1)
     p_along = _p_along(own[:, testable], own_seen[:, testable], axis, df[testable].max(axis=1))
     at = np.unravel_index(np.abs(r).argmax(), r.shape)
@@ -118,7 +101,7 @@ def residuals_in(columns: Array, membership: Array) -> tuple[Array, Array]:
 
 
 def _size(residuals: Array, seen: Array, membership: Array) -> Array:
-    """Return the residuals of the sizes of residuals, without their signs, 0 where missing."""
+    """Return the residuals of the absolute residuals, 0 where missing."""
     return residuals_in(np.where(seen > 0.0, np.abs(residuals), np.nan), membership)[0]
 
 
@@ -128,10 +111,6 @@ def _correlations(own: Array, own_seen: Array, rest: Array, rest_seen: Array, us
     with np.errstate(all="ignore"):
         r = np.where(usable & (squares > 0.0), own.T @ rest / np.sqrt(squares), 0.0)
     return np.clip(r, -1.0, 1.0)
-
-
-def _stronger(first: Array, second: Array) -> Array:
-    return np.where(np.abs(second) > np.abs(first), second, first)
 
 
 def _p_along(own: Array, own_seen: Array, axis: Array, df: Array) -> float:
@@ -159,7 +138,7 @@ def _two_sided(r: float, df: float) -> float:
 
 
 def _unusual(columns: Array) -> Array:
-    """Return the number of subjects whose value of each column is not the most frequent one, float64 (C,)."""
+    """Return the number of subjects who do not have the most frequent value of each column, (C,)."""
     counts = []
     for column in columns.T:
         _, ties = np.unique(column[~np.isnan(column)], return_counts=True)
@@ -175,10 +154,9 @@ def _squares(residuals: Array, weights: Array) -> tuple[float, float]:
 
 
 def _p_of_sum(total: float, own: tuple[float, float], others: tuple[float, float]) -> float:
-    """Return p of the weighted sum of df r^2, by a scaled chi-squared with the same mean and variance (Satterthwaite).
+    """Return p of the weighted sum of df r^2 by a scaled chi-squared with its mean and variance (Satterthwaite).
 
-    If the other features depend on each other, their correlations with one feature are correlated too. `own` and
-    `others` are the results of `_squares` for the two sides.
+    `own` and `others` are from `_squares`: correlated features have correlated correlations.
     """
     from scipy.special import chdtrc
 

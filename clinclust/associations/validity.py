@@ -1,8 +1,4 @@
-"""Whether the p of a feature is valid: dependence that the subtypes do not explain, and uneven missing values.
-
-A test leaves out missing values. If they are missing because of their size, and in one subtype more often than in
-others, the values that are left differ between subtypes although the feature does not.
-"""
+"""Whether the p of a feature is valid: dependence that the subtypes do not explain, and uneven missing values."""
 
 from __future__ import annotations
 
@@ -35,7 +31,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 UNEVEN_BELOW = 0.01
-"""An association is marked as doubtful if the p of `p_of_missingness` is below this."""
+"""An association is doubtful if the p of `p_of_missingness` is below this."""
 _QUARTILES = (0.25, 0.5, 0.75)
 _LEAST_EXPECTED = 5.0
 _GRID = 2001
@@ -48,28 +44,13 @@ def p_of_missingness(values: Array, parts: list[Part], rules: TestRules) -> floa
 
 
 def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *, is_nominal: bool) -> float:
-    """Return an upper bound of p over all values that the missing ones can have.
+    """Return an upper bound of p over all values that the missing ones can have; NaN if expected counts are too small.
 
-    The feature is cut in two, at each quartile of its observed values or into each level and all others. For each cut,
-    the share above it in every subtype lies between two bounds: all missing values below, or all above. The smallest
-    Pearson chi-squared within these bounds is smaller than that of the values that are missing in truth. So its p is
-    valid however values came to be missing (worst-case bounds: Horowitz and Manski 2000, Journal of the American
-    Statistical Association 95). p is multiplied by the number of cuts. Parts are combined as in `association_of`.
-
-    Parameters
-    ----------
-    values : float64 (N,)
-        The scores of the feature; NaN = missing.
-    parts : list of Part
-    rules : TestRules
-        Its persons are not used: rows must be independent.
-    is_nominal : bool
-        Whether the values are levels without order.
-
-    Returns
-    -------
-    float
-        NaN if the expected counts are too small for chi-squared at every cut.
+    The values, (N,), are cut in two at each quartile, or into each nominal level and all others. For each cut, the
+    share above it in every subtype lies between two bounds: all missing values below, or all above. The smallest
+    Pearson chi-squared within these bounds is valid however values came to be missing (worst-case bounds: Horowitz and
+    Manski 2000, Journal of the American Statistical Association 95). p is multiplied by the number of cuts, and parts
+    are combined as in `association_of`. Rows must be independent.
     """
     found = []
     for part in parts:
@@ -82,7 +63,7 @@ def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *,
 
 
 def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
-    """Return the cuts of the feature, bool (N,) each: whether a value is above; False where it is missing."""
+    """Return whether each value is above each cut, bool (N,); False where it is missing."""
     observed = values[~np.isnan(values)]
     if not observed.size:
         return []
@@ -116,16 +97,16 @@ def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
 
 
 _DOUBTFUL_BELOW = 0.01
-"""An association is marked as doubtful if the p of the residual dependence is below this."""
+"""An association is doubtful if the p of the residual dependence is below this."""
 _EVERYWHERE, _FEWEST = 0.5, 4
-"""All associations are doubtful if more than this share of at least so many features depend on others."""
+"""All are doubtful if more than this share of at least so many features depend on others."""
 
 
 class Validity(NamedTuple):
     """What speaks against the p of one feature."""
 
     depends: bool | None
-    """Whether it depends on others inside subtypes; None if this cannot be tested."""
+    """Whether it depends on others inside subtypes; None if untestable."""
     is_uneven: bool
     """Whether its values are missing more often in some subtypes."""
     p_whatever_is_missing: float
@@ -151,10 +132,7 @@ class ValidityChecks:
         self.graded = graded(scores, mid_ranks)
 
     def columns_of(self, feature: Feature) -> Array:
-        """Return the feature on the scale of its model, or an indicator of each of its levels, (N, C).
-
-        Of a feature with point masses, these are the columns of both parts.
-        """
+        """Return the feature on the scale of its model, or indicators of its levels, or with point masses both."""
         if feature.point_masses:
             first, second = feature.parts
             at = graded([(first.scores(self.frame[feature.name]), True)], mid_ranks).columns
@@ -168,7 +146,13 @@ class ValidityChecks:
         values = feature.scores(self.frame[feature.name])
         dependence = self._dependence(feature, values, parts, included)
         depends = None if np.isnan(dependence.p) else dependence.p < _DOUBTFUL_BELOW
-        remarks = [_why_dependent(dependence, self.clustered[dependence.strongest])] if depends else []
+        remarks = []
+        if depends:
+            remarks.append(
+                "doubtful: inside subtypes it depends on others, most on "
+                f"{self.clustered[dependence.strongest].title} (r = {dependence.correlation:.2f}); "
+                "declare what belongs together as a block"
+            )
         if not p_of_missingness(values, parts, self.rules) < UNEVEN_BELOW:
             return Validity(depends, False, np.nan, remarks)
         bound = (
@@ -181,7 +165,6 @@ class ValidityChecks:
     def _dependence(
         self, feature: Feature, values: Array, parts: list[Part], included: NDArray[np.bool_]
     ) -> Dependence:
-        """Return how the feature depends, within subtypes, on those in `included`."""
         from scipy.linalg import block_diag
 
         rows = np.concatenate([part.rows for part in parts])
@@ -191,13 +174,6 @@ class ValidityChecks:
         own = graded([(values[rows], feature.traits.is_nominal)], mid_ranks)
         persons = None if self.rules.persons is None else self.rules.persons[rows]
         return residual_dependence(own, others, block_diag(*(part.membership for part in parts)), persons)
-
-
-def _why_dependent(found: Dependence, other: Feature) -> str:
-    return (
-        f"doubtful: inside subtypes it depends on others, most on {other.title} (r = {found.correlation:.2f}); "
-        "declare what belongs together as a block"
-    )
 
 
 def _why_uneven(bound: float) -> str:
@@ -221,10 +197,7 @@ def mark_slices(rows: list[dict[str, Any]]) -> None:
 
 
 def mark_dependence_everywhere(rows: list[dict[str, Any]]) -> None:
-    """Mark all tests as doubtful, in place, if most features depend on others inside subtypes.
-
-    Subtypes then follow this dependence, and the check has only missed the other features.
-    """
+    """Mark all tests as doubtful, in place, if most features depend on others: subtypes then follow this dependence."""
     checked = [row["depends"] for row in rows if row.get("depends") is not None and row["role"] == "cluster"]
     if len(checked) >= _FEWEST and sum(checked) > _EVERYWHERE * len(checked):
         others = [row for row in rows if not row.get("depends")]

@@ -1,63 +1,53 @@
-"""`clinclust assign`: assign new subjects to subtypes."""
+"""`clinclust assign`: assign new subjects to subtypes, and say whether they differ from the cohort of the fit."""
 
 from __future__ import annotations
 
-import argparse
 import io
 import warnings
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.drift import add_cohort, drift_asked_for, say_drift
-from clinclust.cli.failures import BAD_INPUT
-from clinclust.cli.options import (
-    Commands,
-    about_table,
-    add_model,
-    add_table,
-    path_given,
-    read_model,
-    read_new_table,
-)
-from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
-from clinclust.cli.sharing import AS_THE_FIT, add_suppress, refuse_to_share
-from clinclust.cli.streams import add_quiet, say, tell, write_data
+from clinclust.cli.failures import BAD_INPUT, sentence_of
+from clinclust.cli.inputs import ModelOptions, RowOptions, about_table, read_model, read_new_table, read_table_of_model
+from clinclust.cli.options import Commands, add_command, option, path_given, without
+from clinclust.cli.outputs import OutputOptions, spare_file
+from clinclust.cli.sharing import SuppressOptions, refuse_to_share
+from clinclust.cli.streams import say, tell, write_data
 from clinclust.errors import CohortError, CohortWarning
-from clinclust.files.opening import shown_name
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.drift import Drift
     from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["add_parser", "run"]
 
 
+@dataclass(kw_only=True)
+class _Options(SuppressOptions, ModelOptions, OutputOptions):
+    unseen: str = option(
+        "what to do with subjects who have a value that the model does not know, such as a step beyond a scale: "
+        "leave them unassigned, or take the value for missing (default: leave-out)",
+        "leave-out",
+        choices=("leave-out", "missing"),
+    )
+    explain: bool = option("add a column that says which features speak most for the subtype of each subject", False)
+    cohort: Path | None = option(
+        "table of the fit, read with the same options but with the rows of the fit: say whether the new subjects "
+        "differ from it in subtypes, missing values and distributions",
+        type=path_given,
+        metavar="TABLE",
+    )
+
+
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("assign", help="assign new subjects to subtypes", description=run.__doc__)
-    add_table(parser)
-    add_model(parser)
-    parser.add_argument(
-        "--unseen",
-        choices=("leave-out", "missing"),
-        default="leave-out",
-        help="what to do with subjects who have a value that the model does not know, such as a step beyond a scale: "
-        "leave them unassigned, or take the value for missing (default: leave-out)",
-    )
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="add a column that says which features speak most for the subtype of each subject",
-    )
-    add_cohort(parser)
-    add_suppress(parser, f"with --cohort: nothing of that comparison can be shared, so it is refused; {AS_THE_FIT}")
-    parser.add_argument("--out", type=path_given, metavar="CSV", help="file to write (default: standard output)")
-    add_overwrite(parser)
-    add_quiet(parser)
-    parser.set_defaults(run=run)
+    add_command(commands, "assign", "assign new subjects to subtypes", run, _Options)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: _Options) -> int:
     """Give each subject of a table its most probable subtype; 0 means none of these.
 
     The rows are chosen as for the fit, unless options choose others; a note says which, and which the fit had. Subjects
@@ -68,16 +58,15 @@ def run(options: argparse.Namespace) -> int:
     """
     from clinclust.reporting.assignments import write_inert_csv
 
-    spare_the_inputs(options, options.out, suffixes=(".csv", ".txt"), called="a table of assignments")
-    spare_file(options, options.out)
+    spare_file(options, (".csv", ".txt"), called="a table of assignments")
     if options.cohort is not None:
-        refuse_to_share(options, "--cohort")
+        options = refuse_to_share(options, options.model, "--cohort")
     model = read_model(options)
     frame = read_new_table(options, model)
     table, unread = _of_the_fit(options, model, frame), None
     if table is None:
         table, unread = _of_new_subjects(options, model, frame)
-    drift = drift_asked_for(options, model, frame)
+    drift = _drift(options, model, frame)
     if options.out is None:
         written = io.StringIO()
         write_inert_csv(table, written)
@@ -86,19 +75,19 @@ def run(options: argparse.Namespace) -> int:
         write_inert_csv(table, options.out)
         say(f"Wrote {options.out}: {len(table)} subjects")
     if drift is not None:
-        say_drift(options, drift)
+        _say_drift(options, drift)
     if unread is None:
         return 0
     n_left_out = int((table["assigned"] == "no").sum())
     one = n_left_out == 1
     tell(
         f"clinclust: {n_left_out} of {len(table)} subjects {'was' if one else 'were'} not assigned (assigned: no), for "
-        f"{'a value' if one else 'values'} that the model does not know. {unread.at_command_line}"
+        f"{'a value' if one else 'values'} that the model does not know. {sentence_of(unread)}"
     )
     return BAD_INPUT
 
 
-def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
+def _of_the_fit(options: _Options, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return the assignments of the fit, in the order of the table, if this is the table of the fit; else None.
 
     They have the columns of ``assignments.csv``, with the continuum score where the cohort is one continuum.
@@ -123,23 +112,18 @@ def _of_the_fit(options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame) 
     return table.iloc[in_table].reset_index(drop=True)
 
 
-def _of_new_subjects(
-    options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame
-) -> tuple[pd.DataFrame, CohortError | None]:
+def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tuple[pd.DataFrame, CohortError | None]:
     """Return the assignments of subjects who were not in the cohort, and warn of what is peculiar about them.
 
-    The error lists the values for which subjects were not assigned; None if all were.
-
-    Raises
-    ------
-    CohortError
-        If no subject can be assigned, or a column is absent.
+    The error lists the values for which subjects were not assigned; None if all were. If no subject can be assigned, or
+    a column is absent, it is raised.
     """
     import numpy as np
 
     from clinclust.estimators.explanation import reasons_of_new
     from clinclust.estimators.mapdp import NONE_OF_THESE
     from clinclust.estimators.new_subjects import notes_on_new_subjects, rows_at_fault, without_unseen
+    from clinclust.files.opening import shown_name
     from clinclust.reporting.assignments import assignment_table
 
     known, note = frame, ""
@@ -170,7 +154,7 @@ def _of_new_subjects(
     return table, None if everybody is None else CohortError(error.failures, shown_name(options.table))
 
 
-def _on_the_score(options: argparse.Namespace, model: MAPDP) -> list[str]:
+def _on_the_score(options: _Options, model: MAPDP) -> list[str]:
     """Return the note that new subjects have no continuum score, where the cohort is one continuum; else nothing."""
     from clinclust.reporting.divisions import n_distinct
 
@@ -182,3 +166,26 @@ def _on_the_score(options: argparse.Namespace, model: MAPDP) -> list[str]:
         "the cohort of the model looks like one continuum; new people have no continuum score, which needs the whole "
         f"cohort{where}"
     ]
+
+
+def _drift(options: _Options, model: MAPDP, new: pd.DataFrame) -> Drift | None:
+    """Return how the new subjects differ from the cohort; None without ``--cohort``."""
+    if options.cohort is None:
+        return None
+    from clinclust.drift import assess_drift
+
+    plain = without(options, RowOptions)
+    of_cohort = replace(plain, table=options.cohort, only=(), drop=(), all_rows=False)
+    frame = read_table_of_model(of_cohort, model)
+    with about_table(of_cohort):
+        return assess_drift(model, frame, new)
+
+
+def _say_drift(options: _Options, drift: Drift) -> None:
+    """Say what was found: on standard output, or on standard error if standard output holds the assignments."""
+    lines = drift.summary.split("\n")
+    if options.out is not None:
+        for line in lines:
+            say(line)
+    elif not options.quiet:
+        tell("\n".join([f"clinclust: {lines[0]}", *lines[1:]]))

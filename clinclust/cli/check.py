@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
+import shutil
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.next_command import next_command, results_folder
-from clinclust.cli.options import (
-    Commands,
-    about_table,
-    add_model_folder,
-    add_schema,
-    add_table,
-    path_given,
+from clinclust.cli.inputs import (
+    ModelOptions,
+    SchemaOptions,
+    TableOptions,
+    read_cohort_of_model,
+    read_model,
     read_schema,
     read_table_of_schema,
 )
-from clinclust.cli.outputs import add_overwrite
-from clinclust.cli.role_options import add_roles, refuse_roles_of_model, say_unused, with_roles_asked
-from clinclust.cli.row_options import add_all_rows
-from clinclust.cli.streams import add_quiet, say
-from clinclust.errors import InputError
+from clinclust.cli.options import Command, Commands, Options, add_command, next_command, option, path_given
+from clinclust.cli.outputs import OutputOptions, spare_file
+from clinclust.cli.roles import RoleOptions, refuse_roles_of_model, say_unused, with_roles_asked
+from clinclust.cli.search_options import SearchOptions, model_asked_for
+from clinclust.cli.streams import say, tell
+from clinclust.control_characters import on_one_line
+from clinclust.errors import CohortError, InputError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -30,32 +32,41 @@ if TYPE_CHECKING:
     from clinclust.drafting.proposal import Look
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
-    from clinclust.estimators.settings import Settings
+    from clinclust.model_check import ModelCheck
     from clinclust.schema import FeatureSchema
 
-__all__ = ["add_all", "add_parser", "check_cohort", "run", "say_next"]
+__all__ = ["AllOptions", "CheckedOptions", "add_parser", "check_cohort", "prepared_cohort", "results_folder", "stem"]
+
+_WIDEST = 120
+
+
+@dataclass(kw_only=True)
+class AllOptions(Options):
+    """How much is said of a table."""
+
+    all: bool = option("tell all that could be decided, and not one screen of it", False)
+
+
+@dataclass(kw_only=True)
+class CheckedOptions(RoleOptions, TableOptions, AllOptions, Command):
+    """The options of a command that checks a table."""
+
+
+@dataclass(kw_only=True)
+class _Options(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions):
+    schema: Path = option("feature schema (YAML)", type=path_given, either=True)
+    model: Path = option("folder that `clinclust fit` wrote", type=path_given, metavar="DIR", either=True)
+    out: Path | None = option(
+        "with --model: file for a copy of the schema that follows the advice", type=path_given, metavar="SCHEMA"
+    )
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("check", help="check a table, or whether a model fits it", description=run.__doc__)
-    add_table(parser)
-    against = parser.add_mutually_exclusive_group(required=True)
-    add_schema(against, required=False)
-    add_model_folder(against, required=False)
-    add_roles(parser)
-    add_all(parser)
-    of_model = parser.add_argument_group("with --model")
-    of_model.add_argument(
-        "--out", type=path_given, metavar="SCHEMA", help="file for a copy of the schema that follows the advice"
-    )
-    add_overwrite(of_model)
-    add_all_rows(of_model)
-    add_quiet(parser)
-    parser.set_defaults(run=run)
+    add_command(commands, "check", "check a table, or whether a model fits it", run, _Options)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: _Options) -> int:
     """Check a table against a schema before a fit, or afterwards whether the model fits its table.
 
     With --schema: list everything that keeps the table from being fitted, values that do not fit the schema or nothing
@@ -64,92 +75,140 @@ def run(options: argparse.Namespace) -> int:
     mend it.
     """
     if options.model is not None:
-        from clinclust.cli.check_of_model import check_fitted
-
         refuse_roles_of_model(options)
-        return check_fitted(options)
-    _refuse_options_of_models(options)
-    schema = read_schema(options)
-    table = read_table_of_schema(options, schema)
+        return _check_model(options)
+    given = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
+    named = [name for name, is_given in given.items() if is_given]
+    if named:
+        raise InputError(f"{', '.join(named)} can be used only together with --model")
+    schema = read_schema(options.schema)
+    table = read_table_of_schema(options, schema, options.schema)
     schema = with_roles_asked(options, schema, table)
     check_cohort(options, schema, table, options.schema)
     say_next(options, options.schema)
     return 0
 
 
+def prepared_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
+    """Check a table as a fit does before it searches, and return what the fit goes on with: it is validated once.
+
+    What does not fit the schema of the model is a CohortError, and that there is nothing to find an InputError.
+    """
+    from clinclust.estimators.preparation import prepared
+    from clinclust.estimators.settings import Settings
+    from clinclust.files.opening import shown_name
+    from clinclust.progress import Progress
+
+    try:
+        with Progress(not getattr(options, "quiet", False)).stage("checking values"):
+            return prepared(Settings.of(model.get_params()), table, stacklevel=1)
+    except CohortError as error:
+        raise CohortError(error.failures, shown_name(options.table)) from error
+
+
 def check_cohort(
-    options: argparse.Namespace,
+    options: CheckedOptions,
     schema: FeatureSchema,
     table: pd.DataFrame,
     path: Path,
     looks: Sequence[Look] | None = None,
 ) -> Prepared:
-    """Check a table as a fit does before it searches, with the same verdict in the same words, and say what it holds.
+    """Return the cohort of `prepared_cohort`, and say what it holds.
 
     What a draft left to be decided is told as `looks`; without it, the columns are looked at again.
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    InputError
-        If there is nothing to find in it.
     """
     from clinclust.cli.check_report import check_lines, looks_at_table
-    from clinclust.estimators.preparation import prepared
-    from clinclust.estimators.settings import Settings
+    from clinclust.estimators.mapdp import MAPDP
     from clinclust.progress import Progress
 
-    progress = Progress(not getattr(options, "quiet", False))
-    with about_table(options), progress.stage("checking values"):
-        validated = schema.validate(table, warn=False)  # `prepared` gives the warnings
-    settings = Settings.of(_model_of_next(options, schema).get_params())
-    cohort = prepared(settings, validated, stacklevel=1)
+    if isinstance(options, SearchOptions):
+        model = model_asked_for(options, schema)
+    else:
+        model = MAPDP(schema, progress=not options.quiet)
+    cohort = prepared_cohort(options, table, model)
     if looks is None:
-        with progress.stage("comparing columns"):
+        with Progress(not options.quiet).stage("comparing columns"):
             looks = looks_at_table(cohort, table)
     names = (str(options.table), str(path))
     say_unused(schema)
     for line in check_lines(cohort, table, names=names, looks=looks, is_all=options.all):
         say(line)
-    say(f"{_duration(options, cohort, settings)}.")
+    say(f"{_duration(options, cohort, model)}.")
     return cohort
 
 
-def add_all(parser: argparse.ArgumentParser) -> None:
-    """Add the option to be told everything."""
-    parser.add_argument("--all", action="store_true", help="tell all that could be decided, and not one screen of it")
-
-
-def _refuse_options_of_models(options: argparse.Namespace) -> None:
-    given = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
-    named = [name for name, is_given in given.items() if is_given]
-    if named:
-        raise InputError(f"{', '.join(named)} can be used only together with --model")
-
-
-def _has_search_options(options: argparse.Namespace) -> bool:
-    """Return whether the command goes on to the search itself; else the next command does, with options of its own."""
-    return hasattr(options, "restarts")
-
-
-def _model_of_next(options: argparse.Namespace, schema: FeatureSchema) -> MAPDP:
-    """Return the estimator of the search that comes next: that of the options, or the default one."""
-    from clinclust.cli.search_options import model_asked_for
-    from clinclust.estimators.mapdp import MAPDP
-
-    return model_asked_for(options, schema) if _has_search_options(options) else MAPDP(schema)
-
-
-def _duration(options: argparse.Namespace, cohort: Prepared, settings: Settings) -> str:
+def _duration(options: CheckedOptions, cohort: Prepared, model: MAPDP) -> str:
+    from clinclust.cli.report import FitReportOptions
     from clinclust.estimators.cost import duration_sentence
+    from clinclust.estimators.settings import Settings
 
-    if not _has_search_options(options):
+    settings = Settings.of(model.get_params())
+    if not isinstance(options, FitReportOptions):
         return duration_sentence(cohort.problem, settings, options="default options")
     return duration_sentence(cohort.problem, settings, associations=options.associations, stability=options.stability)
 
 
-def say_next(options: argparse.Namespace, schema: Path) -> None:
+def say_next(options: CheckedOptions, schema: Path) -> None:
     """Say which command finds the subtypes of the table."""
-    folder, adders = Path(results_folder(options.table).name), (add_table, add_roles)
-    say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder, adders=adders)}")
+    folder, repeated = Path(results_folder(options.table).name), (TableOptions, RoleOptions)
+    say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder, repeated=repeated)}")
+
+
+def results_folder(table: Path) -> Path:
+    """Return the folder that is proposed for the results of a table: it lies beside it and is named after it."""
+    return table.with_name(f"{stem(table)}-subtypes")
+
+
+def stem(table: Path) -> str:
+    """Return the name of a table without its suffix, and without that of a compression."""
+    shown = table.with_suffix("") if table.suffix.lower() in (".gz", ".zip") else table
+    return shown.stem
+
+
+def _check_model(options: _Options) -> int:
+    """Print the advice on a model; with ``--out``, write a schema that follows it, and say how to fit with it."""
+    from clinclust.model_check import check_model
+    from clinclust.progress import Progress
+
+    spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
+    model = read_model(options)
+    _, frame = read_cohort_of_model(options, model)
+    with Progress(not options.quiet).stage("checking the model"):
+        found = check_model(model, frame)
+    for line in _lines(found, len(model.schema_.clustered)):
+        say(line)
+    _mend(options, found, model.schema_)
+    return 0
+
+
+def _lines(found: ModelCheck, n_features: int) -> list[str]:
+    n = found.advice["feature"].nunique()
+    if not n:
+        return [found.summary]
+    width = min(shutil.get_terminal_size().columns, _WIDEST)
+    lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
+    for row in found.advice.to_dict("records"):
+        said = on_one_line(f"{row['feature']}: {row['problem']} ({row['evidence']})")
+        lines += textwrap.wrap(said, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+        line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
+        lines += [line] if row["line"] and line not in lines else []
+    return lines
+
+
+def _mend(options: _Options, found: ModelCheck, schema: FeatureSchema) -> None:
+    """Write the schema that follows the advice, if it is asked for and says anything; say which command is next."""
+    n, repeated = len(found.mended), (TableOptions,)
+    if options.out is None:
+        if n:
+            again = ("--model", options.model, "--out", "mended.yaml")
+            say(f"To write a copy of the schema with {'this line' if n == 1 else 'these lines'}:")
+            say(f"next: {next_command('check', options, *again, repeated=repeated)}")
+        return
+    if not n:
+        tell(f"clinclust: note: there is no line to mend, so that {options.out} was not written")
+        return
+    found.applied_to(schema).to_yaml(options.out)
+    say(f"Wrote {options.out}: a copy of the schema of the model, with {n} line{'' if n == 1 else 's'} changed.")
+    say("Read them: follow the advice only where a line says what the column is.")
+    folder = options.out.with_name(f"{options.out.stem}-subtypes")
+    say(f"next: {next_command('fit', options, '--schema', options.out, '--out', folder, repeated=repeated)}")

@@ -26,6 +26,7 @@ _MUCH_MISSING = 0.2
 _MUCH_DEPENDENCE = 0.6
 """The share of independent features below which it is said what dependence does."""
 _NARROWEST, _WIDEST = 40, 120
+_USE_ONE = "Use one with --cluster NAME."
 _MOST_LOOKS, _MOST_LINES = 10, 3
 """What fits on one screen: the looks that are told, and the lines of names of each use."""
 
@@ -66,7 +67,9 @@ def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
 
 def unused_lines(schema: FeatureSchema, width: int | None = None) -> list[str]:
     """Return the lines to print first about a schema: which columns form no subtypes, and why."""
-    return textwrap.wrap(on_unused(schema), width or _width(), break_long_words=False, break_on_hyphens=False)
+    return textwrap.wrap(
+        on_unused(schema, repair=_USE_ONE), width or _width(), break_long_words=False, break_on_hyphens=False
+    )
 
 
 def check_lines(
@@ -80,20 +83,8 @@ def check_lines(
 ) -> list[str]:
     """Return the lines to print about a table that fits its schema.
 
-    Parameters
-    ----------
-    cohort : Prepared
-        The cohort as a fit would use it.
-    table : DataFrame
-        The table as it was read; its columns that the schema does not name are ignored.
-    names : (str, str)
-        What to call the table and the schema.
-    looks : sequence of Look
-        What changes the result most comes first.
-    is_all : bool
-        Whether all looks and all columns are told, or those that fill one screen.
-    width : int, optional
-        Characters in a line; by default those of the terminal.
+    `table` was read, with columns that the schema ignores; `names` are those of the table and the schema; of `looks`,
+    what changes the result most comes first, and `is_all` says whether more than one screen of them is shown.
     """
     width = width or _width()
     lines = [_verdict(cohort, names), *textwrap.wrap(_worth(cohort), width)]

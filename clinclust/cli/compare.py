@@ -2,80 +2,60 @@
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass
+from pathlib import Path
 
-from clinclust.cli.options import (
-    Commands,
-    about_table,
-    add_model,
-    add_table,
-    path_given,
-    read_model,
-    read_table_of_model,
-    whole_number,
-)
-from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
-from clinclust.cli.sharing import AS_THE_FIT, add_suppress, refuse_to_share, say_what_is_withheld
-from clinclust.cli.streams import add_quiet, say
+from clinclust.cli.inputs import ModelOptions, read_cohort_of_model, read_model
+from clinclust.cli.options import Commands, add_command, option, path_given, whole_number
+from clinclust.cli.outputs import OutputOptions, spare_file
+from clinclust.cli.sharing import SuppressOptions, refuse_to_share, say_what_is_withheld
+from clinclust.cli.streams import say
 from clinclust.errors import InputError
 
 __all__ = ["add_parser", "run"]
 
-_DEFAULTS = {"resamples": 10, "draws": 50}
+
+@dataclass(kw_only=True)
+class _Options(SuppressOptions, ModelOptions, OutputOptions):
+    out: Path | None = option("table to write: .csv (default: only say it)", type=path_given, metavar="FILE")
+    method: tuple[str, ...] = option(
+        'a method to run, as "Latent classes, K by BIC"; may be repeated (default: all)',
+        (),
+        action="append",
+        metavar="NAME",
+        parameter="methods",
+    )
+    resamples: int = option("half-samples (default: 10)", 10, type=whole_number, parameter="n_resamples")
+    draws: int = option("draws of one population (default: 50)", 50, type=whole_number, parameter="n_draws")
+    seed: int = option("of starts, samples and draws (default: 0)", 0, type=whole_number, parameter="random_state")
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser(
-        "compare", help="other methods of clustering beside a fit: why not K-means?", description=run.__doc__
-    )
-    add_table(parser)
-    add_model(parser)
-    parser.add_argument("--out", type=path_given, metavar="FILE", help="table to write: .csv (default: only say it)")
-    add_overwrite(parser)
-    add_quiet(parser)
-    parser.add_argument(
-        "--method",
-        action="append",
-        metavar="NAME",
-        help='a method to run, as "Latent classes, K by BIC"; may be repeated (default: all)',
-    )
-    parser.add_argument(
-        "--resamples", type=whole_number, default=_DEFAULTS["resamples"], help="half-samples (default: 10)"
-    )
-    parser.add_argument(
-        "--draws", type=whole_number, default=_DEFAULTS["draws"], help="draws of one population (default: 50)"
-    )
-    parser.add_argument("--seed", type=whole_number, default=0, help="of starts, samples and draws (default: 0)")
-    add_suppress(parser, f"nothing of the comparison can be shared, so it is refused; {AS_THE_FIT}")
-    parser.set_defaults(run=run)
+    add_command(commands, "compare", "other methods of clustering beside a fit: why not K-means?", run, _Options)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: _Options) -> int:
     """Cluster the cohort of a fit by K-means, mixtures, latent classes and others, and say of each what it found.
 
     For each method: the number of its clusters, how many of them are told from one continuum, how well they predict
     subjects held out, how half-samples agree, and how far they agree with the subtypes of the fit. A method whose
     package is not installed is left out, with the line that installs it.
     """
-    from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.method_comparison import compare_methods
     from clinclust.reporting.assignments import write_inert_csv
 
-    spare_the_inputs(options, options.out, suffixes=(".csv",), called="a table of methods")
-    spare_file(options, options.out)
+    spare_file(options, (".csv",), called="a table of methods")
     if options.seed < 0:
         raise InputError(f"--seed must be at least 0, not {options.seed}")
-    refuse_to_share(options, "compare")
+    options = refuse_to_share(options, options.model, "compare")
     model = read_model(options)
-    frame = read_table_of_model(options, model)
-    with about_table(options):
-        cohort = cohort_of(model, frame)
+    _, cohort = read_cohort_of_model(options, model)
     found = compare_methods(
         cohort,
         model.schema_,
         model=model,
-        methods=options.method,
+        methods=options.method or None,
         n_resamples=options.resamples,
         n_draws=options.draws,
         random_state=options.seed,

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeVar
 
-from clinclust.cli.check import add_all, check_cohort, say_next
-from clinclust.cli.dictionary_options import add_dictionary, check_dictionary, note_dictionary
-from clinclust.cli.next_command import next_command
-from clinclust.cli.options import Commands, about_table, add_table, path_given, read_table
-from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
-from clinclust.cli.role_options import add_roles, forget_roles, roles_asked_for, say_unused
-from clinclust.cli.row_options import forget_rows
-from clinclust.cli.streams import add_quiet, say, tell, write_data
+from clinclust.cli.check import CheckedOptions, check_cohort, say_next
+from clinclust.cli.failures import sentence_of
+from clinclust.cli.inputs import (
+    DictionaryOptions,
+    RowOptions,
+    TableOptions,
+    about_table,
+    check_dictionary,
+    note_dictionary,
+    read_table,
+)
+from clinclust.cli.options import Commands, add_command, in_options, next_command, without
+from clinclust.cli.outputs import OutputOptions, spare_file
+from clinclust.cli.roles import RoleOptions, roles_asked_for, say_unused
+from clinclust.cli.streams import say, tell, write_data
 from clinclust.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,61 +27,69 @@ if TYPE_CHECKING:
 
     from clinclust.schema import FeatureSchema
 
-__all__ = ["add_parser", "run"]
+__all__ = ["DraftedOptions", "add_parser", "drafted_schema", "said_by_schema"]
+
+
+@dataclass(kw_only=True)
+class DraftedOptions(CheckedOptions, DictionaryOptions):
+    """The options of a command that drafts a schema."""
+
+
+@dataclass(kw_only=True)
+class _Options(DraftedOptions, OutputOptions):
+    """The options of the command."""
+
+
+Given = TypeVar("Given", bound=DraftedOptions)
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("draft", help="propose a feature schema for a table", description=run.__doc__)
-    add_table(parser)
-    add_dictionary(parser)
-    add_roles(parser)
-    add_all(parser)
-    parser.add_argument("--out", type=path_given, metavar="SCHEMA", help="file to write (default: standard output)")
-    add_overwrite(parser)
-    add_quiet(parser)
-    parser.set_defaults(run=run)
+    add_command(commands, "draft", "propose a feature schema for a table", run, _Options)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: _Options) -> int:
     """Propose a likelihood for every column, with the reason; read the result through and edit it.
 
     The schema says which rows were chosen, and later commands take the same. With --out, the table is then checked
     against the proposal, as `clinclust check` does.
     """
-    from clinclust.drafting import draft_schema
+    from clinclust.cli.check_report import looks_at_draft
 
-    spare_the_inputs(options, options.out, suffixes=(".yaml", ".yml"), called="a schema")
-    spare_file(options, options.out, "your edits")
+    spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
     check_dictionary(options)
-    roles = roles_asked_for(options)
+    roles_asked_for(options)  # raises what is wrong with them before anything is read
     frame = read_table(options)
-    note_dictionary(options, frame)
-    with about_table(options):
-        schema = draft_schema(frame, roles=roles, progress=not options.quiet)
+    schema = drafted_schema(options, frame)
     if options.out is None:
         write_data(schema.to_yaml())
         return 0
     schema.to_yaml(options.out)
-    options = forget_roles(forget_rows(options))  # the schema says them now
-    say(f"Wrote {options.out}: {len(schema)} columns. Read it through; it is a proposal.")
-    check_draft(options, schema, frame, options.out)
+    path, options = options.out, said_by_schema(options)
+    say(f"Wrote {path}: {len(schema)} columns. Read it through; it is a proposal.")
+    try:
+        check_cohort(options, schema, frame, path, looks_at_draft(schema))
+    except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
+        tell(f"clinclust: note: as it stands, the proposal finds nothing: {sentence_of(error)}")
+        say_unused(schema)
+        command = next_command("check", options, "--schema", path, repeated=(TableOptions,))
+        say(f"next, after editing {path}: {command}")
+    else:
+        say_next(options, path)
     return 0
 
 
-def check_draft(options: argparse.Namespace, schema: FeatureSchema, frame: pd.DataFrame, path: Path) -> None:
-    """Check the table against a schema that was drafted for it, and say what to look at, and which command is next.
+def drafted_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:
+    """Return the schema that is drafted for a table, with the dictionary and the roles that the options give."""
+    from clinclust.drafting import draft_schema
 
-    A proposal under which there is nothing to find is no failure of drafting: it is told, with the command that checks
-    the schema after it was edited.
-    """
-    from clinclust.cli.check_report import looks_at_draft
+    note_dictionary(options, table)
+    with about_table(options):
+        schema = draft_schema(table, roles=roles_asked_for(options), progress=not options.quiet)
+    schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
+    return schema
 
-    try:
-        check_cohort(options, schema, frame, path, looks_at_draft(schema))
-    except InputError as error:
-        tell(f"clinclust: note: as it stands, the proposal finds nothing: {error.at_command_line}")
-        say_unused(schema)
-        say(f"next, after editing {path}: {next_command('check', options, '--schema', path)}")
-        return
-    say_next(options, path)
+
+def said_by_schema(options: Given) -> Given:
+    """Return the options without those that choose rows and roles, which a drafted schema says from now on."""
+    return without(options, RowOptions, RoleOptions)

@@ -1,42 +1,46 @@
-"""Report failures: for bad input the repair, for a bug the lines to send to the maintainers."""
+"""Report failures: for bad input the repair, for a bug the lines to send to the maintainers. Hold interrupts back."""
 
 from __future__ import annotations
 
-import argparse
 import platform
+import signal
+import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
+from clinclust.cli.options import Command, in_options
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
-from clinclust.files.system_errors import plain_sentence
+from clinclust.files.writing import plain_sentence
 
-__all__ = ["BAD_INPUT", "BUG", "is_bad_input", "tell_failure"]
+__all__ = ["BAD_INPUT", "BUG", "interrupts_held", "is_bad_input", "refuse", "sentence_of", "tell_failure"]
 
 BAD_INPUT, BUG = 2, 70
 
 
-def tell_failure(error: Exception, options: argparse.Namespace, lost: str = "") -> int:
+def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     """Print a failure on standard error and return its exit code, `BAD_INPUT` or `BUG`.
 
-    Parameters
-    ----------
-    error : Exception
-    options : argparse.Namespace
-        Options of the command; `command` and `debug` are read.
-    lost : str
-        The part that was not done, if the command did the rest; it begins the message.
+    `lost` is the part that was not done, if the command did the rest; it begins the message.
     """
     if options.debug:
         tell("".join(traceback.format_exception(error)).rstrip())
     about = f"{lost}: " if lost else ""
     if is_bad_input(error):
-        tell(f"clinclust: {about}{_sentence_of(error)}")
+        tell(f"clinclust: {about}{sentence_of(error)}")
         return BAD_INPUT
     tell(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.")
     for line in _report_of(error, options.command):
         tell(line)
     return BUG
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise InputError with all problems, if there are any."""
+    if problems:
+        raise InputError("; ".join(problems))
 
 
 def is_bad_input(error: BaseException) -> bool:
@@ -48,11 +52,12 @@ def is_bad_input(error: BaseException) -> bool:
     return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
 
 
-def _sentence_of(error: Exception) -> str:
+def sentence_of(error: Exception) -> str:
+    """Return what an error says, with options in the place of parameters."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     if isinstance(error, InputError):
-        return error.at_command_line
+        return in_options(error.at_command_line)
     return plain_sentence(error) if isinstance(error, OSError) else str(error)
 
 
@@ -78,3 +83,29 @@ def _report_of(error: BaseException, command: str) -> Iterator[str]:
             yield "after"
     yield "-" * 40
     yield f"`clinclust --debug {command} ...` shows the whole message, which may hold values of your table."
+
+
+@contextmanager
+def interrupts_held() -> Iterator[Callable[[], None]]:
+    """Yield a function that holds Ctrl-C back, from its call to the end of the block: what a search found is not lost.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        At the end of the block, if Ctrl-C was pressed while it was held back.
+    """
+    pressed: list[int] = []
+    before: list[Any] = []
+
+    def hold() -> None:
+        # Signals are handled on the main thread, and only there can it be said how.
+        if not before and threading.current_thread() is threading.main_thread():
+            before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
+
+    try:
+        yield hold
+    finally:
+        if before:
+            signal.signal(signal.SIGINT, before[0])
+    if pressed:
+        raise KeyboardInterrupt

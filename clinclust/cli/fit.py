@@ -2,52 +2,309 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Integral
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from clinclust.cli.check import prepared_cohort
+from clinclust.cli.failures import BAD_INPUT, interrupts_held, refuse, tell_failure
+from clinclust.cli.inputs import SchemaOptions, TableOptions, read_schema, read_table_of_schema
 from clinclust.cli.options import (
     Commands,
-    about_table,
-    add_schema,
-    add_table,
+    add_command,
+    called,
+    names_in_list,
+    next_command,
+    option,
+    option_words,
     path_given,
-    read_schema,
-    read_table_of_schema,
 )
-from clinclust.cli.outputs import FILES_OF_A_FIT, add_overwrite, spare_folder, spare_the_inputs, tell_of_other_files
-from clinclust.cli.report_options import add_report
-from clinclust.cli.results import check_options, write_results
-from clinclust.cli.role_options import add_roles, with_roles_asked
-from clinclust.cli.search_options import add_search
-from clinclust.cli.streams import add_quiet
+from clinclust.cli.outputs import (
+    FILES_OF_A_FIT,
+    FILES_OF_A_MODEL,
+    REPORTS,
+    SHARING,
+    inputs_of,
+    overwrite,
+    reports_placed,
+    spare_folder,
+    spare_the_inputs,
+    tell_of_other_files,
+)
+from clinclust.cli.report import FitReportOptions, report_asked_for, report_problems, say_what_to_share, size_problems
+from clinclust.cli.roles import RoleOptions, say_unused, with_roles_asked, without_roles_of
+from clinclust.cli.search_options import SearchOptions, model_asked_for, number_asked_for, search_problems
+from clinclust.cli.sharing import record_sharing
+from clinclust.cli.streams import say, tell
+from clinclust.errors import InputError
+from clinclust.files.writing import MANIFEST
 
-__all__ = ["add_parser", "run"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.preparation import Prepared
+    from clinclust.estimators.subtype_tree import TreeTest
+    from clinclust.reporting.findings import Findings
+
+__all__ = ["ResultOptions", "add_parser", "check_options", "say_found", "write_results"]
+
+_REPEATED = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
+_NOT_WRITTEN = f"{' and '.join(REPORTS)} were not written"
+
+
+@dataclass(kw_only=True)
+class ResultOptions(RoleOptions, TableOptions, SearchOptions, FitReportOptions):
+    """The options of a command that searches and writes a folder of results."""
+
+    out: Path = option("folder for the results", type=path_given)
+
+
+@dataclass(kw_only=True)
+class FitOptions(SchemaOptions, ResultOptions):
+    """The options of the command."""
+
+    out: Path = option("folder for model, assignments and report", type=path_given, required=True, metavar="DIR")
+    overwrite: bool = overwrite("an earlier fit in this folder")
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("fit", help="find subtypes and write the report", description=run.__doc__)
-    add_table(parser)
-    add_schema(parser)
-    add_roles(parser)
-    parser.add_argument(
-        "--out", type=path_given, required=True, metavar="DIR", help="folder for model, assignments and report"
-    )
-    add_overwrite(parser, "an earlier fit in this folder")
-    add_quiet(parser)
-    add_search(parser)
-    add_report(parser)
-    parser.set_defaults(run=run)
+    add_command(commands, "fit", "find subtypes and write the report", run, FitOptions)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: FitOptions) -> int:
     """Find the subtypes and write the model, the assignments, two reports, and a manifest of these files."""
     check_options(options)
-    spare_the_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
+    spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
     spare_folder(options.out, allowed=options.overwrite)
-    schema = read_schema(options)
-    table = read_table_of_schema(options, schema)
+    schema = read_schema(options.schema)
+    table = read_table_of_schema(options, schema, options.schema)
     schema = with_roles_asked(options, schema, table)
-    with about_table(options):
-        frame = schema.validate(table, warn=False)  # `MAPDP.fit` gives the warnings
+    cohort = prepared_cohort(options, table, model_asked_for(options, schema))
+    return write_results(options, cohort, table)
+
+
+def check_options(options: ResultOptions) -> None:
+    """Check the options of the search and of the reports; an InputError lists all problems."""
+    refuse(search_problems(options) + report_problems(options))
+
+
+def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame) -> int:
+    """Find the subtypes, write the folder ``options.out``, say what was found, and return the exit code.
+
+    `check_options` has checked the options, and `prepared_cohort` the cohort; `table` has the same rows, with the
+    columns that the schema ignores.
+    """
+    from clinclust.comparisons.cohort_columns import ignored_columns
+    from clinclust.comparisons.dominance import dominant_in
+
     tell_of_other_files(options.out, FILES_OF_A_FIT)
-    return write_results(options, schema, frame, table)
+    frame, schema = cohort.frame, cohort.schema
+    refuse(size_problems(options, len(frame)))
+    is_saved = False
+    try:
+        with interrupts_held() as hold_interrupts:
+            model, code_of_number = _written_model(options, cohort, hold_interrupts)
+            is_saved = True
+        dominant = dominant_in(model, frame, ignored_columns(table, frame))
+        reports, code = _reports_beside_model(options, model, frame, dominant)
+    except KeyboardInterrupt:
+        if is_saved:
+            _tell_how_to_go_on(options)
+        raise
+    say_unused(schema)
+    say_found(model, number_asked_for(options))
+    _say_dominant(options, rows_are_chosen=bool(schema.rows) or options.where is not None, dominant=dominant)
+    recorded = [] if options.suppress is None else [SHARING]
+    say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, *recorded, MANIFEST])}")
+    if reports:
+        say_what_to_share(options, options.out)
+    return max(code, code_of_number)
+
+
+def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
+    """Fit the model, and write it and its assignments to the folder; no earlier file stays beside them.
+
+    The folder is written before the reports are made, which takes minutes for some cohorts: whatever stops them then
+    costs no search. It is tried before the search whether the folder can be written. The exit code is not 0 if the
+    search found fewer subtypes than were asked for.
+    """
+    from clinclust.files.writing import write_manifest, write_together
+    from clinclust.reporting.assignments import assignments_of, write_inert_csv
+
+    with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
+        fitted, code = _fitted(options, cohort)
+        hold_interrupts()
+        fitted.save(folder)
+        write_inert_csv(assignments_of(fitted, cohort.frame), folder / "assignments.csv")
+        write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
+    return fitted, code
+
+
+def _fitted(options: ResultOptions, cohort: Prepared) -> tuple[MAPDP, int]:
+    """Return the fitted model and an exit code. A search that found too few subtypes is told, and not lost."""
+    model = model_asked_for(options, cohort.schema)
+    asked = model.n_clusters
+    if not isinstance(asked, int):
+        return model.fit_prepared(cohort), 0
+    found = model.set_params(n_clusters=None).fit_prepared(cohort)
+    try:
+        return found.cut(asked, min_size=found.min_size), 0
+    except InputError as error:
+        return found, tell_failure(error, options, f"the results show {_the_search(found)} (K = {found.n_clusters_})")
+
+
+def _the_search(found: MAPDP) -> str:
+    merged = found.n_clusters_ < found.subtype_of_.size
+    return "the search with its small groups merged" if merged else "the search as it is"
+
+
+def _tell_how_to_go_on(options: ResultOptions) -> None:
+    """Say after an interruption that the search is not lost, and the command that makes the reports."""
+    repeated = (TableOptions, FitReportOptions)
+    command = next_command("report", options, "--model", options.out, repeated=repeated)
+    tell(
+        f"clinclust: the search had ended: {options.out} is whole, with the model in it; "
+        f"make the reports with: {command}"
+    )
+
+
+def _reports_beside_model(
+    options: ResultOptions, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame
+) -> tuple[list[str], int]:
+    """Write the reports to the folder of the model; return the names of those written, and the exit code."""
+    try:
+        with reports_placed(options.out) as folder:
+            code = _write_reports(options, model, frame, dominant, folder)
+            written = [name for name in REPORTS if (folder / name).exists()]
+    except Exception as error:
+        return [], tell_failure(error, options, _NOT_WRITTEN)
+    return written, code
+
+
+def _write_reports(
+    options: ResultOptions, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame, folder: Path
+) -> int:
+    """Write the reports to a folder, print what could not be written, and return the exit code.
+
+    If one report fails, the other is still written.
+    """
+    from clinclust.progress import Progress
+    from clinclust.reporting.writing import write_findings
+
+    codes = [0]
+    try:
+        findings = _findings(model, frame, options, dominant, codes)
+    except Exception as error:
+        return max(*codes, tell_failure(error, options, _NOT_WRITTEN))
+    for name in REPORTS:
+        try:
+            write_findings(findings, folder / name, progress=Progress(not options.quiet))
+        except Exception as error:
+            codes.append(tell_failure(error, options, f"{name} was not written"))
+    return max(codes)
+
+
+def _findings(
+    model: MAPDP, frame: pd.DataFrame, options: ResultOptions, dominant: pd.DataFrame, codes: list[int]
+) -> Findings:
+    """Return the findings of the reports; names of subtypes that were not found are told, and left out."""
+    from clinclust.reporting.options import unknown_names
+    from clinclust.reporting.writing import gathered_findings
+
+    asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
+    for problem in unknown_names(asked.names, subtypes, called="--name"):
+        tell(f"clinclust: {problem}; the reports leave this name out")
+        codes.append(BAD_INPUT)
+    known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
+    findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant)
+    return replace(findings, n_asked=number_asked_for(options))
+
+
+def say_found(model: MAPDP, n_asked: int | None = None) -> None:
+    """Say how many subtypes a fitted model has, their sizes, and what the test of its tree says of them.
+
+    `n_asked` is the number that was asked for; it is told where the search found fewer.
+    """
+    from clinclust.estimators.few_subjects import MEANING_OF_MARKS, n_standing
+    from clinclust.reporting.layout import percent
+
+    n_subjects, n_subtypes, n_groups = model.labels_.size, model.n_clusters_, model.subtype_of_.size
+    marks = model.fit_.remarks_
+    sizes = ", ".join(
+        f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *of_one])})"
+        for size, of_one in zip(model.cluster_sizes_, marks, strict=True)
+    )
+    found = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
+    asked = f" ({n_asked} were asked for)" if n_asked is not None and n_asked > n_subtypes else ""
+    say(f"{found}{asked} among {n_subjects} subjects: {sizes}{_few(model)}")
+    if any(marks):
+        say(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {n_standing(model.subtypes_)}.")
+    n_before = _n_before_the_floor(model)
+    if n_before > n_subtypes:
+        say(
+            f"{n_before - n_subtypes} fewer than without --min-size: groups of fewer than {model.min_size_} subjects "
+            "were merged where they were hardly distinct from another."
+        )
+    test = model.fit_.tree_test_
+    if test is None or test.joins.empty:
+        return
+    if n_subtypes == 1:
+        say(
+            f"Tested: the cohort looks like one continuum; the {n_groups} groups that the search told apart were not "
+            "shown to be more than slices of it."
+        )
+    else:
+        finer = f"; the {n_groups} finer groups of the search were not shown to be" if n_groups > n_subtypes else ""
+        say(f"Tested: these are more than one continuum{finer}.{_skewed(test)}")
+
+
+def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
+    """Say which columns nearly are the partition, with the command that fits without each, or in a part of it."""
+    from clinclust.reporting.sheets.cautions import SHOWN, fit_without, in_words
+
+    for row in dominant.head(SHOWN).to_dict("records"):
+        say(in_words(row, lambda name: name, "subtype {}".format))
+        how, values = fit_without(row)
+        if values and not (rows_are_chosen and how == "where"):
+            given_in = names_in_list if how == "describe" else str
+            more = [word for value in values for word in option_words(called(how), given_in(value))]
+            given = without_roles_of(options, {row["column"], row["second"]})
+            again = options.out.with_name(f"{options.out.name}-2")
+            say(f"to see what else there is: {next_command('fit', given, *more, '--out', again, repeated=_REPEATED)}")
+
+
+def _few(model: MAPDP) -> str:
+    """Return which subtypes are described only, to follow their sizes."""
+    from clinclust.files.listed import listed
+
+    few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
+    if not few:
+        return ""
+    return f"; few subjects, described only: subtype{'' if len(few) == 1 else 's'} {listed(few)}"
+
+
+def _skewed(test: TreeTest) -> str:
+    """Return at how many divisions a skewed severity would do as well; empty if at none."""
+    accepted = test.joins[test.joins["accepted"]]
+    n_open = int((accepted["p_unimodal"] >= test.significance_level).sum())
+    if not n_open:
+        return ""
+    where = "" if n_open == len(accepted) else f" at {n_open} of {len(accepted)} divisions"
+    return (
+        f" Many mild and few severe subjects of one continuum would be parted as clearly{where}; see Divisions tested "
+        "in the report."
+    )
+
+
+def _n_before_the_floor(model: MAPDP) -> int:
+    """Return how many subtypes there were before those of few subjects were merged.
+
+    Of distinct subtypes, none is merged because it is small.
+    """
+    if isinstance(model.n_clusters, Integral):
+        return int(model.n_clusters)
+    return model.subtype_of_.size if model.n_clusters is None else model.n_clusters_

@@ -1,45 +1,47 @@
-"""Options that several commands share, and the functions that read their values."""
+"""Options of the command line: each is declared once, as a field of a dataclass that argparse reads and fills.
+
+The dataclasses are composed: a command inherits those of the options that it shares with others. `add_options` adds the
+fields of a dataclass to a parser, `options_of` returns the parsed values, and `next_command` writes them again. The
+library speaks of parameters; `in_options` puts the options that set them into its messages.
+"""
 
 from __future__ import annotations
 
 import argparse
-import warnings
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
-
-from clinclust.cli.row_options import add_all_rows, rows_of_model, rows_of_schema, tell_of_rows
-from clinclust.cli.table_options import about_table, add_table, path_given, read_table
-from clinclust.errors import CohortWarning, InputError
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.schema import FeatureSchema
+import ast
+import csv
+import io
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import Field, dataclass, field, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 __all__ = [
+    "Command",
     "Commands",
-    "about_table",
-    "add_jobs",
-    "add_model",
-    "add_model_folder",
-    "add_names",
-    "add_schema",
-    "add_table",
-    "name_problems",
-    "names_of",
+    "Options",
+    "add_command",
+    "add_options",
+    "called",
+    "columns_between_commas",
+    "in_options",
+    "in_shell",
+    "names_in_list",
+    "next_command",
     "number",
     "number_or",
     "number_or_share",
+    "option",
+    "option_words",
+    "options_of",
     "path_given",
-    "read_model",
-    "read_new_table",
-    "read_schema",
-    "read_table",
-    "read_table_of_model",
-    "read_table_of_schema",
     "whole_number",
     "whole_number_or",
+    "without",
 ]
 
 if TYPE_CHECKING:
@@ -48,24 +50,228 @@ else:
     Commands = object
 
 
-def number_or(words: tuple[str, ...]) -> Callable[[str], float | str]:
+def option(what: str, default: Any = None, **details: Any) -> Any:
+    """Declare an option, `what` it does and its default, as a field of a dataclass of `Options`; False makes it a flag.
+
+    `details` are arguments of ``add_argument``, such as ``type`` and ``metavar``. Besides: ``positional``; ``either``
+    of options of which exactly one must be given; and ``name`` and ``parameter``, if the name of the option or its name
+    in Python is not that of the field.
+    """
+    return field(default=default, metadata={"help": what, **details})
+
+
+@dataclass(kw_only=True)
+class Options:
+    """Options that belong together. Fields that are not declared by `option` are no arguments of the command."""
+
+    TITLE: ClassVar[str] = ""
+    """The heading of the options in the help of a command."""
+
+
+@dataclass(kw_only=True)
+class Command(Options):
+    """What every command has."""
+
+    command: str = ""
+    debug: bool = False
+    quiet: bool = option("print nothing but notes and problems", False, parameter=None)
+
+
+Given = TypeVar("Given", bound=Options)
+Declared = type[Options]
+
+
+def declared(options: Declared) -> Iterator[tuple[str, Field[Any]]]:
+    """Yield the heading and the field of each option of a dataclass: its own first, then those of its bases."""
+    lineage = [one for one in options.__mro__ if issubclass(one, Options)]
+    owner = {name: one for one in lineage for name in one.__dataclass_fields__}  # the last is the first to declare it
+    own = {one.name: one for one in fields(options) if "help" in one.metadata}
+    for name in sorted(own, key=lambda name: lineage.index(owner[name])):
+        yield vars(owner[name]).get("TITLE", ""), own[name]
+
+
+def called(name: str) -> str:
+    """Return the option that a field declares."""
+    return f"--{name.replace('_', '-')}"
+
+
+def add_command(commands: Commands, name: str, what: str, run: Callable[[Any], int], options: Declared) -> None:
+    """Add a command with all options of a dataclass, which `run` takes; its documentation is that of the command."""
+    parser = commands.add_parser(name, help=what, description=run.__doc__)
+    add_options(parser, options)
+    parser.set_defaults(run=lambda parsed: run(options_of(options, parsed)))
+
+
+def add_options(parser: argparse.ArgumentParser, options: Declared) -> None:
+    """Add all options of a dataclass to a parser."""
+    groups: dict[str, argparse._ActionsContainer] = {"": parser}
+    exclusive = None
+    for title, one in declared(options):
+        details = {key: value for key, value in one.metadata.items() if key != "parameter"}
+        if title not in groups:
+            groups[title] = parser.add_argument_group(title)
+        group = groups[title]
+        if details.pop("either", False):
+            group = exclusive = exclusive or parser.add_mutually_exclusive_group(required=True)
+        if details.pop("positional", False):
+            group.add_argument(one.name, **details)
+            continue
+        if one.default is False:
+            details["action"] = "store_true"
+        default = None if one.default == () else one.default  # argparse begins its own list
+        group.add_argument(called(details.pop("name", one.name)), dest=one.name, default=default, **details)
+
+
+def options_of(options: type[Given], parsed: argparse.Namespace) -> Given:
+    """Return the options of a dataclass as they were parsed."""
+    given: dict[str, Any] = {one.name: getattr(parsed, one.name, one.default) for one in fields(options)}
+    lists = {one.name for one in fields(options) if one.default == ()}
+    return options(**{name: tuple(value or ()) if name in lists else value for name, value in given.items()})
+
+
+def without(options: Given, *left_out: Declared) -> Given:
+    """Return the options without those of some dataclasses, which a schema or a model says."""
+    defaults = {one.name: one.default for declaring in left_out for _, one in declared(declaring)}
+    return replace(options, **defaults)
+
+
+def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[Declared, ...]) -> str:
+    """Return a command that repeats options of the present one, quoted for the shell of this system.
+
+    `repeated` are the dataclasses whose options are repeated, if they are not the default; `more` are further
+    arguments. A path is no option, even if it begins as one.
+    """
+    words = [word for declaring in repeated for _, one in declared(declaring) for word in _words(one, options)]
+    table = [word for word in words if isinstance(word, Path)]
+    others = [word for word in words if not isinstance(word, Path)]
+    return in_shell("clinclust", command, *map(_not_an_option, [*table, *others, *more]))
+
+
+def _words(one: Field[Any], options: Options) -> Iterator[str | Path]:
+    """Yield the arguments that give an option the value that it has; none if that is the default."""
+    value: Any = getattr(options, one.name, one.default)
+    if value == one.default:
+        return
+    name, action = called(one.metadata.get("name", one.name)), one.metadata.get("action")
+    if one.metadata.get("positional"):
+        yield value
+    elif one.default is False:
+        yield name
+    elif action == "append":
+        for each in value:
+            yield from option_words(name, each)
+    else:
+        yield from option_words(name, names_in_list(*value) if action == "extend" else str(value))
+
+
+def _not_an_option(word: str | Path) -> str:
+    is_like_one = isinstance(word, Path) and str(word).startswith("-")
+    return f".{os.sep}{word}" if is_like_one else str(word)
+
+
+_MENTIONED = re.compile(
+    r"`(?P<alone>[a-z_]+)`|(?<![\w.])(?P<given>[a-z_]+)="
+    r"(?P<value>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\]|[A-Z0-9][\w-]*)"
+)
+"""How messages of the library mention a parameter: `rows`, rows='2-61', header_row=1, header_row=N, drop=['a']."""
+
+
+def in_options(message: str, **others: str) -> str:
+    """Return a message of the library with options in the place of the parameters that it mentions.
+
+    `others` are fields, by parameter, that set it here instead: where a function is called for another option.
+
+    Examples
+    --------
+    >>> from clinclust.cli.entry import main  # declares all options
+    >>> from clinclust.cli.options import in_options
+    >>> in_options("give `header_row`, or rows='2-61'; leave one out: drop=['first name']")
+    "give --header-row, or --rows 2-61; leave one out: --drop 'first name'"
+    """
+    known = {**_options_by_parameter(Options), **{name: called(one) for name, one in others.items()}}
+
+    def with_option(found: re.Match[str]) -> str:
+        option = known.get(found["alone"] or found["given"])
+        if option is None or found["value"] is None:
+            return option or found[0]
+        try:
+            value = found["value"] if found["value"][0] not in "'\"[" else ast.literal_eval(found["value"])
+        except (ValueError, SyntaxError):  # a text that was shortened
+            return found[0]
+        return in_shell(*option_words(option, names_in_list(*value) if isinstance(value, list) else value))
+
+    return _MENTIONED.sub(with_option, message)
+
+
+def _options_by_parameter(options: Declared) -> dict[str, str]:
+    found = {
+        one.metadata.get("parameter", one.name): called(one.metadata.get("name", one.name))
+        for _, one in declared(options)
+        if not one.metadata.get("positional")
+    }
+    for more in options.__subclasses__():
+        found |= _options_by_parameter(more)
+    return found
+
+
+def in_shell(*words: str) -> str:
+    """Return words as the shell of this system reads them."""
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def option_words(option: str, value: str) -> tuple[str, ...]:
+    """Return the words of an option with its value: one, if the value begins as an option does."""
+    return (f"{option}={value}",) if value.startswith("-") else (option, value)
+
+
+def names_in_list(*names: str) -> str:
+    """Return names as an option of several names takes them: those with a comma or a quote stand in double quotes."""
+    written = io.StringIO()
+    csv.writer(written, lineterminator="").writerow(names)
+    return written.getvalue()
+
+
+def path_given(text: str) -> Path:
+    """Return the path that an argument gives. An empty text, as an unset variable leaves it, would mean this folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the name is empty; give the name of a file or folder")
+    return Path(text)
+
+
+def columns_between_commas(text: str) -> list[str]:
+    """Return names between commas; a name with a comma stands in double quotes."""
+    names = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError("no column is named; give names with commas between them")
+    return names
+
+
+def whole_number(text: str) -> int:
+    """Parse an option whose value is a whole number."""
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Parse an option whose value is a number."""
+    return float(text)
+
+
+whole_number.__name__ = "whole number"  # argparse shows the name: "invalid whole number value"
+
+
+def number_or(*words: str, parse: Callable[[str], float] = number) -> Callable[[str], float | str]:
     """Return a function that parses an option whose value is a number or one of these words."""
 
     def read(text: str) -> float | str:
-        return text if text in words else float(text)
+        return text if text in words else parse(text)
 
-    read.__name__ = f"number or {' or '.join(words)}"  # argparse shows the name: "invalid number or auto value"
+    read.__name__ = f"{parse.__name__} or {' or '.join(words)}"
     return read
 
 
-def whole_number_or(words: tuple[str, ...]) -> Callable[[str], int | str]:
+def whole_number_or(*words: str) -> Callable[[str], float | str]:
     """Return a function that parses an option whose value is a whole number or one of these words."""
-
-    def read(text: str) -> int | str:
-        return text if text in words else int(text)
-
-    read.__name__ = f"whole number or {' or '.join(words)}"
-    return read
+    return number_or(*words, parse=whole_number)
 
 
 def number_or_share(text: str) -> float:
@@ -80,143 +286,3 @@ def number_or_share(text: str) -> float:
 
         takes = "takes a number of subjects, as 20, or a share of the cohort, as 0.02 or 2%"
         raise argparse.ArgumentTypeError(f"{takes}, not {quoted(text)}") from None
-
-
-def whole_number(text: str) -> int:
-    """Parse an option whose value is a whole number."""
-    return int(text)
-
-
-def number(text: str) -> float:
-    """Parse an option whose value is a number."""
-    return float(text)
-
-
-whole_number.__name__ = "whole number"  # as in `number_or`
-
-
-def add_schema(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
-    """Add the option of the schema file."""
-    parser.add_argument("--schema", type=path_given, required=required, help="feature schema (YAML)")
-
-
-def add_model(parser: argparse.ArgumentParser) -> None:
-    """Add the option of the folder of a fitted model, and that of rows which its fit left out."""
-    add_model_folder(parser)
-    add_all_rows(parser)
-
-
-def add_model_folder(parser: argparse._ActionsContainer, *, required: bool = True) -> None:
-    """Add the option of the folder of a fitted model."""
-    parser.add_argument(
-        "--model", type=path_given, required=required, metavar="DIR", help="folder that `clinclust fit` wrote"
-    )
-
-
-def read_model(options: argparse.Namespace) -> MAPDP:
-    """Return the fitted model in the folder that ``--model`` names.
-
-    Raises
-    ------
-    InputError
-        If there is no such folder, or it holds no model that can be read.
-    """
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.nearest import did_you_mean
-
-    folder, takes = options.model, "--model takes the folder that `clinclust fit` wrote"
-    if folder.is_file():
-        takes = "--model takes the folder that holds it" if folder.name in ("model.json", "model.npz") else takes
-        raise InputError(f"{folder} is a file; {takes}")
-    if not folder.exists():
-        near = folder.parent.iterdir() if folder.parent.is_dir() else ()
-        hint = did_you_mean(folder.name, sorted(path.name for path in near if path.is_dir()))
-        raise InputError(f"there is no folder {folder}; {takes}" + (f".{hint}" if hint else ""))
-    return MAPDP.load(folder)
-
-
-def add_jobs(parser: argparse._ActionsContainer) -> None:
-    """Add the option of the number of threads."""
-    parser.add_argument("--jobs", type=whole_number, metavar="J", help="threads (default: one for each processor)")
-
-
-def add_names(parser: argparse._ActionsContainer) -> None:
-    """Add the option of the names of subtypes."""
-    parser.add_argument(
-        "--name", action="append", default=[], metavar="K=NAME", help="name of subtype K; may be given for each"
-    )
-
-
-def name_problems(texts: Sequence[str]) -> list[str]:
-    """Return one sentence for each ``--name`` that cannot be used, whatever the subtypes; empty if all can."""
-    numbers = [text.partition("=")[0].strip() for text in texts]
-    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
-    return [f"--name: subtype {number} has more than one name" for number in repeated] + [
-        f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
-        for text in texts
-        if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
-    ]
-
-
-def names_of(options: argparse.Namespace) -> dict[int, str]:
-    """Return the names of subtypes by number. Call `name_problems` first: each name must be parsable."""
-    parts = (text.partition("=") for text in options.name)
-    return {int(subtype): name.strip() for subtype, _, name in parts}
-
-
-def read_schema(options: argparse.Namespace) -> FeatureSchema:
-    """Return the schema that ``--schema`` names."""
-    from clinclust.schema import FeatureSchema
-
-    return FeatureSchema.from_yaml(options.schema)
-
-
-def read_table_of_schema(options: argparse.Namespace, schema: FeatureSchema) -> pd.DataFrame:
-    """Return the table with the rows that the schema or the options choose; see `rows_of_schema`."""
-    from clinclust.files.opening import shown_name
-
-    name = shown_name(options.schema)
-    rows_of = f"these rows are taken by the line `rows:` of {name}; correct it there if this table needs another"
-    rows = rows_of_schema(options, schema)
-    frame = read_table(options, rows, rows_of=rows_of)
-    tell_of_rows(options, rows, f"as {name} says")
-    return frame
-
-
-def read_table_of_model(options: argparse.Namespace, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
-    """Return the table with the rows that the options choose, or those of the fit; see `rows_of_model`."""
-    rows_of = (
-        "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
-        "have other names, choose the rows with --where or --one-row-per"
-    )
-    rows = rows_of_model(options, model, of_sheet=of_sheet)
-    frame = read_table(options, rows, rows_of=rows_of)
-    tell_of_rows(options, rows, "as for the fit (--all-rows takes all)")
-    return frame
-
-
-def read_new_table(options: argparse.Namespace, model: MAPDP) -> pd.DataFrame:
-    """Return a table that may hold new subjects, with the rows that the options choose.
-
-    If they choose none, rows are chosen by what they hold as for the fit. Those of the sheet that somebody named for
-    the fit are taken of the table of the fit only: another table has others.
-    """
-    fitted = model.schema_.rows.rows
-    if fitted is None or options.rows is not None or options.all_rows or _is_table_of_fit(options, model):
-        return read_table_of_model(options, model)
-    frame = read_table_of_model(options, model, of_sheet=False)
-    note = f"the model was fitted on rows {fitted} of the sheet of its own table, which say nothing of this table"
-    warnings.warn(f"{options.table}: {note} (--rows says which rows are subjects)", CohortWarning, stacklevel=2)
-    return frame
-
-
-def _is_table_of_fit(options: argparse.Namespace, model: MAPDP) -> bool:
-    """Return whether the rows that were named for the fit hold its subjects in this table."""
-    from clinclust.estimators.fitted_cohort import rows_of_the_fit
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever reads the table again tells
-        try:
-            return rows_of_the_fit(model.fit_, read_table(options, rows_of_model(options, model))) is not None
-        except InputError:
-            return False

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from clinclust.cli.inputs import TableOptions
+from clinclust.cli.options import option, path_given
 from clinclust.cli.streams import tell
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 __all__ = [
     "FILES_OF_A_FIT",
     "FILES_OF_A_MODEL",
     "REPORTS",
     "SHARING",
-    "add_overwrite",
+    "OutputOptions",
+    "inputs_of",
+    "overwrite",
+    "reports_placed",
     "spare_file",
     "spare_folder",
     "spare_the_inputs",
@@ -34,57 +40,49 @@ FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
 ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"
 
 
-def add_overwrite(parser: argparse._ActionsContainer, what: str = "the file") -> None:
-    """Add the option that allows a command to replace `what` it wrote before."""
-    parser.add_argument("--overwrite", action="store_true", help=f"replace {what} if it exists")
+def overwrite(what: str) -> bool:
+    """Declare the option that allows a command to replace `what` it wrote before."""
+    allowed: bool = option(f"replace {what} if it exists", False)
+    return allowed
 
 
-def spare_the_inputs(
-    options: argparse.Namespace, *outputs: Path | None, suffixes: Sequence[str] = (), called: str = ""
-) -> None:
-    """Check that no output replaces a file that the command reads: the table, the schema, or a file of the model.
+@dataclass(kw_only=True)
+class OutputOptions(TableOptions):
+    """The file that a command writes."""
 
-    Parameters
-    ----------
-    options : argparse.Namespace
-    outputs : Path
-    suffixes : sequence of str
-        If given, what the names of outputs end in, so that no file of another kind is replaced.
-    called : str
-        What is written, if there are suffixes.
+    out: Path | None = option("file to write (default: standard output)", type=path_given, metavar="FILE")
+    overwrite: bool = overwrite("the file")
 
-    Raises
-    ------
-    InputError
-        If an output is an input, or has another suffix. The message names all.
-    """
-    problems = []
-    for output in (output for output in outputs if output is not None):
+
+def spare_the_inputs(inputs: Iterable[tuple[str, Path]], *outputs: Path, more: Sequence[str] = ()) -> None:
+    """Check that no output replaces a file that the command reads; one InputError names all, and `more` problems."""
+    problems, known = [], list(inputs)
+    for output in outputs:
         problems += [
             f"--out would replace {output}, which is {what}; give another name"
-            for what, path in _inputs(options)
+            for what, path in known
             if output.exists() and path.exists() and output.samefile(path)
         ]
-        if suffixes and output.suffix.lower() not in suffixes and not output.is_dir():
-            problems.append(f"--out {output}: {called} ends in {' or '.join(suffixes)}; give such a name")
+    problems += more
     if problems:
         raise InputError("\n  ".join(problems))
 
 
-def spare_file(options: argparse.Namespace, path: Path | None, holds: str = "an earlier result") -> None:
-    """Check that a file can be written, and that none is replaced without ``--overwrite``; None is standard output.
+def spare_file(
+    options: OutputOptions, suffixes: Sequence[str] = (), *, called: str = "", holds: str = "an earlier result"
+) -> None:
+    """Check that the file of ``--out`` can be written, and replaces no input, and nothing without ``--overwrite``.
 
-    Raises
-    ------
-    InputError
-        If the file exists; `holds` says what it may hold.
-    OSError
-        If no file can be written there, as far as this can be known before.
+    `suffixes` are what the name of a file of its kind (`called`) ends in; `holds` says what a file there may hold.
     """
     from clinclust.files.writing import check_place
 
-    if path is None:
+    path = options.out
+    if path is None:  # standard output
         return
+    misnamed = suffixes and path.suffix.lower() not in suffixes and not path.is_dir()
+    said = f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name"
+    spare_the_inputs(inputs_of(options), path, more=[said] if misnamed else [])
     if (path.is_file() or path.is_symlink()) and not options.overwrite:
         raise InputError(
             f"{path} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
@@ -95,23 +93,9 @@ def spare_file(options: argparse.Namespace, path: Path | None, holds: str = "an 
 def spare_folder(
     folder: Path, names: Collection[str] = FILES_OF_A_FIT, *, allowed: bool, instead: str = ANOTHER_FOLDER
 ) -> None:
-    """Check that no result of an earlier run in a folder is replaced unless it is `allowed`.
+    """Check that no file of these names, from an earlier run, is replaced in a folder unless it is `allowed`.
 
-    Parameters
-    ----------
-    folder : Path
-    names : collection of str
-        Names of the files that the command writes there, or removes from there.
-    allowed : bool
-    instead : str
-        What to do, if it is not allowed.
-
-    Raises
-    ------
-    InputError
-        If the folder holds such files. The message names them.
-    OSError
-        If one of them is allowed to be replaced, and cannot be.
+    `instead` says what to do, if it is not allowed.
     """
     from clinclust.files.writing import check_place
 
@@ -133,13 +117,39 @@ def tell_of_other_files(folder: Path, names: Collection[str]) -> None:
         tell(f"clinclust: note: {folder} holds other files too, which stay as they are: {listed(others)}")
 
 
-def _inputs(options: argparse.Namespace) -> Iterator[tuple[str, Path]]:
+def inputs_of(options: TableOptions) -> Iterator[tuple[str, Path]]:
     """Yield each file that the command reads, and what it is."""
-    yield "the table itself", options.table
-    if getattr(options, "cohort", None) is not None:
-        yield "the cohort itself", options.cohort
-    if getattr(options, "schema", None) is not None:
-        yield "the schema itself", options.schema
-    if getattr(options, "model", None) is not None:
+    for name in ("table", "cohort", "schema"):
+        if getattr(options, name, None) is not None:
+            yield f"the {name} itself", getattr(options, name)
+    model: Path | None = getattr(options, "model", None)
+    if model is not None:
         for name in FILES_OF_A_FIT:
-            yield f"a file of the model {options.model}", options.model / name
+            yield f"a file of the model {model}", model / name
+
+
+@contextmanager
+def reports_placed(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder to write reports to; they move to `folder` together if the block ends without an error.
+
+    The files of a model in `folder` stay as they are. If it was written anew meanwhile, the reports would belong to
+    another model: that is an InputError.
+    """
+    from clinclust.files.writing import write_manifest, write_together
+
+    kept = _listed_beside_reports(folder)
+    with write_together(folder, last=MANIFEST) as new:
+        yield new
+        if _listed_beside_reports(folder) != kept:
+            raise InputError(
+                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
+            )
+        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=kept)
+
+
+def _listed_beside_reports(folder: Path) -> dict[str, str]:
+    """Return the checksums of the files of the model, if the folder holds one."""
+    from clinclust.files.writing import read_manifest
+
+    listed = read_manifest(folder) if (folder / "model.json").is_file() else {}
+    return {name: sha256 for name, sha256 in listed.items() if name not in REPORTS}

@@ -1,96 +1,156 @@
-"""`clinclust report`: make the reports of a fit again, without a search for subtypes."""
+"""`clinclust report`: make the reports of a fit again, without a search for subtypes; the options of reports."""
 
 from __future__ import annotations
 
-import argparse
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import (
-    Commands,
-    about_table,
-    add_jobs,
-    add_model,
-    add_table,
-    path_given,
-    read_model,
-    read_table_of_model,
-)
+from clinclust.cli.failures import refuse
+from clinclust.cli.inputs import ModelOptions, read_cohort_of_model, read_model
+from clinclust.cli.options import Command, Commands, add_command, called, number, option, path_given, whole_number
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     FILES_OF_A_MODEL,
     REPORTS,
-    add_overwrite,
+    overwrite,
+    reports_placed,
     spare_folder,
     spare_the_inputs,
     tell_of_other_files,
 )
-from clinclust.cli.report_files import reports_placed
-from clinclust.cli.report_options import (
-    add_report,
-    add_smallest_tested,
-    report_asked_for,
-    report_problems,
-    size_problems,
+from clinclust.cli.search_options import JobOptions
+from clinclust.cli.sharing import (
+    NOT_SHARED,
+    SharingOptions,
+    as_the_fit_was_asked,
+    follow_the_fit,
+    say_what_is_withheld,
+    sharing_in_words,
 )
-from clinclust.cli.results import say_what_to_share
-from clinclust.cli.sharing import as_the_fit_was_asked, follow_the_fit, say_what_is_withheld
-from clinclust.cli.streams import add_quiet, say
+from clinclust.cli.streams import say
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.reporting.options import ReportOptions
 
-__all__ = ["add_parser", "run"]
+__all__ = [
+    "ComparisonOptions",
+    "FitReportOptions",
+    "ModelComparisonOptions",
+    "add_parser",
+    "named_subtypes",
+    "problems_of_names",
+    "report_asked_for",
+    "report_problems",
+    "say_what_to_share",
+    "size_problems",
+]
+
+
+@dataclass(kw_only=True)
+class ComparisonOptions(SharingOptions):
+    """The options of all that compares subtypes: a report, and the table of a paper."""
+
+    TITLE = "the reports"
+    significance_level: float = option(
+        "of p in the pairwise tests, and of q of features that are called validated (default: 0.01)",
+        0.01,
+        type=number,
+        metavar="P",
+    )
+    name: tuple[str, ...] = option(
+        "name of subtype K; may be given for each", (), action="append", metavar="K=NAME", parameter="names"
+    )
+
+
+@dataclass(kw_only=True)
+class ModelComparisonOptions(ComparisonOptions, ModelOptions):
+    """The options of a command on a model that has its own floor of subtypes."""
+
+    smallest_tested: int = option(
+        "smallest subtype that is tested (default: 3); the --min-size of the fit applies where it is larger",
+        3,
+        name="min_size",
+        type=whole_number,
+        metavar="N",
+        parameter="min_size",
+    )
+
+
+@dataclass(kw_only=True)
+class FitReportOptions(ComparisonOptions, JobOptions, Command):
+    """The options of the reports of a fit."""
+
+    TITLE = "the reports"
+    associations: str = option(
+        "how each feature is tested against subtypes that it did not form: one more search without it (refit), "
+        "fewer searches and less power (cross-fit), or not at all (default: refit)",
+        "refit",
+        choices=("refit", "cross-fit", "none"),
+    )
+    stability: int | None = option(
+        "search for the subtypes again in N halves and N bootstrap samples of the cohort, such as 100, and say "
+        "which come out again (not in a report made for sharing)",
+        type=whole_number,
+        metavar="N",
+    )
+    whole_procedure: bool = option(
+        "with --stability: choose everything anew in each sample, as the fit did (ten to thirty times as long)", False
+    )
+    posterior: bool = option(
+        "draw partitions by their probability, and say how many groups there could be and how sure each subtype "
+        "is (not in a report made for sharing)",
+        False,
+    )
+    other_methods: bool = option(
+        "cluster the cohort by K-means, mixtures, latent classes and others too, and say what each found, as "
+        "`clinclust compare` does (not in a report made for sharing)",
+        False,
+    )
+
+
+@dataclass(kw_only=True)
+class _Options(FitReportOptions, ModelComparisonOptions):
+    out: Path | None = option("folder to write to (default: the folder of the model)", type=path_given, metavar="DIR")
+    overwrite: bool = overwrite("the reports in this folder")
 
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("report", help="make the reports of a fit again", description=run.__doc__)
-    add_table(parser)
-    add_model(parser)
-    parser.add_argument(
-        "--out", type=path_given, metavar="DIR", help="folder to write to (default: the folder of the model)"
-    )
-    add_overwrite(parser, "the reports in this folder")
-    add_quiet(parser)
-    add_report(parser, of_model=True)
-    add_smallest_tested(parser)
-    add_jobs(parser)
-    parser.set_defaults(run=run)
+    add_command(commands, "report", "make the reports of a fit again", run, _Options)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: _Options) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
     from clinclust.comparisons.cohort_columns import ignored_columns
     from clinclust.comparisons.dominance import dominant_in
-    from clinclust.estimators.fitted_cohort import cohort_of
+    from clinclust.progress import Progress
+    from clinclust.reporting.writing import gathered_findings, write_findings
 
-    follow_the_fit(options)
+    options = follow_the_fit(options, options.model)
     _check_options(options)
     folder = options.model if options.out is None else options.out
     _check_folder(options, folder)
     model = read_model(options)
-    _check_names(options, model)
-    table = read_table_of_model(options, model)
-    with about_table(options):
-        frame = cohort_of(model, table)
+    refuse(problems_of_names(options, model))
+    table, frame = read_cohort_of_model(options, model)
     dominant = dominant_in(model, frame, ignored_columns(table, frame))
-    problems = size_problems(options, len(frame))
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(size_problems(options, len(frame)))
     tell_of_other_files(folder, FILES_OF_A_FIT)
-    _write(options, model, frame, dominant, folder)
+    with reports_placed(folder) as new:  # both or none
+        findings = gathered_findings(model, frame, report_asked_for(options), dominant=dominant)
+        for name in REPORTS:
+            write_findings(findings, new / name, progress=Progress(not options.quiet))
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
     say_what_is_withheld(options)
     say_what_to_share(options, folder)
     return 0
 
 
-def _check_options(options: argparse.Namespace) -> None:
+def _check_options(options: _Options) -> None:
     from clinclust.estimators.parameters import RULES
 
     problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--jobs", options.jobs)
@@ -98,11 +158,11 @@ def _check_options(options: argparse.Namespace) -> None:
         raise InputError("; ".join(problems) + as_the_fit_was_asked(options))
 
 
-def _check_folder(options: argparse.Namespace, folder: Path) -> None:
+def _check_folder(options: _Options, folder: Path) -> None:
     """Check that the reports replace nothing that they may not, and do not come to stand beside another model."""
     replaced = (*REPORTS, MANIFEST)
-    spare_the_inputs(argparse.Namespace(table=options.table), *(folder / name for name in replaced))
-    if _is_of_the_model(options, folder):
+    spare_the_inputs([("the table itself", options.table)], *(folder / name for name in replaced))
+    if folder.exists() and options.model.exists() and folder.samefile(options.model):
         spare_folder(folder, REPORTS, allowed=options.overwrite)
         return
     spare_folder(
@@ -114,26 +174,82 @@ def _check_folder(options: argparse.Namespace, folder: Path) -> None:
     spare_folder(folder, replaced, allowed=options.overwrite)
 
 
-def _is_of_the_model(options: argparse.Namespace, folder: Path) -> bool:
-    return folder.exists() and options.model.exists() and folder.samefile(options.model)
+def named_subtypes(options: ComparisonOptions) -> dict[int, str]:
+    """Return the names of subtypes by number. Call `name_problems` first: each name must be parsable."""
+    parts = (text.partition("=") for text in options.name)
+    return {int(subtype): name.strip() for subtype, _, name in parts}
 
 
-def _check_names(options: argparse.Namespace, model: MAPDP) -> None:
+def name_problems(options: ComparisonOptions) -> list[str]:
+    """Return one sentence for each ``--name`` that cannot be used, whatever the subtypes; empty if all can."""
+    numbers = [text.partition("=")[0].strip() for text in options.name]
+    repeated = sorted({number for number in numbers if numbers.count(number) > 1})
+    return [f"--name: subtype {number} has more than one name" for number in repeated] + [
+        f"--name takes the number of a subtype and its name, as 1=Tremor, not {text!r}"
+        for text in options.name
+        if not text.partition("=")[0].strip().isdecimal() or not text.partition("=")[2].strip()
+    ]
+
+
+def problems_of_names(options: ComparisonOptions, model: MAPDP) -> list[str]:
+    """Return which of the named subtypes the model does not have."""
     from clinclust.reporting.options import unknown_names
 
-    problems = unknown_names(report_asked_for(options).names, range(1, model.n_clusters_ + 1), called="--name")
-    if problems:
-        raise InputError("; ".join(problems))
+    return unknown_names(named_subtypes(options), range(1, model.n_clusters_ + 1), called="--name")
 
 
-def _write(
-    options: argparse.Namespace, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame, folder: Path
-) -> None:
-    """Write both reports to the folder or none."""
-    from clinclust.progress import Progress
-    from clinclust.reporting.writing import gathered_findings, write_findings
+def report_asked_for(options: ComparisonOptions) -> ReportOptions:
+    """Return what the options ask of what is reported. Call `report_problems` first: each name must be parsable.
 
-    with reports_placed(folder) as new:
-        findings = gathered_findings(model, frame, report_asked_for(options), dominant=dominant)
-        for name in REPORTS:
-            write_findings(findings, new / name, progress=Progress(not options.quiet))
+    A fit has no `ModelComparisonOptions`: its ``--min-size`` is that of the search, which the model keeps.
+    """
+    from clinclust.reporting.options import ReportOptions
+
+    names = {one.name for one in fields(ReportOptions)} - {"associations", "names", "min_size"}
+    asked = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if isinstance(options, FitReportOptions):
+        asked["associations"] = None if options.associations == "none" else options.associations
+        asked |= {"n_jobs": options.jobs, "progress": not options.quiet}
+    if isinstance(options, ModelComparisonOptions):
+        asked["min_size"] = options.smallest_tested
+    return ReportOptions(names=named_subtypes(options), **asked)
+
+
+def report_problems(options: ComparisonOptions) -> list[str]:
+    """Return one sentence for each option of what is reported that cannot be used, whatever the model."""
+    problems = name_problems(options)
+    asked = report_asked_for(replace(options, name=()) if problems else options)
+    private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
+    return [
+        *asked.problems(called),
+        *(f"{called(name)} cannot be used with --suppress: {NOT_SHARED}" for name in private if getattr(asked, name)),
+        *problems,
+    ]
+
+
+def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
+    """Return one sentence for each option of the reports that cannot be used in so small a cohort."""
+    from clinclust.method_comparison.compare import FEWEST_SUBJECTS
+
+    problems = []
+    if options.suppress is not None and n_subjects < options.suppress:
+        problems.append(
+            f"--suppress {options.suppress} withholds everything of {n_subjects} subjects; give a lower number"
+        )
+    if options.other_methods and n_subjects < FEWEST_SUBJECTS:
+        problems.append(f"--other-methods needs at least {FEWEST_SUBJECTS} subjects, and there are {n_subjects}")
+    return problems
+
+
+def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
+    """Say which files of a folder may be passed on, if counts are withheld, and which must not leave the house."""
+    if options.suppress is None:
+        return
+    say(f"For sharing: {' and '.join(REPORTS)} only.")
+    kept = [name for name in FILES_OF_A_MODEL if (folder / name).exists()]
+    if kept:
+        say(
+            f"Not for sharing: {', '.join(kept)} (one row for each subject) and {MANIFEST} (their checksums). "
+            f"`clinclust report TABLE --model {folder} {sharing_in_words(options)} --out DIR` writes the reports to "
+            "a folder of their own."
+        )

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import json
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from clinclust.cli.options import whole_number
+from clinclust.cli.options import Options, option, whole_number
 from clinclust.cli.outputs import SHARING
 from clinclust.cli.streams import say
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST, changed_files, read_manifest
+from clinclust.files.writing import MANIFEST, changed_files, read_manifest
 
 __all__ = [
-    "AS_THE_FIT",
-    "add_sharing",
-    "add_suppress",
+    "SharingOptions",
+    "SuppressOptions",
     "as_the_fit_was_asked",
     "follow_the_fit",
     "record_sharing",
@@ -27,45 +26,61 @@ __all__ = [
 
 _TERMS = ("suppress", "round_to", "missing_is_harmless", "min_n")
 _MOST_BYTES = 10_000
-AS_THE_FIT = "default: as the fit was asked; 0: nothing withheld"
-"""What a command on a model withholds; it completes the help of its option."""
+NOT_SHARED = "a shared report has nothing of it"
 
 
-def add_suppress(parser: argparse._ActionsContainer, what: str) -> None:
-    """Add the option that withholds small counts; `what` is its help."""
-    parser.add_argument("--suppress", type=whole_number, nargs="?", const=10, metavar="N", help=what)
+@dataclass(kw_only=True)
+class SuppressOptions(Options):
+    """Whether small counts are withheld."""
+
+    TITLE = "results that can be shared"
+
+    suppress: int | None = option(
+        "withhold counts below N (10), and all about single subjects, so that the result can be shared; commands on "
+        "the model of a fit do as the fit was asked (0: nothing is withheld)",
+        type=whole_number,
+        nargs="?",
+        const=10,
+        metavar="N",
+    )
+    is_off: bool = False
+    """Whether somebody said that nothing is withheld."""
+    is_as_fitted: bool = False
+    """Whether counts are withheld because the fit was asked to."""
 
 
-def add_sharing(parser: argparse._ActionsContainer, what: str) -> None:
-    """Add all options that say how counts are withheld or rounded; `what` is the help of ``--suppress``."""
-    add_suppress(parser, what)
-    parser.add_argument(
-        "--round-to",
+@dataclass(kw_only=True)
+class SharingOptions(SuppressOptions):
+    """How counts are withheld or rounded."""
+
+    TITLE = SuppressOptions.TITLE
+
+    round_to: int | None = option(
+        "with --suppress: round every count to a multiple of N, such as 5, and leave out tests",
         type=whole_number,
         metavar="N",
-        help="with --suppress: round every count to a multiple of N, such as 5, and leave out tests",
     )
-    parser.add_argument(
-        "--missing-is-harmless",
-        action="store_true",
-        help="with --suppress: numbers of missing values are shown unless they give small counts away",
+    missing_is_harmless: bool = option(
+        "with --suppress: numbers of missing values are shown unless they give small counts away", False
     )
-    parser.add_argument(
-        "--min-n",
+    min_n: int | None = option(
+        "with --suppress: means and quartiles of fewer than N values withheld (default: of fewer than --suppress)",
         type=whole_number,
         metavar="N",
-        help="with --suppress: means and quartiles of fewer than N values withheld (default: of fewer than --suppress)",
     )
 
 
-def sharing_in_words(options: argparse.Namespace) -> str:
+Given = TypeVar("Given", bound=SuppressOptions)
+
+
+def sharing_in_words(options: SharingOptions) -> str:
     """Return the options of a report for sharing as they were given, with ``--suppress`` first."""
     further = {"--round-to": options.round_to, "--min-n": options.min_n}
     words = [f"--suppress {options.suppress}", *(f"{name} {number}" for name, number in further.items() if number)]
     return " ".join([*words, *(["--missing-is-harmless"] if options.missing_is_harmless else [])])
 
 
-def record_sharing(options: argparse.Namespace, folder: Path) -> list[str]:
+def record_sharing(options: SharingOptions, folder: Path) -> list[str]:
     """Write what a fit withholds beside its model, if it withholds anything; return the names of files written."""
     if options.suppress is None:
         return []
@@ -74,41 +89,35 @@ def record_sharing(options: argparse.Namespace, folder: Path) -> list[str]:
     return [SHARING]
 
 
-def follow_the_fit(options: argparse.Namespace) -> None:
-    """Withhold what the fit of ``--model`` was asked to, unless the options say something else, in place.
-
-    Raises
-    ------
-    InputError
-        If the record of the fit is not as it was written.
-    """
+def follow_the_fit(options: Given, model: Path) -> Given:
+    """Return the options so that they withhold what the fit of a model did, unless they say something else."""
     given = options.suppress
     if given is None:
-        for name, value in _recorded(options.model).items():
-            setattr(options, name, getattr(options, name, None) or value)
-    options.is_off = given == 0
-    options.suppress = None if options.is_off else options.suppress
-    options.is_as_fitted = given is None and options.suppress is not None
+        recorded = {name: value for name, value in _recorded(model).items() if hasattr(options, name)}
+        options = replace(options, **{name: getattr(options, name) or value for name, value in recorded.items()})
+    suppress = None if given == 0 else options.suppress
+    return replace(options, suppress=suppress, is_off=given == 0, is_as_fitted=given is None and suppress is not None)
 
 
-def as_the_fit_was_asked(options: argparse.Namespace) -> str:
+def as_the_fit_was_asked(options: SuppressOptions) -> str:
     """Return that counts are withheld because the fit was asked to, and how to do without; empty if they are not."""
     if not options.is_as_fitted:
         return ""
     return f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
 
 
-def refuse_to_share(options: argparse.Namespace, what: str) -> None:
-    """Raise InputError if counts are withheld: `what`, which is made of all values, has nothing that can be shared."""
-    follow_the_fit(options)
-    if options.suppress is not None:
-        why = as_the_fit_was_asked(options)
-        raise InputError(f"{what} cannot be used with --suppress: a shared report has nothing of it{why}")
+def refuse_to_share(options: Given, model: Path, what: str) -> Given:
+    """Return the options of `follow_the_fit`; raise InputError if counts are withheld: `what` has nothing to share."""
+    followed = follow_the_fit(options, model)
+    if followed.suppress is not None:
+        why = as_the_fit_was_asked(followed)
+        raise InputError(f"{what} cannot be used with --suppress: {NOT_SHARED}{why}")
+    return followed
 
 
-def say_what_is_withheld(options: argparse.Namespace) -> None:
+def say_what_is_withheld(options: SuppressOptions) -> None:
     """Say what was withheld in what was written, or that nothing was although it could have been."""
-    if options.suppress is not None:
+    if isinstance(options, SharingOptions) and options.suppress is not None:
         say(f"Small counts withheld: {sharing_in_words(options)}{as_the_fit_was_asked(options)}")
     elif options.is_off:
         say("Nothing withheld (--suppress 0): not for sharing.")

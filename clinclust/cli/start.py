@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.check import add_all, check_cohort
-from clinclust.cli.dictionary_options import add_dictionary, check_dictionary, note_dictionary
-from clinclust.cli.next_command import next_command, results_folder, stem
-from clinclust.cli.options import (
-    Commands,
-    about_table,
-    add_table,
-    path_given,
+from clinclust.cli.check import check_cohort, results_folder, stem
+from clinclust.cli.draft import DraftedOptions, drafted_schema, said_by_schema
+from clinclust.cli.fit import ResultOptions, check_options, write_results
+from clinclust.cli.inputs import (
+    RowOptions,
+    TableOptions,
+    check_dictionary,
     read_schema,
     read_table,
     read_table_of_schema,
 )
-from clinclust.cli.outputs import FILES_OF_A_FIT, spare_folder, spare_the_inputs, tell_of_other_files
-from clinclust.cli.report_options import add_report
-from clinclust.cli.results import check_options, write_results
-from clinclust.cli.role_options import add_roles, forget_roles, roles_asked_for, with_roles_asked
-from clinclust.cli.row_options import forget_rows
-from clinclust.cli.search_options import add_search
-from clinclust.cli.streams import add_quiet, say, tell
-from clinclust.cli.visits import add_every_row, refuse_visits
+from clinclust.cli.options import Commands, add_command, next_command, option, path_given, without
+from clinclust.cli.outputs import FILES_OF_A_FIT, inputs_of, spare_folder, spare_the_inputs
+from clinclust.cli.roles import roles_asked_for, with_roles_asked
+from clinclust.cli.streams import say, tell
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST
+from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,85 +34,76 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 
+@dataclass(kw_only=True)
+class _Options(DraftedOptions, ResultOptions):
+    every_row: bool = option("go on where subjects have several rows: each row counts as a subject", False)
+    out: Path = option(
+        "folder for the results (default: beside the table, TABLE-subtypes)", type=path_given, metavar="DIR"
+    )
+    yes: bool = option("do not wait until the schema was read", False)
+    no_open: bool = option("do not open the report in the browser", False)
+    schema: Path = Path()
+    wrote_schema: bool = False
+    """Whether the schema was drafted by this run, so that it says the rows and the roles."""
+
+
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("start", help="the whole way, from a table to the report", description=run.__doc__)
-    for add in _ADDERS:
-        add(parser)
-    parser.set_defaults(run=run)
+    add_command(commands, "start", "the whole way, from a table to the report", run, _Options)
 
 
-def _add_own(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--out",
-        type=path_given,
-        metavar="DIR",
-        help="folder for the results (default: beside the table, TABLE-subtypes)",
-    )
-    parser.add_argument("--yes", action="store_true", help="do not wait until the schema was read")
-    parser.add_argument("--no-open", action="store_true", help="do not open the report in the browser")
-    add_quiet(parser)
-
-
-_ADDERS = (add_table, add_every_row, add_dictionary, add_roles, add_all, _add_own, add_search, add_report)
-
-
-def run(options: argparse.Namespace) -> int:
+def run(given: _Options) -> int:
     """Draft a schema beside the table, check the table, find the subtypes, write the report, and open it.
 
     A schema of the table's name that stands beside it is used as it is. Nothing that exists is replaced. Where subjects
     have several rows, somebody must say which rows are taken.
     """
-    check_options(options)
-    check_dictionary(options)
-    given = argparse.Namespace(**vars(options))
-    options.out = options.out or results_folder(options.table)
-    options.schema = options.table.with_name(f"{stem(options.table)}.yaml")
-    options.wrote_schema = False
-    spare_the_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
+    check_options(given)
+    check_dictionary(given)
+    beside = given.table.with_name(f"{stem(given.table)}.yaml")
+    options = replace(given, out=given.out or results_folder(given.table), schema=beside)
+    spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
     spare_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
     try:
         return _carried_out(options, given)
     except KeyboardInterrupt:
-        _tell_what_is_there(options, _again(options, given))
+        _tell_what_is_there(options, given)
         raise
 
 
-def _again(options: argparse.Namespace, given: argparse.Namespace) -> str:
+def _again(options: _Options, given: _Options) -> str:
     """Return the command that goes on after a stop; a schema that this run wrote says the rows and the roles."""
-    left = forget_roles(forget_rows(given)) if options.wrote_schema else given
-    return next_command("start", left, adders=_ADDERS)
+    left = said_by_schema(given) if options.wrote_schema else given
+    return next_command("start", left, repeated=(_Options,))
 
 
-def _carried_out(options: argparse.Namespace, given: argparse.Namespace) -> int:
+def _carried_out(options: _Options, given: _Options) -> int:
     """Go the whole way, and return the exit code."""
     schema, table, looks = _schema_and_table(options, given)
-    frame = check_cohort(options, schema, table, options.schema, looks).frame
+    cohort = check_cohort(options, schema, table, options.schema, looks)
     if _asks(options):
+        written = options.schema.read_bytes()
         if not _goes_on(options):
             say(f"Stopped. {options.schema} is there; go on with: {_again(options, given)}")
             return 0
-        rows, schema = schema.rows, read_schema(options)  # it may have been edited
-        if schema.rows != rows:
-            table = read_table_of_schema(forget_rows(options) if options.wrote_schema else options, schema)
-        if not options.wrote_schema:
-            schema = with_roles_asked(options, schema, table)
-        frame = check_cohort(options, schema, table, options.schema).frame
-    tell_of_other_files(options.out, FILES_OF_A_FIT)
-    code = write_results(options, schema, frame, table)
+        if options.schema.read_bytes() != written:
+            rows, schema = schema.rows, read_schema(options.schema)
+            left = said_by_schema(options) if options.wrote_schema else options
+            if schema.rows != rows:
+                table = read_table_of_schema(left, schema, options.schema)
+            schema = with_roles_asked(left, schema, table)
+            cohort = check_cohort(options, schema, table, options.schema)
+    code = write_results(options, cohort, table)
     _show(options)
     return code
 
 
-def _schema_and_table(
-    options: argparse.Namespace, given: argparse.Namespace
-) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
+def _schema_and_table(options: _Options, given: _Options) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
     """Return the schema beside the table, or else one that is drafted there; the table; and what to look at in it.
 
     ``options.wrote_schema`` says afterwards which it was.
     """
     from clinclust.cli.check_report import looks_at_draft
-    from clinclust.drafting import draft_schema
 
     path = options.schema
     if (path.exists() or path.is_symlink()) and path != options.table:
@@ -127,30 +113,56 @@ def _schema_and_table(
                 f"out, or rename {path} to have a schema drafted by the dictionary"
             )
         say(f"Using {path}, which stands beside the table")
-        schema = read_schema(options)
-        table = read_table_of_schema(options, schema)
-        refuse_visits(given, table, adders=_ADDERS)
+        schema = read_schema(path)
+        table = read_table_of_schema(options, schema, path)
+        _refuse_visits(given, table)
         return with_roles_asked(options, schema, table), table, []
-    roles = roles_asked_for(options)
+    roles_asked_for(options)  # raises what is wrong with them before anything is read
     table = read_table(options)
-    note_dictionary(options, table)
-    refuse_visits(given, table, adders=_ADDERS)
-    with about_table(options):
-        schema = draft_schema(table, roles=roles, progress=not options.quiet)
+    _refuse_visits(given, table)
+    schema = drafted_schema(options, table)
     schema.to_yaml(path)
     options.wrote_schema = True
     say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
     return schema, table, looks_at_draft(schema)
 
 
-def _asks(options: argparse.Namespace) -> bool:
+def _refuse_visits(given: _Options, table: pd.DataFrame) -> None:
+    """Raise InputError if the subjects of a table have several rows, and nobody said which of them are taken."""
+    from clinclust.files.listed import limited, quoted
+    from clinclust.files.opening import shown_name
+    from clinclust.files.selection.repeated_subjects import noted_several_rows
+    from clinclust.files.selection.row_choice import rows_taken
+
+    found, taken = noted_several_rows(table), rows_taken(table)
+    if found is None or given.every_row or (taken is not None and taken.choice.by_values is not None):
+        return
+    last = "" if found.are_copies else " (with --keep last the last; by the order of a column: --by COLUMN)"
+    ways: dict[str, tuple[str, ...]] = {
+        f"the first row of each{last}": ("--one-row-per", found.column),
+        "every row, as if it were a subject": ("--every-row",),
+    }
+    kind = "rows are copies of others" if found.are_copies else "rows are visits, not patients"
+    lines = [
+        f"  {what}:\n    {next_command('start', given, *more, repeated=(_Options,))}" for what, more in ways.items()
+    ]
+    raise InputError(
+        limited(
+            f"{shown_name(given.table)}: {kind}: {found.n_repeated:,} of {found.n_subjects:,} "
+            f"subjects have several rows (up to {found.most_rows:,} with the same {quoted(found.column)}). Nothing was "
+            "written. Choose the rows by one of these lines:\n" + "\n".join(lines)
+        )
+    )
+
+
+def _asks(options: _Options) -> bool:
     """Return whether somebody sits there who can read the schema and answer."""
     return (
         not options.yes and not options.quiet and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     )
 
 
-def _goes_on(options: argparse.Namespace) -> bool:
+def _goes_on(options: _Options) -> bool:
     """Ask once; the end of the input means no."""
     say(f"Read {options.schema}, and correct it where it is wrong.")
     try:
@@ -160,9 +172,10 @@ def _goes_on(options: argparse.Namespace) -> bool:
     return not answer.strip().casefold().startswith(("q", "n"))
 
 
-def _show(options: argparse.Namespace) -> None:
+def _show(options: _Options) -> None:
     """Say what to do with the results, and open the page if a person sits at a terminal."""
-    say(f"next: {next_command('table', forget_rows(options), '--model', options.out, '--out', 'table.xlsx')}")
+    table = ("--model", options.out, "--out", "table.xlsx")
+    say(f"next: {next_command('table', without(options, RowOptions), *table, repeated=(TableOptions,))}")
     page: Path = options.out / "subtypes.html"
     if not page.exists():
         return
@@ -173,9 +186,9 @@ def _show(options: argparse.Namespace) -> None:
         webbrowser.open(page.absolute().as_uri())
 
 
-def _tell_what_is_there(options: argparse.Namespace, again: str) -> None:
+def _tell_what_is_there(options: _Options, given: _Options) -> None:
     """Say after an interruption what is there, and how to go on; if the search had ended, this was said already."""
     if (options.out / MANIFEST).exists():
         return
     done = f"{options.schema} is there, and whole" if options.schema.exists() else "nothing was written"
-    tell(f"clinclust: {done}; go on with: {again}")
+    tell(f"clinclust: {done}; go on with: {_again(options, given)}")

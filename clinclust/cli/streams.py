@@ -6,7 +6,6 @@ command the terminal. `say` and `tell` write lines that no such name can forge; 
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,9 +14,9 @@ from contextvars import ContextVar
 from typing import Any, TextIO, cast
 
 from clinclust.control_characters import on_one_line, visible_to_people
-from clinclust.files.system_errors import plain_error
+from clinclust.files.writing import plain_error
 
-__all__ = ["VisibleStream", "add_quiet", "quiet", "say", "streams_for_people", "tell", "write_data"]
+__all__ = ["VisibleStream", "quiet", "say", "streams_for_people", "tell", "write_data"]
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length; nobody reads further
@@ -110,11 +109,6 @@ def streams_for_people() -> Iterator[None]:
     finally:
         sys.stderr.flush()
         sys.stdout, sys.stderr = before
-
-
-def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Add the option that leaves out all that is neither a result for programs, nor a note, nor a problem."""
-    parser.add_argument("--quiet", action="store_true", help="print nothing but notes and problems")
 
 
 @contextmanager

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.options import (
-    Commands,
-    about_table,
-    add_model,
-    add_names,
-    add_table,
-    name_problems,
-    names_of,
-    number,
-    path_given,
-    read_model,
-    read_table_of_model,
-    whole_number,
-)
-from clinclust.cli.outputs import add_overwrite, spare_file, spare_the_inputs
-from clinclust.cli.report_options import add_smallest_tested
-from clinclust.cli.sharing import AS_THE_FIT, add_sharing, follow_the_fit, say_what_is_withheld
-from clinclust.cli.streams import add_quiet, say
-from clinclust.errors import InputError
+from clinclust.cli.failures import refuse
+from clinclust.cli.inputs import read_cohort_of_model, read_model
+from clinclust.cli.options import Commands, add_command, option, path_given, whole_number
+from clinclust.cli.outputs import OutputOptions, spare_file
+from clinclust.cli.report import ModelComparisonOptions, named_subtypes, problems_of_names, report_problems
+from clinclust.cli.sharing import follow_the_fit, say_what_is_withheld
+from clinclust.cli.streams import say
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -31,50 +21,36 @@ if TYPE_CHECKING:
 __all__ = ["add_parser", "run"]
 
 
+@dataclass(kw_only=True)
+class _Options(ModelComparisonOptions, OutputOptions):
+    out: Path = option(
+        "file to write: .docx, .xlsx, .html, .tex, .md or .csv", type=path_given, required=True, metavar="FILE"
+    )
+    title: str | None = option("caption of the table (default: the title of the schema)")
+    between: tuple[int, int] | None = option(
+        "p of these two subtypes, not of all at once", type=whole_number, nargs=2, metavar=("A", "B")
+    )
+    significant: bool = option("only features whose descriptive p is significant", False)
+
+
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    parser = commands.add_parser("table", help="write the subtype table of a paper", description=run.__doc__)
-    add_table(parser)
-    add_model(parser)
-    parser.add_argument(
-        "--out",
-        type=path_given,
-        required=True,
-        metavar="FILE",
-        help="file to write: .docx, .xlsx, .html, .tex, .md or .csv",
-    )
-    add_overwrite(parser)
-    add_quiet(parser)
-    parser.add_argument("--title", help="caption of the table (default: the title of the schema)")
-    add_names(parser)
-    parser.add_argument(
-        "--between", type=whole_number, nargs=2, metavar=("A", "B"), help="p of these two subtypes, not of all at once"
-    )
-    parser.add_argument("--significant", action="store_true", help="only features whose descriptive p is significant")
-    parser.add_argument(
-        "--significance-level", type=number, default=0.01, metavar="P", help="of --significant (default: 0.01)"
-    )
-    add_smallest_tested(parser)
-    add_sharing(parser, f"make a table that can be shared: counts below N (10) withheld; {AS_THE_FIT}")
-    parser.set_defaults(run=run)
+    add_command(commands, "table", "write the subtype table of a paper", run, _Options)
 
 
-def run(options: argparse.Namespace) -> int:
+def run(options: _Options) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
     from clinclust.comparisons import compare_subtypes
     from clinclust.disclosure import suppress_small_cells
-    from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.reporting.subtype_table import subtype_table
+    from clinclust.reporting.subtype_table.table import suffix_problems
 
-    follow_the_fit(options)
-    spare_the_inputs(options, options.out)
-    _refuse(_problems_of_options(options))
-    spare_file(options, options.out)
+    options = follow_the_fit(options, options.model)
+    refuse(suffix_problems(options.out) + report_problems(options))
+    spare_file(options)
     model = read_model(options)
-    _refuse(_problems_of_subtypes(options, model))
-    frame = read_table_of_model(options, model)
-    with about_table(options):
-        frame = cohort_of(model, frame)
+    refuse(_problems_of_subtypes(options, model))
+    _, frame = read_cohort_of_model(options, model)
     comparisons = compare_subtypes(
         frame,
         model.labels_,
@@ -92,9 +68,9 @@ def run(options: argparse.Namespace) -> int:
         )
     table = subtype_table(
         comparisons,
-        names=names_of(options),
+        names=named_subtypes(options),
         features="significant" if options.significant else None,
-        between=tuple(options.between) if options.between else None,
+        between=options.between,
         title=options.title or model.schema_.title or None,
     )
     table.save(options.out)
@@ -103,41 +79,18 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse(problems: list[str]) -> None:
-    if problems:
-        raise InputError("; ".join(problems))
-
-
-def _problems_of_options(options: argparse.Namespace) -> list[str]:
-    """Return what is wrong with the options, whatever the model."""
-    from clinclust.reporting.options import ReportOptions
-    from clinclust.reporting.subtype_table.table import suffix_problems
-
-    asked = ReportOptions(
-        min_size=options.smallest_tested,
-        significance_level=options.significance_level,
-        suppress=options.suppress,
-        round_to=options.round_to,
-        missing_is_harmless=options.missing_is_harmless,
-        min_n=options.min_n,
-    )
-    return [*suffix_problems(options.out), *name_problems(options.name), *asked.problems(prefix="--")]
-
-
-def _problems_of_subtypes(options: argparse.Namespace, model: MAPDP) -> list[str]:
+def _problems_of_subtypes(options: _Options, model: MAPDP) -> list[str]:
     """Return which subtypes the options name that the model does not have, or that are not tested."""
     from clinclust.reporting.options import unknown_names
 
-    subtypes = range(1, model.n_clusters_ + 1)
-    problems = unknown_names(names_of(options), subtypes, called="--name")
-    pair = options.between or []
-    unknown = unknown_names(dict.fromkeys(pair, ""), subtypes, called="--between")
+    pair: Sequence[int] = options.between or ()
+    unknown = unknown_names(dict.fromkeys(pair, ""), range(1, model.n_clusters_ + 1), called="--between")
     if not unknown and len(set(pair)) < len(pair):
         unknown = [f"--between takes two different subtypes, not {pair[0]} twice"]
-    return problems + unknown + ([] if unknown else _untested(pair, options, model))
+    return problems_of_names(options, model) + unknown + ([] if unknown else _untested(pair, options, model))
 
 
-def _untested(pair: list[int], options: argparse.Namespace, model: MAPDP) -> list[str]:
+def _untested(pair: Sequence[int], options: _Options, model: MAPDP) -> list[str]:
     """Return which subtypes of a pair have too few subjects to be tested, and what sets this number."""
     if model.min_size_ > options.smallest_tested:
         floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is described only"

@@ -1,4 +1,4 @@
-"""Every column of a cohort as a few levels, described, clustered on or ignored, so that all can be compared alike."""
+"""Every column of a cohort as a few levels, so that described, clustered and ignored ones can be compared alike."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 _FEWEST = 10
-"""Subjects of a level or an interval, below which it says nothing of its own; identifiers so say nothing at all."""
+"""Fewer subjects of a level or an interval are too few to say anything of their own, as in identifiers."""
 _MOST = 32
 """The most intervals of a measurement: a cut between two subtypes misplaces at most a few percent of the subjects."""
 
@@ -37,13 +37,12 @@ class CohortColumn:
 
     Attributes
     ----------
-    name : str
     role : str
         Its role in the schema; that of a column without a feature is ``ignore``.
     is_clustered : bool
         Whether the subtypes were found, or may have been made, from it.
     levels : int64 (N,)
-        Level or interval of each subject, from 0; -1 where it is missing. Levels of fewer than 10 subjects are one.
+        Level or interval of each subject, from 0; -1 = missing. Levels of fewer than 10 subjects are one.
     known : bool (N,)
         Whether the subject has a value.
     part : str or None
@@ -59,16 +58,7 @@ class CohortColumn:
 
 
 def cohort_columns(model: SubtypeModel, cohort: pd.DataFrame, ignored: pd.DataFrame) -> list[CohortColumn]:
-    """Return all columns but the identifiers, those of the schema first.
-
-    Parameters
-    ----------
-    model : SubtypeModel
-    cohort : DataFrame, N rows
-        Validated.
-    ignored : DataFrame, N rows
-        From `ignored_columns`.
-    """
+    """Return all columns but the identifiers: those of the schema, then those of `ignored_columns`."""
     schema, clustered = model.schema_, set(clustered_features(model))
     found = []
     for feature in schema:
@@ -82,9 +72,9 @@ def cohort_columns(model: SubtypeModel, cohort: pd.DataFrame, ignored: pd.DataFr
 
 
 def ignored_columns(table: pd.DataFrame, cohort: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of a table that validation dropped, with the rows in the order of the validated cohort.
+    """Return the columns that validation dropped, in the order of the validated cohort.
 
-    It has no columns where an index that repeats does not tell the order of the rows, and none whose name repeats.
+    None are returned if a repeating index does not give the order of the rows, nor those whose names repeat.
     """
     names = [name for name in table.columns if isinstance(name, str) and name not in cohort.columns]
     dropped = table[[name for name in names if names.count(name) == 1]]
@@ -94,7 +84,7 @@ def ignored_columns(table: pd.DataFrame, cohort: pd.DataFrame) -> pd.DataFrame:
 
 
 def condition_on(name: str, rest: str) -> str | None:
-    """Return a condition on a column; None if nobody could paste its name."""
+    """Return a condition on a column; None if its name cannot be written in one."""
     written = name_in_condition(name, 0)
     return None if written == "`#0`" else f"{written} {rest}"
 
@@ -106,12 +96,8 @@ def _of_feature(feature: Feature, column: pd.Series) -> tuple[Ints, Mask, str | 
     if feature.levels is None and not feature.traits.is_yes_no:
         return _pooled(_intervals(scores)), known, None
     levels = np.where(known, scores, -1).astype(np.int64)
-    texts = column.astype(object).to_numpy()
-    return (
-        _pooled(levels),
-        known,
-        _most_frequent(feature.name, np.array([canonical_text(text) for text in texts[known]])),
-    )
+    texts = np.array([canonical_text(text) for text in column.astype(object).to_numpy()[known]])
+    return _pooled(levels), known, _most_frequent(feature.name, texts)
 
 
 def _of_cells(name: str, column: pd.Series, schema: FeatureSchema) -> tuple[Ints, Mask, str | None]:
@@ -139,7 +125,7 @@ def _most_frequent(name: str, texts: NDArray[np.str_]) -> str | None:
 
 
 def _intervals(numbers: Floats) -> Ints:
-    """Return the interval of each number, int64 (N,); -1 where it is missing. Intervals hold about as many subjects."""
+    """Return the interval of each number, -1 = missing; intervals have about as many subjects."""
     known = ~np.isnan(numbers)
     values, levels = numbers[known], np.full(len(numbers), -1, dtype=np.int64)
     distinct, n_intervals = np.unique(values), max(2, min(_MOST, values.size // _FEWEST))
@@ -151,7 +137,7 @@ def _intervals(numbers: Floats) -> Ints:
 
 
 def _pooled(levels: Ints) -> Ints:
-    """Return levels 0, 1, ... in which those of fewer than 10 subjects are one, int64 (N,); -1 stays missing."""
+    """Return levels 0, 1, ... in which those of fewer than 10 subjects are one; -1 stays missing."""
     known = levels >= 0
     _, places, counts = np.unique(levels[known], return_inverse=True, return_counts=True)
     pooled = np.full(len(levels), -1, dtype=np.int64)

@@ -21,6 +21,7 @@ from clinclust.comparisons.contrasts import (
     is_skewed,
 )
 from clinclust.comparisons.effect_sizes import effects
+from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.comparisons.summaries import SUMMARY, Measure, measures, part_measures, summarise, whole_features
 from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
 from clinclust.errors import InputError
@@ -33,8 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["FEWEST_TESTED", "compare_subtypes"]
 
 _Columns: TypeAlias = dict[str, NDArray[Any]]
-
-_ALL_SUBJECTS = 0
 
 FEWEST_TESTED = 3
 """Fewest subjects of a subtype that is tested, by default."""
@@ -59,14 +58,7 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-@accepting(
-    frame=FRAME,
-    labels=LABELS,
-    schema=SCHEMA,
-    min_size=WHOLE,
-    significance_level=NUMBER,
-    contrasts=BY_FEATURE,
-)
+@accepting(frame=FRAME, labels=LABELS, schema=SCHEMA, min_size=WHOLE, significance_level=NUMBER, contrasts=BY_FEATURE)
 def compare_subtypes(
     frame: pd.DataFrame,
     labels: ArrayLike,
@@ -79,7 +71,7 @@ def compare_subtypes(
     """Summarise every feature in every subtype; test and measure how the subtypes differ.
 
     Tests of features that formed the subtypes are only descriptive: subtypes found and tested in the same subjects
-    differ in those features by construction. Only the p-values of features that are described only are valid.
+    differ in those features by construction. Only the p of features with the role ``describe`` are valid.
 
     Parameters
     ----------
@@ -90,50 +82,47 @@ def compare_subtypes(
     schema : FeatureSchema
         The features that are clustered on or described are compared.
     min_size : int
-        Subtypes with fewer subjects are summarised but not tested: reports call them described only. The floor of a
-        model (`MAPDP.min_size`) is its `min_size_`.
+        Subtypes with fewer subjects are summarised but not tested. The floor of a model is its `min_size_`.
     significance_level : float
         `significant` is p <= this level, without a correction for multiple tests (`q` has one). The paper used 0.01.
     contrasts : dict, optional
         The test of all subtypes at once, by feature name: ``"student"`` (means with one common variance; the default
         for scales, counts and measurements), ``"welch"`` (means with a variance for each subtype), ``"rank"`` (the
         default for skewed features) or ``"counts"`` (numbers of subjects at each level; the default for yes/no features
-        and the only choice for categorical ones; not possible for others). For features that are not named, the
-        `contrast` of the schema applies, or else the default.
+        and the only choice for categorical ones; not possible for others). Otherwise the `contrast` of the schema
+        applies, or else the default.
 
     Returns
     -------
     pandas.DataFrame
         One row per summary, test, contrast and effect; `kind` says which.
 
-        ``"summary"``: the summary of a feature (a categorical one level by level) in one `subtype`; 0 stands for all
-        subjects. `n` is the number of observed values, `missing` that of missing ones; then `mean`, `sd` (denominator
-        n - 1), `median`, `q1` and `q3`. For Bernoulli features and for levels, the mean is the share of subjects with
-        that level; `count` is their number and `percent` their percentage. Values are in the unit of the column, never
-        transformed. Ordered levels that are numbers (``60 %``, ``70 %``) are these numbers, and `step` is what all
-        their differences are multiples of; levels that are words have the scores 0, 1, ..., and `scored` says what the
-        lowest and the highest score mean. `minimum` and `maximum` are the ends of a scale, and `at_ends` is the number
-        of subjects at one of them, whichever has fewer.
+        ``"summary"``: a feature (a categorical one level by level) in one `subtype`; 0 = all subjects. `n` is the
+        number of observed and `missing` that of missing values; then `mean`, `sd` (denominator n - 1), `median`, `q1`
+        and `q3` in the unit of the column, never transformed. For Bernoulli features and levels, the mean is the share
+        of subjects with that level, `count` their number and `percent` their percentage. Ordered levels that are
+        numbers (``60 %``, ``70 %``) are these numbers, and `step` is what all their differences are multiples of;
+        levels that are words have the scores 0, 1, ..., and `scored` says what the lowest and the highest mean.
+        `minimum` and `maximum` are the ends of a scale, and `at_ends` is the number of subjects at the end that has
+        fewer.
 
-        ``"test"``: the test of `subtype` against `versus`. `test` is ``"student"`` (equal variances, as in the paper)
-        or ``"welch"``. `n` and `missing` count both subtypes together. `statistic` and `standardised_difference` are
-        positive if `subtype` has the higher mean. The standardised difference is the difference of the means divided by
-        the root of the mean of both variances, which are p (1 - p) for shares. `q` is the p-value adjusted as by
-        Benjamini and Hochberg over all tests of the same name in the frame. If a side has fewer than 2 observed values,
-        or if all values of both sides are equal, the results are NaN and `significant` is missing. If each side has a
-        single value and these differ, `statistic` is infinite, `p` is 0 and Welch's `df` is NaN.
+        ``"test"``: `subtype` against `versus` by the `test` ``"student"`` (equal variances, as in the paper) or
+        ``"welch"``. `n` and `missing` count both. `statistic` and `standardised_difference`, the difference of the
+        means divided by the root of the mean of both variances (of shares, p (1 - p)), are positive if `subtype` has
+        the higher mean. `q` is p adjusted as by Benjamini and Hochberg over all tests of the same name. If either has
+        fewer than 2 observed values, or if all values of both are equal, the results are NaN and `significant` is
+        missing. If each has a single value and these differ, `statistic` is infinite, `p` is 0 and Welch's `df` is NaN.
 
-        ``"contrast"``: one row per feature, the test of all subtypes of at least `min_size` subjects at once: `test`
-        (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts in the frame. For two
-        subtypes it is Student's t, Welch's t or the Mann-Whitney test; for more, the analysis of variance, Welch's, or
-        the Kruskal-Wallis test. For counts of levels it is the chi-squared test, or Fisher's exact test if an expected
-        count is below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part. Subtypes
-        without spread are treated as for ``"test"``. If nothing can be tested, all results and `test` are missing.
+        ``"contrast"``: the test of all subtypes of at least `min_size` subjects at once, one row per feature: `test`
+        (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts. For two subtypes it
+        is Student's t, Welch's t or the Mann-Whitney test; for more, the analysis of variance, Welch's, or the
+        Kruskal-Wallis test. Counts of levels have the chi-squared test, or Fisher's exact test if an expected count is
+        below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part. All results are
+        missing if nothing can be tested.
 
         ``"effect"``: the effect size of `subtype` against `versus`, for every pair of subtypes, and for each subtype
-        against all other subjects (`versus` is 0). The others include subtypes below `min_size`, and must be at least
-        `min_size` together. `measure` is the name of the effect size, `estimate` its value, and `lower` and `upper` are
-        the ends of its 95% confidence interval. The functions of the effect sizes cite their sources.
+        against all other subjects (`versus` is 0; at least `min_size`, of subtypes of any size). `measure` is its name,
+        `estimate` its value, and `lower` and `upper` are the ends of its 95% confidence interval.
 
         =========================== ============================ ==================================================
         `measure`                   of                           estimate, and interval
@@ -147,18 +136,16 @@ def compare_subtypes(
                                     contrasted by rank           logit
         =========================== ============================ ==================================================
 
-        Effects are NaN if a side has fewer than 2 observed values. If the estimate is infinite, or if there is no
-        spread at all, there is no interval, except where one end of it is known.
+        Effects are NaN if either has fewer than 2 observed values. If the estimate is infinite, or if there is no
+        spread, there is no interval, except where one end of it is known.
 
         A feature with a `spike` or a `limit` has rows of both parts (`part`): the number of subjects at each point mass
         (``"spike"``; the `level` is the point mass), and summaries of the other values (``"rest"``), whose `missing`
-        counts those at a point mass too. It has one contrast, Fisher's combination of the test of the counts and of
-        that of the other values (by ranks unless `contrasts` or the schema says otherwise): given who is at a point
-        mass, both are independent where the feature does not depend on the subtypes.
+        counts those at a point mass too. Its contrast is Fisher's combination of the test of the counts and of that of
+        the other values (by ranks unless `contrasts` or the schema says otherwise).
 
-        `whole` is whether every observed value of the feature is a whole number; with this knowledge a reader can infer
-        counts from means. `suppressed` is whether numbers of the row were withheld because few subjects contribute to
-        them.
+        `whole` is whether every observed value is a whole number, so that counts can be inferred from means.
+        `suppressed` is whether numbers of the row were withheld because few subjects contribute to them.
 
     Raises
     ------
@@ -201,7 +188,7 @@ def compare_subtypes(
     compared = list(measures(part_measures(frame, schema)))
 
     found, places = np.unique(clusters, return_inverse=True)
-    subtypes = np.array([_ALL_SUBJECTS, *found + 1])
+    subtypes = np.array([ALL_SUBJECTS, *found + 1])
     groups = [np.arange(len(places)), *(np.flatnonzero(places == place) for place in range(len(found)))]
     # One (measures, groups) array for each column of SUMMARY; the reshape is needed if there are no measures.
     numbers = np.array([summarise(measure, groups) for measure in compared])
@@ -227,7 +214,7 @@ def compare_subtypes(
 
 
 def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
-    """Return the labels as int64 (N,), one for each row of `frame`; raise InputError if they are not."""
+    """Return the labels as int64 (N,); raise InputError if they are not one for each row of `frame`."""
     import pandas as pd
 
     if isinstance(labels, pd.Series) and not labels.index.equals(frame.index):
@@ -268,7 +255,7 @@ def _test_columns(
     pairs: NDArray[np.int64],
     significance_level: float,
 ) -> list[_Columns]:
-    """Return the columns of the tests, each (measures, pairs): first those of Student's t, then those of Welch's t."""
+    """Return the columns of the tests, each (measures, pairs): those of Student's t, then those of Welch's t."""
     a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
     spreads = (side.variance * np.where(is_share, 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
@@ -283,9 +270,8 @@ def _test_columns(
     blocks = []
     for test in (student, welch):
         result = test(a, b)
-        q = adjusted(result.p)
         significant = np.where(np.isnan(result.p), np.nan, result.p <= significance_level)
-        named = {"test": np.array(test.__name__), "q": q, "significant": significant}
+        named = {"test": np.array(test.__name__), "q": adjusted(result.p), "significant": significant}
         blocks.append(shared | result._asdict() | named)
     return blocks
 
@@ -315,17 +301,14 @@ def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
     repeats = columns["n"].shape[1]
     described: dict[str, list[Any]] = {
         "feature": [measure.feature.column for measure in compared],
-        "part": [measure.part for measure in compared],
         "label": [measure.feature.title for measure in compared],
-        "level": [measure.level for measure in compared],
         "minimum": [measure.scale[0] for measure in compared],
         "maximum": [measure.scale[1] for measure in compared],
         "whole": [measure.is_whole for measure in compared],
-        "step": [measure.step for measure in compared],
-        "scored": [measure.feature.scored for measure in compared],
-        "at_ends": [measure.at_ends for measure in compared],
     }
-    for name in ("section", "unit", "role", "likelihood"):
+    for name in ("part", "level", "step", "at_ends"):
+        described[name] = [getattr(measure, name) for measure in compared]
+    for name in ("scored", "section", "unit", "role", "likelihood"):
         described[name] = [getattr(measure.feature, name) for measure in compared]
     rows = {}
     for name, dtype in _DTYPES.items():

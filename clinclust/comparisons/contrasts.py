@@ -1,6 +1,6 @@
 """Contrasts: one test of whether the distribution of a feature differs between any of its groups.
 
-A group with fewer than two observed values (for counts: with none) takes no part. If fewer than two groups are left, or
+Groups with fewer than two observed values (for counts: with none) take no part. If fewer than two groups are left, or
 if all observed values are equal, every number is NaN and `Contrast.test` is empty. Groups without spread are treated as
 in `clinclust.comparisons.t_tests`.
 """
@@ -64,9 +64,8 @@ class Contrasted(NamedTuple):
 def contrasted(feature: Feature, column: pd.Series, chosen: ContrastKind | None = None) -> list[Contrasted]:
     """Return what is tested of a feature: its values or, if it has point masses, each of its two parts.
 
-    Whether a value is at a point mass is tested by counts. The other values are tested by ranks, or as the schema or
-    the caller says. If the feature does not depend on the groups, neither do the ranks of the other values given which
-    are at a point mass, so that both p are independent, and Fisher's combination of them (`combined`) holds its level.
+    Whether a value is at a point mass is tested by counts, the other values by ranks or as the schema or caller says.
+    If the feature does not depend on the groups, both p are independent, and Fisher's combination of them is valid.
     """
     if not feature.point_masses:
         values = feature.described(column)
@@ -95,11 +94,7 @@ def combined(contrasts: Sequence[Contrast]) -> Contrast:
 
 
 def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:
-    """Return the kind of contrast of a feature.
-
-    It is the one stated in the schema; otherwise ``"rank"``, if the feature is skewed and not counted by level; or else
-    the default of its likelihood.
-    """
+    """Return the contrast of the schema, else ``"rank"`` if skewed and not counted by level, else the plainest."""
     if feature.contrast is not None:
         return feature.contrast
     plainest = feature.traits.contrasts[0]
@@ -107,10 +102,7 @@ def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:
 
 
 def is_skewed(feature: Feature, values: Floats) -> bool:
-    """Return whether the median describes the feature better than the mean.
-
-    This is so if its likelihood is skewed, if it has a transform, or, for a gaussian feature, if |skewness| is above 1.
-    """
+    """Return whether the likelihood is skewed, there is a transform, or a gaussian feature has |skewness| above 1."""
     if feature.traits.is_skewed or feature.transform is not None:
         return True
     if not feature.traits.is_real:
@@ -125,24 +117,12 @@ def is_skewed(feature: Feature, values: Floats) -> bool:
 
 
 def contrast_of(values: Floats, groups: Groups, kind: ContrastKind) -> Contrast:
-    """Test whether the groups differ.
+    """Test whether groups (N,) of values (N,) differ; groups below 0 take no part.
 
-    Parameters
-    ----------
-    values : float64 (N,)
-        NaN = missing. For ``"counts"`` the levels 0, 1, ....
-    groups : int64 (N,)
-        The group of each subject; subjects with a group below 0 take no part.
-    kind : {"student", "welch", "rank", "counts"}
-        ``"student"``: means with one common variance (Student's t, one-way analysis of variance). ``"welch"``: means
-        with a variance for each group (Welch 1947, 1951). ``"rank"``: ranks (Mann-Whitney, Kruskal-Wallis).
-        ``"counts"``: counts of levels (chi-squared, or Fisher's exact test if an expected count is below 5; for tables
-        larger than two by two its p is simulated).
-
-    Returns
-    -------
-    Contrast
-        NaN where nothing can be tested.
+    ``"student"``: means with one common variance (Student's t, one-way analysis of variance). ``"welch"``: means with a
+    variance for each group (Welch 1947, 1951). ``"rank"``: ranks (Mann-Whitney, Kruskal-Wallis). ``"counts"``: counts
+    of levels 0, 1, ... (chi-squared, or Fisher's exact test if an expected count is below 5, simulated for tables
+    larger than two by two).
     """
     taking_part = (groups >= 0) & ~np.isnan(values)
     values, groups = values[taking_part], groups[taking_part]
@@ -170,7 +150,11 @@ def _of_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
         return Contrast(named, float(result.statistic), float(result.df), np.nan, float(result.p))
     if kind == "welch" and (groups.variance == 0.0).any():
         return _limit_of_welch(groups)
-    return _analysis_of_variance(groups, kind)
+    from statsmodels.stats.oneway import anova_generic
+
+    use, test = ("equal", "ANOVA") if kind == "student" else ("unequal", "Welch's ANOVA")
+    result = anova_generic(groups.mean, groups.variance, groups.n, use_var=use)
+    return Contrast(test, float(result.statistic), float(result.df_num), float(result.df_denom), float(result.pvalue))
 
 
 def _moments(part: Floats) -> tuple[float, float, float]:
@@ -181,21 +165,8 @@ def _moments(part: Floats) -> tuple[float, float, float]:
     return part.size, float(part.mean()), variance if 0.0 < variance < np.inf else np.nan
 
 
-def _analysis_of_variance(groups: Side, kind: ContrastKind) -> Contrast:
-    """Return the one-way analysis of variance, with one variance for all groups or Welch's (1951, Biometrika 38)."""
-    from statsmodels.stats.oneway import anova_generic
-
-    use, test = ("equal", "ANOVA") if kind == "student" else ("unequal", "Welch's ANOVA")
-    result = anova_generic(groups.mean, groups.variance, groups.n, use_var=use)
-    return Contrast(test, float(result.statistic), float(result.df_num), float(result.df_denom), float(result.pvalue))
-
-
 def _limit_of_welch(groups: Side) -> Contrast:
-    """Return Welch's analysis of variance (1951, Biometrika 38, 330-336) where some groups have no spread.
-
-    Such a group would have an infinite weight. The statistic is its limit as the variances of all such groups, equal to
-    each other, go to 0. If the means of such groups differ, it is infinite, as for two groups.
-    """
+    """Return the limit of Welch's analysis of variance as the equal variances of groups without spread go to 0."""
     from scipy.special import fdtrc
 
     n, mean, variance = groups
@@ -216,7 +187,7 @@ def _of_ranks(parts: list[Floats]) -> Contrast:
     from scipy.stats import kruskal, mannwhitneyu
 
     if len(parts) == 2:
-        # As in R, exact without ties and with fewer than 50 values on both sides; for a large side it takes minutes.
+        # As in R, exact without ties and with fewer than 50 values in both groups; otherwise it can take minutes.
         few = max(part.size for part in parts) < _ALWAYS_ASYMPTOTIC
         exact = few and np.unique(np.concatenate(parts)).size == sum(part.size for part in parts)
         statistic, p = mannwhitneyu(parts[0], parts[1], method="exact" if exact else "asymptotic")
@@ -244,11 +215,9 @@ def _of_counts(levels: Groups, groups: Groups) -> Contrast:
 
 
 def _simulated(table: Groups) -> float:
-    """Return the simulated p of Fisher's exact test.
+    """Return the share of random tables with the same margins, and the table itself, that are no more probable than it.
 
-    It is the share of tables that are no more probable than the observed one, among random tables with the same margins
-    and the observed one itself. scipy.stats.fisher_exact can simulate too, but fails if there are more subjects than
-    random cells.
+    scipy.stats.fisher_exact can simulate too, but fails if there are more subjects than random cells.
     """
     from scipy.special import gammaln
     from scipy.stats import random_table
@@ -261,7 +230,7 @@ def _simulated(table: Groups) -> float:
 
 
 def checked_choice(choice: Mapping[str, ContrastKind] | None, schema: FeatureSchema) -> Mapping[str, ContrastKind]:
-    """Return the chosen contrasts by feature name; raise a ValueError that lists all that cannot be used."""
+    """Return the chosen contrasts by feature name; raise an InputError that lists all that cannot be used."""
     if choice is None:
         return {}
     if not isinstance(choice, Mapping):

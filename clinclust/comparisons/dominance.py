@@ -1,4 +1,4 @@
-"""Columns that nearly are the partition: subtypes of which somebody would say "these are the men"."""
+"""Columns that nearly are the partition: subtypes that are, for example, the men and the women."""
 
 from __future__ import annotations
 
@@ -26,17 +26,10 @@ Ints = NDArray[np.int64]
 
 
 class ColumnEvidence:
-    """The log predictives of a column in every subtype, relative to all subjects.
+    """The log predictives of a column in every subtype, relative to all subjects; levels (N,) from 0, -1 = missing.
 
     For a subject at level l, ln(p(l | k) / p(l)), where p(l | k) = (n_lk + p(l)) / (n_k + 1) and all counts are without
-    the subject itself (leave one out), so that many levels do not tell more than few. A missing value tells nothing.
-
-    Parameters
-    ----------
-    levels : int64 (N,)
-        Level of each subject, from 0; -1 where it is missing.
-    labels : int64 (N,)
-        Subtype of each subject, 0 to K - 1.
+    the subject itself, so that many levels are not more informative than few. A missing value has 0.
     """
 
     def __init__(self, levels: Ints, labels: Ints) -> None:
@@ -58,7 +51,7 @@ class ColumnEvidence:
         share = (observed.sum(axis=1) - 1)[:, None, None] / max(int(observed.sum()) - 1, 1)
         inside = np.maximum(observed[:, None, :] - itself, 0.0)
         of_all = np.maximum(observed.sum(axis=0) - itself, 0.0)
-        # A level that nobody else has tells nothing.
+        # A level that no other subject has is uninformative.
         known = np.where(share > 0, share, 1.0)
         found[:-1] = np.where(share > 0, np.log((inside + known) / ((of_all + 1.0) * known)), 0.0)
         return found
@@ -84,14 +77,7 @@ class ColumnEvidence:
 
 
 def named_together(log_ratios: Floats, labels: Ints) -> Ints:
-    """Return what `ColumnEvidence.named` is of several columns, taken for independent inside the subtypes.
-
-    Parameters
-    ----------
-    log_ratios : float64 (N, K)
-        The sum of `ColumnEvidence.of_subjects`.
-    labels : int64 (N,)
-    """
+    """Return `ColumnEvidence.named` of columns, independent inside subtypes, from the sum of their `of_subjects`."""
     n_subtypes = log_ratios.shape[1]
     named = (_log_prior(np.bincount(labels, minlength=n_subtypes))[labels] + log_ratios).argmax(axis=1)
     return np.bincount(labels * n_subtypes + named, minlength=n_subtypes**2).reshape(n_subtypes, n_subtypes)
@@ -105,15 +91,13 @@ def _log_prior(sizes: Ints) -> Floats:
 NEARLY = 0.8
 """The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions.
 
-Of 2,370 columns of noise in partitions of 60 to 500 subjects, none avoided more than 0.41; a yes/no column that five
-measurements follow by 1.3, 1.6 and 2 standard deviations avoids 0.85, 0.92 and 0.97 of the errors in their subtypes."""
+Of 2,370 columns of noise, none avoided more than 0.41; a yes/no column that five measurements follow by 1.3, 1.6 and 2
+standard deviations avoids 0.85, 0.92 and 0.97 of the errors in their subtypes.
+"""
 _STANDARD_ERRORS = 2.0
-"""By how many standard errors a feature makes fewer errors than all others together.
-
-Of 1,280 partitions of 60 to 1,000 subjects that differ alike in three to twelve features, 2 then are called
-one feature and 6 two, all of them among the 320 with three features."""
+"""By how many standard errors a feature makes fewer errors than all others together."""
 _PAIRED = 8
-"""The features that are tried in pairs: those that tell the most alone."""
+"""The most informative features are tried in pairs."""
 _COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
 _COLUMNS += ["named_right", "largest", "explained", "others", "part"]
 
@@ -123,34 +107,34 @@ def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of which one alone, or two together, nearly are the partition or a division of it.
 
     A column names the subtype of each subject from its level (of numbers and dates: one of at most 32 intervals) and
-    the subtypes of all other subjects at it. It is nearly the partition if it avoids four fifths of the errors that
-    calling everybody the largest subtype makes: Goodman and Kruskal's lambda (1954, Journal of the American Statistical
+    the subtypes of all other subjects at it. It is nearly the partition if it avoids four fifths of the errors of
+    calling every subject the largest subtype: Goodman and Kruskal's lambda (1954, Journal of the American Statistical
     Association 49, 732-764), with each subject left out. Subtypes may be united: a partition of each sex in the same
     two subtypes is divided by sex. Whether a value is missing counts as such a column.
 
-    Subtypes that are more than one column differ in several features. A feature that was clustered on is therefore
-    returned only if it names subtypes better, by two standard errors, than all other features together. Where no
-    feature is nearly the partition, the best pair is returned that is, if the others together avoid less than a fifth
-    of the errors; where there is no such pair, the features of divisions.
-    Features are taken for independent inside subtypes, as the model takes them.
+    Subtypes that are more than one column differ in several features. A clustered feature is therefore returned only if
+    it names subtypes better, by two standard errors, than all other features together. Where no feature is nearly the
+    partition, the best pair is returned that is, if the others together avoid less than a fifth of the errors; where
+    there is no such pair, the features of divisions. Features are taken for independent inside subtypes, as in the
+    model.
 
     Parameters
     ----------
     model : SubtypeModel
         A fitted `MAPDP`, a `Partition`, or another partition.
     frame : DataFrame, N rows
-        The cohort of the fit. Columns that the schema ignores, such as dates, are looked at too.
+        The cohort of the fit, with the columns that the schema ignores, such as dates.
 
     Returns
     -------
     DataFrame
-        One row for each column or pair, those that tell most first; no row if there is none. `column`, and `second` of
-        a pair; `told_by`: ``"value"``, or ``"missing"`` if it matters whether there is one; `role` (that of an
-        unnamed column is ``"ignore"``); `alike`: how many further columns are missing in the same subjects; `groups`:
-        the subtypes, from 1, that the column tells apart, a tuple for each group; `named_right` and `largest`: the
-        share of the subjects that it gives to the right group, and that of the largest group; `explained`: lambda;
-        `others`: lambda of all other clustered features together, NaN of columns that were not clustered on; `part`: a
-        condition (see `read_cohort`) that keeps the largest part of such a column, None if it has no levels.
+        One row for each column or pair, by decreasing `explained`. `column`, and `second` of a pair; `told_by`:
+        ``"value"``, or ``"missing"`` if it matters whether there is one; `role` (that of an unnamed column is
+        ``"ignore"``); `alike`: how many further columns are missing in the same subjects; `groups`: the subtypes, from
+        1, that the column distinguishes, a tuple for each group; `named_right` and `largest`: the share of the subjects
+        that it gives to the right group, and that of the largest group; `explained`: lambda; `others`: lambda of all
+        other clustered features together, NaN of columns that were not clustered on; `part`: a condition (see
+        `read_cohort`) that keeps the largest part of such a column, None if it has no levels.
 
     Raises
     ------
@@ -204,24 +188,22 @@ def _about(column: CohortColumn, **more: Any) -> dict[str, Any]:
 def _of_features(columns: list[CohortColumn], labels: Ints) -> list[dict[str, Any]]:
     """Return the features that alone are nearly the partition; or else the best pair; or else those of a division."""
     features = {column.name: (column, ColumnEvidence(column.levels, labels)) for column in columns}
-    telling = {name: evidence for name, (_, evidence) in features.items() if evidence.information > 0}
-    if len(columns) < 2 or not telling:
+    informative = {name: evidence for name, (_, evidence) in features.items() if evidence.information > 0}
+    if len(columns) < 2 or not informative:
         return []
-    together = np.sum([evidence.of_subjects for evidence in telling.values()], axis=0)
+    together = np.sum([evidence.of_subjects for evidence in informative.values()], axis=0)
 
     def row(groups: Ints, *names: str) -> dict[str, Any]:
-        these = np.sum([telling[name].of_subjects for name in names], axis=0)
-        about = _about(features[names[0]][0], second=names[1] if len(names) > 1 else None, told_by="value")
-        return (
-            about
-            | {"part": features[names[0]][0].part}
-            | _told(groups, labels, named_together(these, labels), named_together(together - these, labels))
-        )
+        these = np.sum([informative[name].of_subjects for name in names], axis=0)
+        column, second = features[names[0]][0], names[1] if len(names) > 1 else None
+        by_others = named_together(together - these, labels)
+        about = _about(column, second=second, told_by="value", part=column.part)
+        return about | _explained(groups, labels, named_together(these, labels), by_others)
 
-    alone = [row(groups, name) for name, evidence in telling.items() for groups in _divisions(evidence.named)]
+    alone = [row(groups, name) for name, evidence in informative.items() for groups in _divisions(evidence.named)]
     alone = [one for one in alone if one["is_better"]]
     whole = [one for one in alone if len(one["groups"]) == labels.max() + 1]
-    most = sorted(telling, key=lambda name: -telling[name].information)[: _PAIRED if len(columns) > 2 else 0]
+    most = sorted(informative, key=lambda name: -informative[name].information)[: _PAIRED if len(columns) > 2 else 0]
     pairs = [row(np.arange(labels.max() + 1), *pair) for pair in combinations(most, 2) if not whole]
     pairs = [pair for pair in pairs if pair["explained"] >= NEARLY and pair["others"] < 1 - NEARLY]
     return whole or sorted(pairs, key=lambda pair: -pair["explained"])[:1] or alone
@@ -230,17 +212,11 @@ def _of_features(columns: list[CohortColumn], labels: Ints) -> list[dict[str, An
 def _of_column(levels: Ints, labels: Ints, about: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a row if a column that was not clustered on is nearly the partition, or a division of it."""
     named = ColumnEvidence(levels, labels).named
-    return [about | _told(groups, labels, named) for groups in _divisions(named)][:1]
+    return [about | _explained(groups, labels, named) for groups in _divisions(named)][:1]
 
 
 def _divisions(named: Ints) -> Iterator[Ints]:
-    """Yield the group of each subtype, int64 (K,), in the partition and a division of it, if the column is nearly it.
-
-    Parameters
-    ----------
-    named : int64 (K, K)
-        From `ColumnEvidence.named`.
-    """
+    """Yield the group of each subtype in the partition and in a division of it, if the column nearly is that one."""
     united = named.argmax(axis=1)  # the subtype that the column most often names for each
     united = united[united]
     for groups in (np.arange(len(named)), *([united] if np.unique(united).size < len(named) else [])):
@@ -255,9 +231,9 @@ def _errors(groups: Ints, named: Ints) -> tuple[int, int]:
     return int(named[groups[:, None] != groups[None, :]].sum()), int(sizes.sum() - sizes.max())
 
 
-def _told(groups: Ints, labels: Ints, named: Ints, by_others: Ints | None = None) -> dict[str, Any]:
+def _explained(groups: Ints, labels: Ints, named: Ints, by_others: Ints | None = None) -> dict[str, Any]:
     n_wrong, n_guessed = _errors(groups, named)
-    told: dict[str, Any] = {
+    found: dict[str, Any] = {
         "groups": tuple(tuple((np.flatnonzero(groups == group) + 1).tolist()) for group in dict.fromkeys(groups)),
         "named_right": 1 - n_wrong / labels.size,
         "largest": 1 - n_guessed / labels.size,
@@ -265,13 +241,13 @@ def _told(groups: Ints, labels: Ints, named: Ints, by_others: Ints | None = None
     }
     if by_others is not None:
         n_others = _errors(groups, by_others)[0]
-        told["others"] = 1 - n_others / n_guessed
-        told["is_better"] = n_others - n_wrong > _STANDARD_ERRORS * np.sqrt(n_others + n_wrong)
-    return told
+        found["others"] = 1 - n_others / n_guessed
+        found["is_better"] = n_others - n_wrong > _STANDARD_ERRORS * np.sqrt(n_others + n_wrong)
+    return found
 
 
 def _missing_alike(columns: list[CohortColumn]) -> list[list[CohortColumn]]:
-    """Return the columns that are missing in the same subjects, together; those that are complete are left out."""
+    """Return groups of columns that are missing in the same subjects, without those that are complete."""
     alike: dict[bytes, list[CohortColumn]] = {}
     for column in columns:
         if 0 < column.known.sum() < column.known.size:

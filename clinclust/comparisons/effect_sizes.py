@@ -1,7 +1,6 @@
 """Effect sizes with 95% intervals, for each pair of subtypes and for each subtype against all other subjects.
 
-Those of means allow unequal variances; those of shares remain valid for shares of 0 and 1; the probability of
-superiority depends only on ranks. Two sides are given by their moments (`Side`); of a share, its variance is not used.
+Both groups are given by their moments (`Side`); of a share, its variance is not used.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363
 
 
 def t_quantile(df: Floats) -> Floats:
-    """Return the 0.975 quantile of Student's t distribution, of the shape of `df`."""
+    """Return the 0.975 quantile of Student's t distribution."""
     from scipy.special import stdtrit
 
     return np.asarray(stdtrit(df, 0.975), dtype=np.float64)
@@ -48,8 +47,7 @@ def standardised_mean(a: Side, b: Side) -> Effect:
 
         d^2 (v_a^2 / f_a + v_b^2 / f_b) / (8 s^4) + v_a / (s^2 f_a) + v_b / (s^2 f_b),    f = n - 1
 
-    (Bonett 2008, Psychological Methods 13, 99-109, with the contrast 1, -1). It follows from the delta method, in which
-    an estimated variance v has variance 2 v^2 / f.
+    (Bonett 2008, Psychological Methods 13, 99-109, with the contrast 1, -1).
     """
     estimate = standardised_difference(a.mean, b.mean, a.variance, b.variance)
     with np.errstate(all="ignore"):
@@ -72,14 +70,10 @@ def mean_difference(a: Side, b: Side) -> Effect:
 def ratio_of_means(a: Side, b: Side) -> Effect:
     """Return the ratio of the means of values that are 0 or greater, with its interval.
 
-    For counts in periods of equal length it is a rate ratio. The interval is symmetric in the logarithm, with the
-    robust variance v_a / (n_a m_a^2) + v_b / (n_b m_b^2): the sandwich (HC2) variance of a Poisson regression with the
-    side as covariate. It does not assume a Poisson distribution, because clinical counts vary more. The quantile is
-    that of Student's t with Satterthwaite's degrees of freedom.
-
-    If all values of one side are 0, that variance does not exist. The interval of the mean of this side is then 0 to
-    -ln(0.025) / n (the exact Poisson interval), that of the other mean is as above, and the two are combined as in
-    Donner and Zou (2012, Statistical Methods in Medical Research 21, 347-359, eq. 9).
+    The interval is symmetric in the logarithm, with the robust variance v_a / (n_a m_a^2) + v_b / (n_b m_b^2), the
+    sandwich (HC2) variance of a Poisson regression, and Satterthwaite's degrees of freedom: clinical counts vary more
+    than Poisson. If all values of one group are 0, the interval of its mean is 0 to -ln(0.025) / n (exact Poisson), and
+    both are combined as in Donner and Zou (2012, Statistical Methods in Medical Research 21, 347-359, eq. 9).
     """
     with np.errstate(all="ignore"):
         estimate = a.mean / b.mean
@@ -112,14 +106,10 @@ _HALVINGS = 80  # enough halvings to find the upper limit to the last bit of a f
 
 
 def standardised_share(a: Side, b: Side) -> Effect:
-    """Return the difference d of the shares divided by s, the root of the mean of both p (1 - p), with its interval.
+    """Return the difference of the shares divided by the root of the mean of both p (1 - p), with its interval.
 
-    The interval is computed as that of `risk_difference`, by the recovery of variances (Zou and Donner 2008, Statistics
-    in Medicine 27, 1693-1702). The effect size increases with the first share and decreases with the second. Each share
-    in turn is moved to its Wilson limit; the distance of an end from the estimate is the root of the sum of squares of
-    the two changes. In large samples this agrees with the delta method, whose variance is the sum over both sides of
-    (1 / s -+ d (1 - 2 p) / (4 s^2))^2 p (1 - p) / n (minus for the first side, plus for the second). In small samples
-    and for rare levels, the intervals of the delta method are much too short.
+    The interval is by the recovery of variances from Wilson's limits, as that of `risk_difference` (Zou and Donner
+    2008, Statistics in Medicine 27, 1693-1702); those of the delta method are much too short for rare levels.
     """
     return _recovered(_standardised, a, b)
 
@@ -151,13 +141,9 @@ def _recovered(size: Callable[[Floats, Floats], Floats], a: Side, b: Side) -> Ef
 def odds_ratio(a: Side, b: Side) -> Effect:
     """Return the odds ratio, with its score interval: the odds ratios that the chi-squared test does not reject.
 
-    The interval is that of Cornfield (1956), without continuity correction. It excludes 1 exactly if Pearson's
-    chi-squared test of the two by two table has p below 0.05. If a cell is empty, the estimate is 0 with a finite
-    upper limit, or infinite with a positive lower limit. If no subject or every subject has the level, all results are
-    NaN.
-
-    The odds ratio is used, not the risk ratio, because it is symmetric: swapping yes and no, or the two sides, only
-    inverts it.
+    The interval is that of Cornfield (1956), without continuity correction. If a cell is empty, the estimate is 0 with
+    a finite upper limit, or infinite with a positive lower limit. If no subject or every subject has the level, all
+    results are NaN.
     """
     yes_a, yes_b = np.rint(a.mean * a.n), np.rint(b.mean * b.n)
     no_a, no_b = a.n - yes_a, b.n - yes_b
@@ -179,11 +165,10 @@ def _wilson(side: Side) -> tuple[Floats, Floats]:
 
 
 def _upper(yes_a: Floats, no_a: Floats, yes_b: Floats, no_b: Floats) -> Floats:
-    """Return the upper limit of the odds ratio.
+    """Return the upper limit of the odds ratio, by bisection.
 
-    The limit is the odds ratio of the table with the same margins whose cells differ from the observed ones by `shift`
-    subjects, where chi-squared(shift) = shift^2 * (sum of 1 / cells) = 1.96^2. The shift is found by bisection, because
-    chi-squared increases with it.
+    It is that of the table with the same margins whose cells differ by `shift` subjects, where chi-squared(shift) =
+    shift^2 * (sum of 1 / cells) = 1.96^2.
     """
     near, far = np.zeros(yes_a.shape), np.minimum(no_a, yes_b)
     for _ in range(_HALVINGS):
@@ -201,26 +186,13 @@ _LEAST_OBSERVED = 2
 
 
 def superiority(values: Floats, groups: Groups, comparisons: Groups) -> Effect:
-    """Return P(a > b) + P(a = b) / 2 for the values a and b of a random subject of each side, with its interval.
+    """Return P(a > b) + P(a = b) / 2 for random subjects of both groups, with its interval; each part has shape (C,).
 
     The interval is symmetric in the logit, with the variance and degrees of freedom of Brunner and Munzel (2000,
-    Biometrical Journal 42, 17-25). They allow for ties and for different shapes of the two distributions. If every
-    value of one side lies above every value of the other, that variance is 0; the end of the interval that is not 0 or
-    1 is then that of Newcombe (2006, Statistics in Medicine 25, 559-573, method 5).
-
-    Parameters
-    ----------
-    values : float64 (N,)
-        NaN = missing.
-    groups : int64 (N,)
-        The group of each subject, 0, 1, ..., G - 1.
-    comparisons : int64 (C, 2)
-        The two sides of each comparison: a group g, or g + G for all subjects outside group g.
-
-    Returns
-    -------
-    Effect
-        Each part has shape (C,). NaN where a side has fewer than two observed values, or where all values are equal.
+    Biometrical Journal 42, 17-25). If every value of one group is above every value of the other, that variance is 0;
+    the end of the interval that is not 0 or 1 is then that of Newcombe (2006, Statistics in Medicine 25, 559-573,
+    method 5). `groups` is 0 to G - 1, (N,); each of the comparisons (C, 2) has a group g, or g + G for all subjects
+    outside g.
     """
     observed = ~np.isnan(values)
     levels, level = np.unique(values[observed], return_inverse=True)
@@ -229,23 +201,23 @@ def superiority(values: Floats, groups: Groups, comparisons: Groups) -> Effect:
     counts = cells.reshape(n_groups, levels.size).astype(np.float64)
     # The number of values of each group below each distinct value; ties count one half.
     below = counts.cumsum(axis=1) - counts / 2
-    everybody, below_everybody = counts.sum(axis=0), below.sum(axis=0)
+    total, total_below = counts.sum(axis=0), below.sum(axis=0)
 
     def side(number: int) -> tuple[Floats, Floats]:
         if number < n_groups:
             return counts[number], below[number]
-        return everybody - counts[number - n_groups], below_everybody - below[number - n_groups]
+        return total - counts[number - n_groups], total_below - below[number - n_groups]
 
     moments = [_moments(*side(a), *side(b)) for a, b in comparisons.tolist()]
     return _interval(*np.array(moments, dtype=np.float64).reshape(-1, 6).T)
 
 
 def _moments(count_a: Floats, below_a: Floats, count_b: Floats, below_b: Floats) -> tuple[float, ...]:
-    """Return the estimate, that of the sides swapped, the squared errors of both and the numbers of observed values."""
+    """Return the estimate, that of b > a, the squared errors of both and the numbers of observed values."""
     n_a, n_b = count_a.sum(), count_b.sum()
     if min(n_a, n_b) < _LEAST_OBSERVED:
         return (np.nan, np.nan, np.nan, np.nan, n_a, n_b)
-    # The share of the other side below each value: its mean is the estimate, its variance gives the squared error.
+    # The share of the other group below each value: its mean is the estimate, its variance gives the squared error.
     share_a, share_b = below_b / n_b, below_a / n_a
     estimate, other = count_a @ share_a / n_a, count_b @ share_b / n_b
     error_a = count_a @ (share_a - estimate) ** 2 / (n_a - 1) / n_a
@@ -277,11 +249,7 @@ def _end_where_separate(n_a: float, n_b: float) -> float:
     return float(brentq(excess, 0.0, 1.0, xtol=1e-16, rtol=1e-15))
 
 
-_OF_SHARES = {
-    "standardised_difference": standardised_share,
-    "difference": risk_difference,
-    "ratio": odds_ratio,
-}
+_OF_SHARES = {"standardised_difference": standardised_share, "difference": risk_difference, "ratio": odds_ratio}
 _OF_MEANS = {"standardised_difference": standardised_mean, "difference": mean_difference}
 _OF_RATES = {"standardised_difference": standardised_mean, "ratio": ratio_of_means}
 _EFFECTS = {"shares": _OF_SHARES, "means": _OF_MEANS, "rates": _OF_RATES}
@@ -297,19 +265,9 @@ def effects(
 ) -> Iterator[tuple[list[Measure], dict[str, NDArray[Any]]]]:
     """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
 
-    Parameters
-    ----------
-    compared : list of Measure
-    summary : dict of float64 (measures, 1 + G)
-        Summaries (see `SUMMARY`) of all subjects, then of each of the G groups.
-    groups : int64 (N,)
-        The group of each subject, 0, 1, ..., G - 1.
-    subtypes : int64 (G,)
-        The number of the subtype that each group is.
-    min_size : int
-        Sides with fewer subjects, observed or not, are not compared.
-    ranked : set of str
-        Names of the features that also have the probability of superiority.
+    `summary` has those (measures, 1 + G) of all subjects, then of each group; `groups` is 0 to G - 1, (N,), and
+    `subtypes` the number of each, (G,). Features in `ranked` have the probability of superiority too. At least
+    `min_size` subjects, observed or not, are compared.
     """
     sizes = np.bincount(groups, minlength=subtypes.size)
     comparisons = _comparisons(sizes, min_size)

@@ -18,7 +18,7 @@ __all__ = ["ALL_SUBJECTS", "WITHHELD", "ComparisonsFrame", "Level", "Record", "i
 ALL_SUBJECTS = 0
 """The number for all subjects in the column `subtype`, and for all other subjects in `versus`."""
 WITHHELD = "[c]"
-"""The sign (confidential) that replaces what is withheld, which is about few subjects."""
+"""The sign (confidential) that replaces withheld numbers."""
 
 Record: TypeAlias = dict[str, Any]
 Level: TypeAlias = str | None
@@ -38,37 +38,22 @@ def is_suppressed(record: Record) -> bool:
 
 
 class ComparisonsFrame:
-    """The rows of a comparisons frame by name; each kind of row is read at its first use.
-
-    All code that reads such a frame uses this class: reports, the subtype table, figures, and the suppression of small
-    counts.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        From `clinclust.compare_subtypes`.
-    """
+    """The rows of a frame of `compare_subtypes` by name; each kind of row is read at its first use."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self.frame = frame
         self._rows: dict[str, list[Record]] = {}
 
     def rows(self, kind: str) -> list[Record]:
-        """Return the rows of one kind, in order; `place` is the row number in the frame, a missing level is None.
-
-        They are shared, so nobody may change them.
-        """
+        """Return the rows of one kind, shared and in order; `place` is the row in the frame, and no level is None."""
         if kind not in self._rows:
-            self._rows[kind] = self._read(kind)
+            is_kind = (self.frame["kind"] == kind).to_numpy(dtype=bool)
+            records = self.frame[is_kind].to_dict("records")
+            self._rows[kind] = [
+                {**record, "level": record["level"] if isinstance(record["level"], str) else None, "place": place}  # type: ignore[dict-item]
+                for record, place in zip(records, is_kind.nonzero()[0].tolist(), strict=True)
+            ]
         return self._rows[kind]
-
-    def _read(self, kind: str) -> list[Record]:
-        is_kind = (self.frame["kind"] == kind).to_numpy(dtype=bool)
-        records = self.frame[is_kind].to_dict("records")
-        return [
-            {**record, "level": record["level"] if isinstance(record["level"], str) else None, "place": place}  # type: ignore[dict-item]
-            for record, place in zip(records, is_kind.nonzero()[0].tolist(), strict=True)
-        ]
 
     @cached_property
     def summaries(self) -> dict[str, dict[Level, dict[int, Record]]]:
@@ -118,10 +103,9 @@ class ComparisonsFrame:
 
     @cached_property
     def sizes(self) -> dict[int, int | None]:
-        """The number of subjects in each subtype (0 = all subjects).
+        """The number of subjects in each subtype (0 = all subjects); None if n or missing of every feature is withheld.
 
-        It is None if it cannot be computed, because n or missing of every feature is withheld. Sizes that were rounded
-        stand in a column of their own, because rounded n and missing need not add up to them.
+        Rounded sizes have a column of their own, because rounded n and missing need not add up to them.
         """
         if self.is_rounded:
             rows = next(iter(next(iter(self.summaries.values())).values()))

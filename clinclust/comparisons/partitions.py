@@ -1,4 +1,4 @@
-"""How far two partitions of the same subjects agree: the measures of the field, from one contingency table."""
+"""How far two partitions of the same subjects agree, from their contingency table."""
 
 from __future__ import annotations
 
@@ -44,22 +44,22 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
     Returns
     -------
     Series
-        - adjusted_rand: Hubert and Arabie (1985, Journal of Classification 2, 193-218). With a the index, and E its
-          mean over partitions of the same sizes, (a - E) / ((2 a + b + c) / 2 - E). 1: equal; 0: as by chance.
+        - adjusted_rand: (a - E) / ((2 a + b + c) / 2 - E), with E the mean of a over partitions of the same sizes
+          (Hubert and Arabie 1985, Journal of Classification 2, 193-218). 1: equal; 0: as by chance.
         - adjusted_rand_morey_agresti: the same with sums of squares in the place of pairs (Morey and Agresti 1984,
           Educational and Psychological Measurement 44, 33-37), slightly above 0 by chance.
         - rand: (a + d) / M. jaccard: a / (a + b + c).
         - fowlkes_mallows: a / sqrt((a + b)(a + c)) (Fowlkes and Mallows 1983, Journal of the American Statistical
           Association 78, 553-569). Some studies print a square in the place of the root.
-        - mutual_information: I. normalised_mutual_information: 2 I / (H1 + H2). normalised_mutual_information_max:
-          I / max(H1, H2). adjusted_mutual_information: (I - E[I]) / ((H1 + H2) / 2 - E[I]), where E[I] is the mean over
+        - mutual_information: I. normalised_mutual_information: 2 I / (H1 + H2). normalised_mutual_information_max: I /
+          max(H1, H2). adjusted_mutual_information: (I - E[I]) / ((H1 + H2) / 2 - E[I]), where E[I] is the mean over
           partitions of the same sizes (Vinh, Epps and Bailey 2010, Journal of Machine Learning Research 11, 2837-2854).
-        - variation_of_information: H1 + H2 - 2 I, in nats: 0 = equal; a distance (Meila 2007, Journal of Multivariate
-          Analysis 98, 873-895).
+        - variation_of_information: H1 + H2 - 2 I, in nats; a distance (Meila 2007, Journal of Multivariate Analysis 98,
+          873-895).
         - n_first, n_second: the numbers of clusters. n_subjects.
 
-        Two partitions that are equal have 1 in all but the mutual and the variation of information, also if both are
-        one cluster, or nothing but single subjects.
+        Equal partitions have 1 in all but the mutual and the variation of information, also if both are one cluster, or
+        nothing but single subjects.
 
     Raises
     ------
@@ -115,7 +115,6 @@ def _squares(counts: Counts) -> int:
 
 
 def _of_pairs(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
-    """Return the measures that count pairs of subjects."""
     n = int(first.sum())
     together, in_first, in_second, everything = _pairs(cells), _pairs(first), _pairs(second), n * (n - 1) // 2
     in_either = in_first + in_second - together
@@ -137,12 +136,11 @@ def _by_root(together: int, in_first: int, in_second: int) -> float:
 
 
 def _adjusted(index: float, by_chance: float, highest: float) -> float:
-    """Return an index that is adjusted for chance; 1 where it can have only one value, which equal partitions have."""
+    """Return an index adjusted for chance; 1 where it has one possible value, which equal partitions have."""
     return 1.0 if highest <= by_chance else float((index - by_chance) / (highest - by_chance))
 
 
 def _of_information(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
-    """Return the measures of the information that one partition has about the other, in nats."""
     of_first, of_second = _entropy(first), _entropy(second)
     shared = max(of_first + of_second - _entropy(cells), 0.0)
     mean, largest = (of_first + of_second) / 2.0, max(of_first, of_second)
@@ -164,16 +162,13 @@ def _adjusted_information(shared: float, by_chance: float, mean: float) -> float
 
 
 def _entropy(counts: Counts) -> float:
-    """Return the entropy of shares n_i / N in nats: ln N - sum of n_i ln n_i / N."""
+    """Return ln N - sum of n_i ln n_i / N, in nats."""
     n = float(counts.sum())
     return max(float(np.log(n) - (counts * np.log(counts)).sum() / n), 0.0)
 
 
 def _expected(first: Counts, second: Counts) -> float:
-    """Return the mean mutual information of partitions with these sizes, in nats (Vinh, Epps and Bailey 2010, eq. 24).
-
-    Given the sizes, the number of subjects in a cell is hypergeometric.
-    """
+    """Return the mean mutual information of partitions of these sizes, in nats (Vinh, Epps and Bailey 2010, eq. 24)."""
     from scipy.special import gammaln
 
     n = int(first.sum())

@@ -36,13 +36,10 @@ class Measure:
 
     Attributes
     ----------
-    feature : Feature
-        The feature that is compared.
     level : str or None
         The level whose share is compared, for Bernoulli and categorical features; otherwise None.
     scores : ndarray, shape (N,)
-        The feature as numbers for a reader (`Feature.described`). If there is a level: 1 for subjects with this level,
-        0 for others. NaN where missing.
+        `Feature.described`, or 1 for subjects with the level and 0 for others; NaN = missing.
     """
 
     feature: Feature
@@ -76,13 +73,13 @@ class Measure:
 
     @property
     def is_whole(self) -> bool:
-        """Whether every observed value is a whole number; this does not depend on the likelihood."""
+        """Whether every observed value is a whole number, whatever the likelihood."""
         observed = self.scores[~np.isnan(self.scores)]
         return bool((observed == np.floor(observed)).all())
 
     @property
     def centre(self) -> float:
-        """An observed value of a feature whose values may all lie far from 0 (gaussian); 0 for other features."""
+        """An observed value of a gaussian feature, whose values may all be far from 0; 0 for other features."""
         observed = self.scores[~np.isnan(self.scores)] if self.feature.traits.is_real else self.scores[:0]
         return float(observed[0]) if observed.size else 0.0
 
@@ -104,11 +101,7 @@ def part_measures(frame: pd.DataFrame, schema: FeatureSchema) -> Iterator[Measur
 
 
 def measures(features: Iterable[Measure]) -> Iterator[Measure]:
-    """Yield the measures to average, from those of `part_measures`.
-
-    A categorical feature gives one measure per level, like "Resting tremor (absent)" in Table 3 of the paper. A
-    Bernoulli feature gives the measure of its second level. Any other feature gives one measure without a level.
-    """
+    """Yield a measure for each level of categorical, for the second level of Bernoulli, and for each other feature."""
     for whole in features:
         feature, scores = whole.feature, whole.scores
         if feature.traits.is_nominal:
@@ -120,20 +113,10 @@ def measures(features: Iterable[Measure]) -> Iterator[Measure]:
 
 
 def summarise(measure: Measure, groups: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
-    """Return summaries of the values of `measure` in each group of rows.
+    """Return the summaries, (groups, 8) with the columns of `SUMMARY`, of the values in each group of row numbers.
 
-    Parameters
-    ----------
-    measure : Measure
-    groups : sequence of ndarray
-        The row numbers of each group.
-
-    Returns
-    -------
-    ndarray, shape (number of groups, 8)
-        The columns are those of `SUMMARY`. The deviation is the mean minus `measure.centre`; the difference of two
-        deviations avoids the rounding of two large means. The variance has denominator n - 1 and is NaN if a float64
-        cannot hold it. Quartiles are interpolated linearly.
+    The deviation is the mean minus `measure.centre`, so that differences of large means lose no digits. The variance
+    has denominator n - 1 and is NaN if a float64 cannot hold it. Quartiles are interpolated linearly.
     """
     centre = measure.centre
     return np.array([_summary(measure.scores[rows], centre) for rows in groups])
@@ -170,14 +153,5 @@ def decimals_for(spread: float) -> int:
 
 
 def decimals_of_mean(spreads: Iterable[float], *, is_scored: bool) -> int:
-    """Return the number of decimals of the mean and the SD of a feature, which is the same in every group.
-
-    Parameters
-    ----------
-    spreads : iterable of float
-        The SD of all subjects, then of each subtype; NaN where it does not exist or is withheld. The first finite one
-        determines the decimals.
-    is_scored : bool
-        Whether the mean is a share or the mean of an ordered scale; these have 2 decimals.
-    """
+    """Return the decimals of mean and SD in every group: 2 for shares and scores, else by the first finite spread."""
     return 2 if is_scored else decimals_for(next((spread for spread in spreads if math.isfinite(spread)), math.nan))

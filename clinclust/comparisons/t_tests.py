@@ -1,9 +1,9 @@
 """Two-sample t-tests and standardised differences from means, variances and counts, elementwise on arrays.
 
-The textbooks do not treat two sides that both have no spread. If their means are equal, nothing can be tested and every
-result is NaN. If their means differ, the results are the limits for a spread that goes to 0: the statistic and the
-standardised difference are infinite and p is 0 (as in SciPy; R raises an error). A feature that separates two subtypes
-perfectly therefore remains in the report.
+If neither group has spread, nothing can be tested where their means are equal, and every result is NaN. Where these
+differ, the results are the limits for a spread that goes to 0: the statistic and the standardised difference are
+infinite and p is 0 (as in SciPy; R raises an error), so that a feature that separates two subtypes perfectly is
+reported.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Side(NamedTuple):
-    """One side of a comparison: numbers of observed values, means, variances (denominator n - 1), all of one shape."""
+    """One group of a comparison: numbers of observed values, means, variances (denominator n - 1), all of one shape."""
 
     n: Floats
     mean: Floats
@@ -46,11 +46,10 @@ class Effect(NamedTuple):
 
 
 def pooled(a: Side, b: Side) -> Side:
-    """Return both sides merged into one.
+    """Return both groups merged into one.
 
-    The sum of squares about the common mean is the sum of squares of each side about its own mean, plus
-    (m_b - m_a)^2 n_a n_b / n (Chan, Golub and LeVeque 1979). Only terms that are not negative are added, so there is no
-    cancellation: two sides with the same single value have variance exactly 0 together.
+    The sum of squares is that of each about its own mean, plus (m_b - m_a)^2 n_a n_b / n (Chan, Golub and LeVeque
+    1979). No term is negative, so there is no cancellation.
     """
     n = a.n + b.n
     with np.errstate(all="ignore"):
@@ -62,11 +61,11 @@ def pooled(a: Side, b: Side) -> Side:
 
 
 def everybody_else(groups: Side) -> Side:
-    """Return, for each group (last axis), all other groups merged into one side."""
+    """Return, for each group (last axis), all other groups merged into one."""
     parts = [Side(*(moment[..., group] for moment in groups)) for group in range(groups.n.shape[-1])]
-    nobody = Side(*(np.full(groups.n.shape[:-1], empty) for empty in (0.0, np.nan, np.nan)))
-    before = [nobody, *accumulate(parts, pooled)]
-    after = [nobody, *accumulate(reversed(parts), pooled)][::-1]
+    empty = Side(*(np.full(groups.n.shape[:-1], moment) for moment in (0.0, np.nan, np.nan)))
+    before = [empty, *accumulate(parts, pooled)]
+    after = [empty, *accumulate(reversed(parts), pooled)][::-1]
     others = [pooled(before[group], after[group + 1]) for group in range(len(parts))]
     return Side(*(np.stack(moment, axis=-1) for moment in zip(*others, strict=True)))
 
@@ -81,7 +80,7 @@ _LEAST_OBSERVED = 2
 
 
 class TTest(NamedTuple):
-    """The statistic, degrees of freedom and two-sided p; NaN if a side has fewer than two observed values."""
+    """The statistic, degrees of freedom and two-sided p; NaN if either has fewer than two observed values."""
 
     statistic: Floats
     df: Floats
@@ -104,10 +103,7 @@ def welch(a: Side, b: Side) -> TTest:
 
 
 def satterthwaite(error_a: Floats, error_b: Floats, n_a: Floats, n_b: Floats) -> Floats:
-    """Return Satterthwaite's degrees of freedom of the sum of two independent squared errors e_a and e_b.
-
-    They are (e_a + e_b)^2 / (e_a^2 / (n_a - 1) + e_b^2 / (n_b - 1)).
-    """
+    """Return Satterthwaite's degrees of freedom, (e_a + e_b)^2 / (e_a^2 / (n_a - 1) + e_b^2 / (n_b - 1))."""
     # Computed from shares, because the squares of very small variances underflow to 0.
     share = error_a / (error_a + error_b)
     df: Floats = 1 / (share**2 / (n_a - 1) + (1 - share) ** 2 / (n_b - 1))
@@ -124,10 +120,7 @@ def _t_test(a: Side, b: Side, squared_error: Floats, df: Floats) -> TTest:
 
 
 def standardised_difference(mean_a: Floats, mean_b: Floats, variance_a: Floats, variance_b: Floats) -> Floats:
-    """Return the standardised difference, (mean_a - mean_b) / sqrt((variance_a + variance_b) / 2).
-
-    The variance of a share p is p (1 - p).
-    """
+    """Return (mean_a - mean_b) / sqrt((variance_a + variance_b) / 2); the variance of a share p is p (1 - p)."""
     with np.errstate(all="ignore"):
         difference: Floats = (mean_a - mean_b) / np.sqrt((variance_a + variance_b) / 2)
     return difference

@@ -12,7 +12,7 @@ from clinclust.arguments import ON_OR_OFF, SIZES, WHOLE, WHOLE_COMPARISONS, acce
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.disclosure.counts import FeatureCounts, feature_counts
 from clinclust.disclosure.intervals import intervals
-from clinclust.disclosure.released import names_that_tell, rows_that_tell, rows_told_by_rank
+from clinclust.disclosure.released import names_using_withheld, rows_ranked_with_shown, rows_using_withheld
 from clinclust.disclosure.rule import Rule, small_totals, total_intervals, totals
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
 from clinclust.disclosure.suppress import sizes_of
@@ -48,8 +48,8 @@ def audit_disclosure(
 
     The reader is assumed to know the size of the cohort, the sizes of all subtypes that are not withheld, and every
     number of the frame with the decimals that reports print; also that counts are whole and that subtypes are numbered
-    by decreasing size. The interval of a count is found by two integer programmes, or by enumeration if nothing is
-    shown of all subjects.
+    by decreasing size. Intervals are found by integer programmes, or by enumeration if nothing is shown of all
+    subjects.
 
     Parameters
     ----------
@@ -72,10 +72,10 @@ def audit_disclosure(
 
         `feature` (missing for a size), `cell` (a level, ``"observed"``, ``"missing"``, ``"size"``, or ``"total"`` of
         events or of steps of a score), `subtype` (0 = all subjects), `lowest`, `highest` (missing if there is no
-        bound), `value` (the true count, if known), `disclosed`, and `reason`: ``"shown"``,
-        ``"interval"`` (the interval is shorter than the rule requires), ``"test"`` (a test, effect or contrast that was
-        computed from the count is shown, or its name, or a q that was adjusted over it too) or ``"not solved"`` (no
-        solution for the interval was found).
+        bound), `value` (the true count, if known), `disclosed`, and `reason`: ``"shown"``, ``"interval"`` (it is
+        shorter than the rule requires), ``"test"`` (a test, effect or contrast that was computed from the count is
+        shown, or its name, or a q that was adjusted over it too) or ``"not solved"`` (no solution for the interval was
+        found).
 
     Raises
     ------
@@ -112,22 +112,26 @@ def audit_disclosure(
         true_counts = {(counts.name, counts.part): counts for counts in feature_counts(truth)}
     true_sizes = {} if truth is None else sizes_of(truth)
     features = list(feature_counts(comparisons))
-    is_told = sizes is not None or bool(true_sizes)
+    are_sums = sizes is None and not true_sizes and "size" not in comparisons
     if sizes is None:
         sizes = shown_sizes(true_sizes, threshold, rounding) if true_sizes else _sizes_shown(comparisons, features)
     withheld = {subtype for subtype, size in sizes.items() if size is None}
     touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes, rounding)}
     has_number = comparisons[[*_NUMBERS_OF_TESTS, *_NUMBERS_OF_EFFECTS]].notna().any(axis=1).to_numpy()
-    uses_withheld = rows_that_tell(comparisons, touched, withheld)
-    told = has_number | names_that_tell(comparisons, uses_withheld) | rows_told_by_rank(comparisons, uses_withheld)
-    telling = comparisons[uses_withheld & told]
-    tell_sizes = bool((telling["kind"] == "contrast").any() or telling["subtype"].isin(withheld).any())
+    uses_withheld = rows_using_withheld(comparisons, touched, withheld)
+    reveals = (
+        has_number
+        | names_using_withheld(comparisons, uses_withheld)
+        | rows_ranked_with_shown(comparisons, uses_withheld)
+    )
+    revealing = comparisons[uses_withheld & reveals]
+    is_tested = bool((revealing["kind"] == "contrast").any() or revealing["subtype"].isin(withheld).any())
 
     # The counts of other values than point masses are functions of the counts at these.
     counted = [counts for counts in features if counts.part != "rest"]
-    ranges = size_intervals(sizes, rounding, counted, are_sums=not is_told and "size" not in comparisons)
-    rows = [*_of_sizes(sizes, ranges, true_sizes, rule, tell_sizes=tell_sizes)]
-    tested = set(telling["feature"])
+    ranges = size_intervals(sizes, rounding, counted, are_sums=are_sums)
+    rows = [*_of_sizes(sizes, ranges, true_sizes, rule, is_tested=is_tested)]
+    tested = set(revealing["feature"])
     for counts in features:
         true = true_counts.get((counts.name, counts.part))
         if true is not None:
@@ -136,13 +140,10 @@ def audit_disclosure(
         if counts.part != "rest":
             rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
         rows += _of_totals(counts, true, rule, is_tested=counts.name in tested)
-    columns = ("feature", "cell", "subtype", "lowest", "highest", "value", "disclosed", "reason")
-    dtypes = {
-        **dict.fromkeys(("feature", "cell", "reason"), "string"),
-        **dict.fromkeys(("subtype", "lowest", "highest", "value"), "Int64"),
-        "disclosed": "boolean",
-    }
-    return pd.DataFrame(rows, columns=list(columns)).astype(dtypes)
+    dtypes = dict.fromkeys(("feature", "cell"), "string")
+    dtypes |= dict.fromkeys(("subtype", "lowest", "highest", "value"), "Int64")
+    dtypes |= {"disclosed": "boolean", "reason": "string"}
+    return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
 
 def _sizes_shown(comparisons: pd.DataFrame, features: list[FeatureCounts]) -> dict[int, int | None]:
@@ -163,14 +164,14 @@ def _of_sizes(
     true_sizes: Mapping[int, int],
     rule: Rule,
     *,
-    tell_sizes: bool,
+    is_tested: bool,
 ) -> Iterator[tuple[Any, ...]]:
     import pandas as pd
 
     for subtype, size in sizes.items():
         if size is None:
             value = true_sizes.get(subtype, np.nan)
-            yield _verdict("", "size", subtype, ranges[subtype], value, rule, is_told=tell_sizes)
+            yield _verdict("", "size", subtype, ranges[subtype], value, rule, is_tested=is_tested)
         elif 0 < size < rule.threshold:
             yield (pd.NA, "size", subtype, size, size, size, True, "shown")
 
@@ -183,14 +184,14 @@ def _of_feature(
     *,
     is_tested: bool,
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the rows of one feature: its counts that are withheld, or that are sensitive but shown."""
+    """Yield the counts of a feature that are withheld, or that are sensitive but shown."""
     # For a feature without levels, the observed values are already a row.
     rows = (counts if truth is None else truth).rows  # with the names that are withheld
     cells = (*rows, "observed") if counts.is_share else rows
     shown, sensitive = np.vstack([counts.table, counts.n]), rule.sensitive_of(counts)
     true = np.full(shown.shape, np.nan)
     if truth is not None:
-        # Comparisons hold no counts of levels where nobody has a value.
+        # Comparisons hold no counts of levels where no subject has a value.
         true = np.vstack([np.where(truth.n == 0, 0.0, truth.table[:-1]), truth.missing, truth.n])
     is_known = ~np.isnan(shown) & (rule.rounding is None)
     is_known[len(cells) :] = True
@@ -205,26 +206,24 @@ def _of_feature(
             count = shown[row, group]
             yield (*named, count, count, count, True, "shown")
         else:
-            found, is_missing = (low[row, group], high[row, group]), row == len(counts.rows) - 1
-            is_level = counts.is_share and row < len(counts.rows) - 1
-            yield _verdict(
-                *named, found, true[row, group], rule, is_told=is_tested, is_level=is_level, is_missing=is_missing
-            )
+            found, value, of_missing = (low[row, group], high[row, group]), true[row, group], len(counts.rows) - 1
+            is_level, is_missing = counts.is_share and row < of_missing, row == of_missing
+            yield _verdict(*named, found, value, rule, is_tested=is_tested, is_level=is_level, is_missing=is_missing)
 
 
 def _of_totals(
     counts: FeatureCounts, truth: FeatureCounts | None, rule: Rule, *, is_tested: bool
 ) -> Iterator[tuple[Any, ...]]:
-    """Yield the totals of whole numbers that are small: of events, or of the steps of scores above the lowest."""
+    """Yield the small totals of whole numbers: of events, or of the steps of scores above the lowest."""
     import pandas as pd
 
     if not counts.is_whole:
         return
     low, high = total_intervals(counts)
-    values = totals(counts if truth is None else truth)[0]
-    small = small_totals(
-        counts if truth is None else truth, rule if truth is None else replace(rule, rounding=None)
-    ) & (np.rint(values) > 0)
+    if truth is not None:
+        rule = replace(rule, rounding=None)
+    values = totals(truth or counts)[0]
+    small = small_totals(truth or counts, rule) & (np.rint(values) > 0)
     is_shown = ~np.isnan(counts.mean[0])
     for group in np.flatnonzero(small):
         reason = "shown" if is_shown[group] else "interval" if high[group] - low[group] < rule.threshold else ""
@@ -242,7 +241,7 @@ def _verdict(
     value: float,
     rule: Rule,
     *,
-    is_told: bool,
+    is_tested: bool,
     is_level: bool = False,
     is_missing: bool = False,
 ) -> tuple[Any, ...]:
@@ -256,5 +255,5 @@ def _verdict(
     if np.isnan(low) or np.isnan(high):
         reason = "not solved"
     elif rule.may_be_sensitive(least, most, is_level=is_level, is_missing=is_missing):
-        reason = "interval" if high - low < rule.width else "test" if is_told else ""
+        reason = "interval" if high - low < rule.width else "test" if is_tested else ""
     return (feature or pd.NA, cell, subtype, low, high, value if is_true else pd.NA, bool(reason), reason or pd.NA)

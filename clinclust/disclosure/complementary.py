@@ -1,4 +1,4 @@
-"""Complementary suppression: the numbers of one feature to withhold, until nobody can infer its small counts."""
+"""Complementary suppression: the numbers of one feature to withhold until its small counts cannot be inferred."""
 
 from __future__ import annotations
 
@@ -20,15 +20,7 @@ Floats = NDArray[np.float64]
 
 
 class _Step(NamedTuple):
-    """One further number to withhold.
-
-    Attributes
-    ----------
-    what : {"count", "share", "mean", "n"}
-        A count of a level, the share of a level, the mean of a group, or n and missing of a group.
-    level, group : int
-        The row and the column of the number in `FeatureCounts`; the level is 0 for ``"mean"`` and ``"n"``.
-    """
+    """One further number to withhold: a count or share of a level, the mean, or n and missing of a group."""
 
     what: str
     level: int
@@ -40,15 +32,8 @@ def shown_counts(
 ) -> FeatureCounts | None:
     """Return the numbers of a feature that can be shown; None if all of them can.
 
-    Parameters
-    ----------
-    counts : FeatureCounts
-        All numbers of the feature; those of `rounded_counts` if the rule rounds.
-    sizes : sequence of pairs, length G
-        The lowest and the highest possible size of each group.
-    withheld : bool (G,)
-        The groups whose size is withheld.
-    rule : Rule
+    `counts` are those of `rounded_counts` if the rule rounds, `sizes` the lowest and the highest possible size of each
+    group, (G,), and `withheld` marks the groups whose size is withheld, (G,).
     """
     search = _Search(counts, sizes, withheld, rule)
     if not search.is_touched:
@@ -132,29 +117,20 @@ class _Search:
         return counts.without(n, levels if counts.is_share else np.zeros_like(levels), means)
 
     def exposed(self, steps: Sequence[_Step]) -> list[tuple[int, int]]:
-        """Return the row and the group of every sensitive count whose interval is too short after these steps.
-
-        Without rounding, the search for intervals starts from the counts themselves. Rounded counts need not agree with
-        each other, so they are no start.
-        """
+        """Return the row and the group of every sensitive count whose interval is too short after these steps."""
         is_exact, width = self._rule.rounding is None, self._rule.width
         truth = np.vstack([self._counts.table, self._counts.n]) if is_exact else None
         low, high = intervals(
-            self.shown(steps),
-            self._sizes,
-            self._sensitive,
-            rounding=self._rule.rounding,
-            possible=truth,
-            enough=width,
+            self.shown(steps), self._sizes, self._sensitive, rounding=self._rule.rounding, possible=truth, enough=width
         )
         exposed = self._sensitive & ~(high - low >= width)
         if not is_exact:
-            # A rounded 0 that must be exactly 0 tells of nobody.
+            # A rounded 0 that must be exactly 0 is about no subject.
             exposed &= ~self._rule.harmless(self._counts, low, high)
         return [(int(row), int(group)) for row, group in np.argwhere(exposed)]
 
     def cost(self, step: _Step) -> float:
-        """Return the cost of a step: the number of subjects whose values contribute to the withheld number."""
+        """Return the number of subjects whose values contribute to the withheld number."""
         counts = self._counts
         if step.what == "n":
             # All counts of the group and of all subjects are withheld with it.

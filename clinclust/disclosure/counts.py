@@ -28,17 +28,15 @@ _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 class FeatureCounts:
     """The numbers shown of one feature; NaN where a number is withheld.
 
-    There are G groups: all subjects, then each subtype. L is the number of levels in the frame. A yes/no feature has
-    one level there; the count of the other follows by subtraction. A feature without levels has L = 1 and no counts.
+    There are G groups: all subjects, then each subtype. L is the number of levels in the frame: one for a yes/no
+    feature, as the count of the other follows by subtraction. A feature without levels has L = 1 and no counts.
 
     Attributes
     ----------
-    name, likelihood : str
-        The names of the feature and of its likelihood.
     levels : tuple of str
         The levels in the frame; empty for a feature without levels.
     subtypes : tuple of int
-        The number of the subtype of each of the G groups; the first is 0 (all subjects).
+        The subtype of each of the G groups; the first is 0 (all subjects).
     places : int64 (L, G)
         The row numbers of the summaries in the frame.
     n, missing : float64 (G,)
@@ -50,8 +48,7 @@ class FeatureCounts:
     decimals : int
         The number of decimals of printed means and SDs.
     is_whole : bool
-        Whether every observed value is a whole number of steps above the origin of the grid, and so any sum of them;
-        False for features counted by level.
+        Whether every observed value is a whole number of steps of the grid; False for features counted by level.
     grid : tuple of two float
         The origin and the step of the possible values: 0 and 1 unless the values are levels that are numbers.
     part : {"spike", "rest"} or None
@@ -75,11 +72,11 @@ class FeatureCounts:
     grid: tuple[float, float] = (0.0, 1.0)
     part: str | None = None
 
-    def beside(self, first: FeatureCounts) -> FeatureCounts:
-        """Return the numbers of other values that are shown beside those of the point masses of the same feature.
+    def given_point_masses(self, first: FeatureCounts) -> FeatureCounts:
+        """Return the numbers of the other values that can be shown with those of the point masses of the same feature.
 
-        n and missing are functions of the counts at the point masses that are shown, so that they tell nothing more.
-        Where these are withheld, all numbers of the group are, and those of all subjects too.
+        n and missing are functions of the shown counts at the point masses. Where these are withheld, all numbers of
+        the group are, and those of all subjects too.
         """
         n = first.n - first.count[0] if first.is_yes_no else first.count[0]  # the first level is that of other values
         missing = first.missing + first.n - n
@@ -125,17 +122,10 @@ class FeatureCounts:
         return np.vstack([self.count, *other, self.missing])
 
     def withheld_groups(self, sizes: Mapping[int, int | None], rounding: int | None = None) -> set[int]:
-        """Return the groups whose tests cannot be shown, because a number that they use is withheld or rounded.
+        """Return the groups whose tests cannot be shown: a number that they use is withheld; all if counts are rounded.
 
-        For a feature without levels, all groups are returned if one of these has a known size: a test of the other
-        groups reveals their exact means and SDs, and these would tighten the constraints on the counts of that group.
-
-        Parameters
-        ----------
-        sizes : dict of int to int or None
-            The size of each group; None where it is withheld.
-        rounding : int, optional
-            The base to which counts are rounded; all groups are then returned.
+        They are all groups of a feature without levels if one has a known size: a test of the other groups reveals
+        their exact means and SDs, and these would tighten the constraints on the counts of that group.
         """
         lacking = np.isnan(self.n) | (np.isnan(self.mean) & (self.n != 0)).any(axis=0)
         if self.is_share:
@@ -156,10 +146,9 @@ class FeatureCounts:
         return self.without(is_withheld, levels, levels)
 
     def without(self, n: NDArray[np.bool_], count: NDArray[np.bool_], mean: NDArray[np.bool_]) -> FeatureCounts:
-        """Return a copy with NaN where a mask is true.
+        """Return a copy with NaN where a mask is true: of n and missing (G,), count (L, G), or mean and sd (L, G).
 
-        `n`, bool (G,), withholds n and missing. `count`, bool (L, G), withholds count. `mean`, bool (L, G), withholds
-        mean and sd. A percentage is withheld if n or its count is.
+        A percentage is withheld if n or its count is.
         """
         return replace(
             self,
@@ -173,9 +162,9 @@ class FeatureCounts:
 
 
 def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
-    """Yield the counts of every feature in a frame of `compare_subtypes`. The index of the frame must be 0, 1, ....
+    """Yield the counts of each feature (both parts of one with point masses) in a frame of `compare_subtypes`.
 
-    Those of a feature with point masses come in two parts, one after the other.
+    The index of the frame must be 0, 1, ....
     """
     read = ComparisonsFrame(comparisons)
     for name, levels, part in _parts(read):

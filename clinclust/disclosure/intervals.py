@@ -1,9 +1,9 @@
 """The attacker's intervals: the lowest and the highest possible value of each count, given every number shown.
 
 They are those of an integer programme (`clinclust.disclosure.programme`). If nothing is shown of all subjects, no
-constraint connects two groups, and every group is treated alone: all possible numbers n of observed values are tried.
-A value of n is possible if there are whole counts that give the shares shown, or, for whole values without levels, a
-whole sum and a whole sum of squares that give the mean and the SD.
+constraint connects two groups, and all numbers n of observed values are tried in each group. n is possible if there are
+whole counts that give the shares shown, or, for whole values without levels, a whole sum and a whole sum of squares
+that give the mean and the SD.
 """
 
 from __future__ import annotations
@@ -34,22 +34,7 @@ def are_independent(shown: FeatureCounts) -> bool:
 def column_intervals(
     shown: FeatureCounts, sizes: Sequence[tuple[int, int]], rounding: int | None = None
 ) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest possible counts, each (R + 1, G): the rows, then the observed values.
-
-    Parameters
-    ----------
-    shown : FeatureCounts
-        The numbers of a feature for which `are_independent` is true.
-    sizes : sequence of pairs, length G
-        The lowest and the highest possible size of each group.
-    rounding : int, optional
-        The base to which shown counts are rounded.
-
-    Raises
-    ------
-    ValueError
-        If no counts agree with the numbers shown.
-    """
+    """Implement `intervals` for numbers of which `are_independent` is true."""
     R, G = len(shown.rows), len(shown.subtypes)
     low, high = np.zeros((R + 1, G)), np.zeros((R + 1, G))
     for group in range(1, G):
@@ -127,7 +112,7 @@ def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -
 
 
 def _possible(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> NDArray[np.bool_]:
-    """Return which numbers n of observed values can give the mean and the SD shown, bool of the shape of `n`."""
+    """Return which numbers n of observed values can give the mean and the SD shown."""
     mean, sd = shown.mean[0, group], shown.sd[0, group]
     possible = n >= (2 if np.isfinite(sd) else 1 if np.isfinite(mean) else 0)
     if not shown.is_whole or not np.isfinite(mean):
@@ -137,7 +122,7 @@ def _possible(shown: FeatureCounts, group: int, n: Floats, rounding: int | None)
     mean = (round(float(mean), shown.decimals) - origin) / step
     first, last = np.ceil((mean - error) * n), np.floor((mean + error) * n)
     if rounding is not None and shown.has_total:
-        # Such a mean is that of the rounded total, and is shown only beside the rounded n.
+        # Such a mean is that of the rounded total, and is shown only with the rounded n.
         below, above = rounding_error(rounding)
         total = np.rint(shown.mean[0, group] * shown.n[group])
         first, last = np.full(n.shape, max(total - below, 0.0)), np.full(n.shape, total + above)
@@ -173,7 +158,6 @@ def intervals(
     Parameters
     ----------
     shown : FeatureCounts
-        The numbers of the feature; NaN where they are withheld.
     sizes : sequence of pairs, length G
         The lowest and the highest possible size of each group.
     wanted : bool (R + 1, G)

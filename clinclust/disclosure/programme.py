@@ -1,14 +1,13 @@
-"""The counts of a feature as the unknowns of an integer programme; the numbers shown of the feature constrain them.
+"""The counts of a feature as the unknowns of an integer programme, constrained by all numbers shown.
 
-The unknowns are the counts of R rows (levels, missing) by K subtypes. The constraints are all numbers shown. Counts and
-their margins hold exactly (rounded counts within the rounding error). A share holds for the interval that rounds to it.
-For features without levels, sums and sums of squares add up over the subtypes,
+The unknowns are the counts of R rows (levels, missing) by K subtypes. Counts and their margins hold exactly (rounded
+counts within the rounding error), and a share for the interval that rounds to it. For features without levels, sums and
+sums of squares add up over the subtypes,
 
-    sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2.
+    sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2,
 
-For given means and SDs both equations are linear in the counts; means and SDs again hold for the intervals that round
-to them. The interval from the lowest to the highest possible value of a count is the attacker's interval of Fischetti
-and Salazar-Gonzalez (2000), who compute it in the same way.
+which is linear in the counts for given means and SDs; these hold for the intervals that round to them. The interval
+from the lowest to the highest possible value of a count is that of Fischetti and Salazar-Gonzalez (2000).
 """
 
 from __future__ import annotations
@@ -34,16 +33,9 @@ _SHARE_DECIMALS = 2
 
 
 class Programme:
-    """The integer programme of one feature: all numbers shown of it, and the sizes, as constraints on its counts.
+    """The integer programme of one feature, with the lowest and the highest possible size of each group, (G,).
 
-    Parameters
-    ----------
-    shown : FeatureCounts
-        The numbers of the feature; NaN where they are withheld.
-    sizes : sequence of pairs, length G
-        The lowest and the highest possible size of each group.
-    rounding : int, optional
-        The base to which shown counts are rounded. Shares are then computed from rounded counts and add no constraint.
+    Shares of rounded counts are computed from these and add no constraint.
     """
 
     def __init__(self, shown: FeatureCounts, sizes: Sequence[tuple[int, int]], rounding: int | None = None) -> None:
@@ -79,22 +71,16 @@ class Programme:
         """Return the unknowns that minimise (sign 1) or maximise (sign -1) `form`; None if no solution was found."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
-        lowest, highest, whole = (
-            np.zeros(self._n_unknowns),
-            np.full(self._n_unknowns, np.inf),
-            np.ones(self._n_unknowns),
-        )
-        if not self._shown.is_share:
-            sums = slice(self._cells, self._cells + self.K)
-            lowest[sums] = -np.inf
-            whole[self._cells :] = 0.0
+        lowest, whole = np.zeros(self._n_unknowns), np.ones(self._n_unknowns)
+        lowest[self._cells : self._cells + self.K] = -np.inf  # the sums, if there are any
+        whole[self._cells :] = 0.0
         if self._is_network:
             # The extreme points of tables with given margins are whole in any case (Hoffman and Kruskal 1956).
             whole[:] = 0.0
         result = milp(
             sign * form,
             integrality=whole.astype(np.int64),
-            bounds=Bounds(lowest, highest),
+            bounds=Bounds(lowest, np.inf),
             constraints=LinearConstraint(np.array(self._rows), np.array(self._low), np.array(self._high)),
             options={"node_limit": _MOST_NODES, "mip_rel_gap": 0.0},
         )
@@ -130,8 +116,7 @@ class Programme:
         self._high.append(high)
 
     def _add_sizes(self, sizes: Sequence[tuple[int, int]]) -> None:
-        whole_groups = self.forms[: self.R].sum(axis=0)
-        for form, (least, most) in zip(whole_groups, sizes, strict=True):
+        for form, (least, most) in zip(self.forms[: self.R].sum(axis=0), sizes, strict=True):
             self._bind(form, least, most)
 
     def _add_counts(self) -> None:

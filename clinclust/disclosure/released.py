@@ -1,12 +1,9 @@
-"""What is beside the counts of a shared frame: tests, effect sizes, q and names, as far as the counts shown give them.
+"""Tests, effect sizes, q and names of a shared frame, as far as they follow from the counts shown.
 
-One rule holds for all of it: **every further number of a shared frame is a function of numbers that it shows.** Whoever
-knows the numbers shown could compute it alone, so it discloses nothing more. A number that is made of a withheld one is
-withheld, and so is all that would tell about it: its name, if this depends on counts (chi-squared, or Fisher's exact
-test), that it exists at all, and its rank among others.
-
-No level and no end of a scale is named that only few subjects have: schemas are drafted from data, so that it may be
-the answer of one person. Who declared it does not count here; how many subjects have it does.
+One rule holds: **every further number of a shared frame is a function of numbers that it shows**, so it discloses
+nothing more. A number made of a withheld one is withheld, and so is all that depends on it: the name of a test that is
+chosen by counts, that it exists at all, and its rank among others. No level and no end of a scale is named that only
+few subjects have: a schema drafted from data may name the answer of one person.
 """
 
 from __future__ import annotations
@@ -30,10 +27,10 @@ if TYPE_CHECKING:
     from clinclust.disclosure.rule import Rule
 
 __all__ = [
-    "names_that_tell",
+    "names_using_withheld",
     "q_of_shown",
-    "rows_that_tell",
-    "rows_told_by_rank",
+    "rows_ranked_with_shown",
+    "rows_using_withheld",
     "with_names_of_many",
     "with_results_of_shown_counts",
     "withhold_associations",
@@ -50,35 +47,27 @@ _CHOSEN_BY_VALUES = "superiority"
 """The effect size that a feature has if its values are skewed."""
 
 
-def with_results_of_shown_counts(comparisons: pd.DataFrame, telling: Mask, withheld: Set[int]) -> pd.DataFrame:
-    """Return the frame with the results that follow from what is shown, and without the others.
+def with_results_of_shown_counts(comparisons: pd.DataFrame, using_withheld: Mask, withheld: Set[int]) -> pd.DataFrame:
+    """Return the frame, changed in place, with the results that follow from its summaries, and without the others.
 
-    Parameters
-    ----------
-    comparisons : pandas.DataFrame
-        Its summaries are those to be shown. It is changed in place.
-    telling : bool (rows,)
-        The rows of `rows_that_tell`. They are marked as suppressed even if they held no number, since that a test
-        cannot be made says that there is no spread.
-    withheld : set of int
-        The subtypes whose size is withheld. Their rows of tests and effects are left out.
+    Rows that use withheld numbers are marked as suppressed even without a number: that a test cannot be made says that
+    there is no spread. Tests and effects of the `withheld` subtypes are left out.
     """
-    set_missing(comparisons, telling, _NUMBERS)
-    comparisons.loc[telling, "suppressed"] = True
+    set_missing(comparisons, using_withheld, _NUMBERS)
+    comparisons.loc[using_withheld, "suppressed"] = True
     kind = comparisons["kind"]
-    comparisons.loc[telling & (kind == "contrast").to_numpy(dtype=bool), "test"] = None
+    comparisons.loc[using_withheld & (kind == "contrast").to_numpy(dtype=bool), "test"] = None
     comparisons["q"] = q_of_shown(comparisons)
     of_withheld = comparisons["subtype"].isin(withheld) | comparisons["versus"].isin(withheld)
     lost = of_withheld & kind.isin(("test", "effect"))
-    lost |= telling & (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False)
+    lost |= using_withheld & (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False)
     return comparisons[~lost.to_numpy(dtype=bool)].reset_index(drop=True)
 
 
 def q_of_shown(comparisons: pd.DataFrame) -> Floats:
     """Return q of each row by Benjamini and Hochberg, over the shown tests of the same name, or the shown contrasts.
 
-    Over all tests, q times rank would be p times the number of tests: it tells how many of the tests that are withheld
-    have a smaller p than each test that is shown, and so encloses theirs.
+    Over all tests, q times rank would be p times the number of tests, and so enclose the p that are withheld.
     """
     p = comparisons["p"].to_numpy(dtype=np.float64, na_value=np.nan)
     q = np.full(p.shape, np.nan)
@@ -87,25 +76,25 @@ def q_of_shown(comparisons: pd.DataFrame) -> Floats:
     return q
 
 
-def rows_told_by_rank(comparisons: pd.DataFrame, telling: Mask) -> Mask:
-    """Return which rows of `rows_that_tell` are among the tests over which q of others was adjusted, bool (rows,).
+def rows_ranked_with_shown(comparisons: pd.DataFrame, using_withheld: Mask) -> Mask:
+    """Return which rows of `rows_using_withheld` are among the tests over which q of others was adjusted, bool (rows,).
 
-    That is so in a family of tests whose q do not follow from the p that are shown, as far as rounding can tell.
+    That is so in a family of tests whose q do not follow from the p that are shown, up to rounding.
     """
     p, q = (comparisons[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("p", "q"))
-    told = np.zeros(len(comparisons), dtype=bool)
+    ranked = np.zeros(len(comparisons), dtype=bool)
     for family in _families(comparisons):
         shown = family & ~np.isnan(p) & ~np.isnan(q)
         error = _rounding_of(p[shown])
         low, high = (adjusted(np.clip(p[shown] + sign * error, 0.0, 1.0)) for sign in (-1, 1))
         error = _rounding_of(q[shown])
         follows = (low - error <= q[shown]) & (q[shown] <= high + error)
-        told |= family & telling & (not follows.all())
-    return told
+        ranked |= family & using_withheld & (not follows.all())
+    return ranked
 
 
 def _rounding_of(values: Floats) -> Floats:
-    """Return how far the number that was rounded may lie from each p or q, by the decimals that it has."""
+    """Return the largest rounding error of each p or q, by the decimals that it has."""
     printed = np.where(values >= 0.1, 0.005, np.where(values >= 0.001, 0.0005, np.inf))
     last_digit = np.array([float(Decimal((0, (1,), _last_place(value)))) for value in values.tolist()])
     return np.minimum(printed, 0.5 * last_digit) + 1e-9 * values
@@ -116,13 +105,11 @@ def _last_place(value: float) -> int:
     return int(Decimal(repr(value)).normalize().as_tuple().exponent) if value else -300
 
 
-def names_that_tell(comparisons: pd.DataFrame, telling: Mask) -> Mask:
-    """Return which rows of `rows_that_tell` have a name that depends on withheld numbers, bool (rows,)."""
-    is_contrast = (comparisons["kind"] == "contrast").to_numpy(dtype=bool)
-    has_name = comparisons["test"].notna().to_numpy()
-    is_chosen = (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False).to_numpy(dtype=bool)
-    named: Mask = telling & ((is_contrast & has_name) | is_chosen)
-    return named
+def names_using_withheld(comparisons: pd.DataFrame, using_withheld: Mask) -> Mask:
+    """Return which rows of `rows_using_withheld` have a name that depends on withheld numbers, bool (rows,)."""
+    has_name = (comparisons["kind"] == "contrast") & comparisons["test"].notna()
+    is_chosen = (comparisons["measure"] == _CHOSEN_BY_VALUES).fillna(False)
+    return np.asarray(using_withheld & (has_name | is_chosen).to_numpy(dtype=bool))
 
 
 def _families(comparisons: pd.DataFrame) -> Iterator[Mask]:
@@ -133,32 +120,21 @@ def _families(comparisons: pd.DataFrame) -> Iterator[Mask]:
         yield (kind == "test") & (name == each)
 
 
-def rows_that_tell(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], withheld: Set[int]) -> Mask:
+def rows_using_withheld(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], withheld: Set[int]) -> Mask:
     """Return which rows are tests, effects or contrasts that use withheld numbers, bool (rows,).
 
-    Parameters
-    ----------
-    comparisons : pandas.DataFrame
-        A frame of `compare_subtypes`.
-    touched : set of (feature, subtype)
-        The features and subtypes (0 = all subjects) of which a number is withheld.
-    withheld : set of int
-        The subtypes whose size is withheld. If there are any, all contrasts are marked: they use all subtypes.
+    A number is withheld of each feature and subtype (0 = all subjects) in `touched`, and the size of the subtypes in
+    `withheld`. If there are any of these, all contrasts are marked: they use all subtypes.
     """
     features = {feature for feature, _ in touched}
     columns = (comparisons[name].tolist() for name in ("kind", "feature", "subtype", "versus"))
-    return np.array(
-        [
-            kind != "summary"
-            and (
-                bool(withheld) or feature in features
-                if kind == "contrast"
-                else (feature, a) in touched or (feature, b) in touched
-            )
-            for kind, feature, a, b in zip(*columns, strict=True)
-        ],
-        dtype=bool,
-    )
+
+    def uses_withheld(kind: str, feature: str, a: int, b: int) -> bool:
+        if kind == "contrast":
+            return bool(withheld) or feature in features
+        return kind != "summary" and ((feature, a) in touched or (feature, b) in touched)
+
+    return np.array([uses_withheld(*row) for row in zip(*columns, strict=True)], dtype=bool)
 
 
 def set_missing(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None:
@@ -176,12 +152,9 @@ _ENDS = ("minimum", "maximum", "step", "scored")
 def with_names_of_many(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     """Return a frame in which small counts are withheld already, without the names that only few subjects give.
 
-    A level keeps its name where a number of it is shown that is not small: the name then follows from what is shown,
-    and tells nothing of the counts that are withheld. All numbers of another level are withheld or 0, and ``[c]``
-    stands in the place of its name, numbered where a feature has several.
-
-    The ends of a scale stay where more subjects than the threshold are at each of them. Where they are withheld, 0 to
-    `threshold` subjects are there, which is as long as the interval of a protected count.
+    A level has its name where a number of it is shown that is not small, from which the name follows. Otherwise all its
+    numbers are withheld or 0, and ``[c]`` replaces its name, numbered where a feature has several. The ends of a scale
+    are shown if more subjects than the threshold are at each of them.
     """
     keys = list(zip(shared["feature"].tolist(), shared["level"].tolist(), strict=True))
     called = _unnamed_levels(shared, rule)
@@ -201,7 +174,7 @@ def _without_names_in_labels(shared: pd.DataFrame, features: set[str]) -> None:
 
 
 def _unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], str]:
-    """Return what stands for each level of which no number is shown that is not small, by feature and level."""
+    """Return the replacement of each level of which no number is shown that is not small, by feature and level."""
     summaries = shared[(shared["kind"] == "summary") & shared["level"].notna()]
     count, mean = (summaries[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("count", "mean"))
     tells = count - rounding_error(rule.rounding)[0] >= rule.threshold
@@ -219,10 +192,7 @@ def _unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], s
 
 
 def _many_at_ends(shared: pd.DataFrame, rule: Rule) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    """Return in which rows more subjects than the threshold are at each end of the scale, bool (rows,).
-
-    A frame of an earlier version does not say how many there are.
-    """
+    """Return in which rows more subjects than the threshold are at each end of the scale; none in old versions."""
     if "at_ends" not in shared:
         return np.zeros(len(shared), dtype=bool)
     at_ends = shared["at_ends"].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -251,9 +221,8 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
     Returns
     -------
     pandas.DataFrame
-        The same rows with a column `suppressed`. For those features n, n_subtypes, the name of the test, statistic,
-        df, df2, p, q, agreement, effects, doubtful, p_whatever_is_missing and remark are missing. q is adjusted over
-        the tests that are shown, for the ranks of all would enclose the p-values that are withheld.
+        The same rows with a column `suppressed`. Of those features, all results are missing. q is adjusted over the
+        tests that are shown, for the ranks of all would enclose the p-values that are withheld.
 
     Examples
     --------

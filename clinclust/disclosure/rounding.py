@@ -1,7 +1,6 @@
 """Rounding: counts to multiples of a base, means to the decimals that reports print, and quartiles to steps.
 
-With rounded counts, what is then withheld is decided from the rounded numbers alone. So two cohorts with the same
-rounded numbers have the same numbers withheld, and what is withheld says nothing of the exact counts. Medians and
+What is withheld then follows from the rounded numbers alone, and so says nothing of the exact counts. Medians and
 quartiles are rounded because each is the value of one or two subjects.
 """
 
@@ -44,9 +43,8 @@ _STEPS_TO_A_QUARTER = 4.0
 def step_of_quartiles(q1: float, q3: float) -> float | None:
     """Return the step to which quartiles are rounded: 1, 2 or 5 times a power of ten; None if they are not rounded.
 
-    It is at most a quarter of the distance between the quartiles. Half of the subjects lie between them, so that about
-    an eighth share a rounded value, more than one near the median. If both quartiles are equal, at least a quarter of
-    the subjects have this very value, and it names nobody.
+    It is at most a quarter of the distance between the quartiles, so that about an eighth of the subjects share a
+    rounded value. If both quartiles are equal, at least a quarter of the subjects have this value.
     """
     room = (q3 - q1) / _STEPS_TO_A_QUARTER
     if not 0.0 < room < math.inf:
@@ -56,11 +54,7 @@ def step_of_quartiles(q1: float, q3: float) -> float | None:
 
 
 def rounded_quartiles(of_order: Sequence[Floats]) -> list[Floats]:
-    """Return the medians and quartiles of a feature, rounded; the arrays are median, q1 and q3, each (1, G).
-
-    The exact value of a subject could be looked for in other data about the same people. The step follows from the
-    first group whose quartiles are shown, and so from numbers that a reader sees.
-    """
+    """Return the medians, q1 and q3 of a feature, each (1, G), rounded by the first group whose quartiles are shown."""
     _, q1, q3 = of_order
     shown = np.flatnonzero(np.isfinite(q1[0]) & np.isfinite(q3[0]) & (q3[0] > q1[0]))
     step = step_of_quartiles(float(q1[0, shown[0]]), float(q3[0, shown[0]])) if shown.size else None
@@ -80,7 +74,7 @@ def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
     left out: that of rare events follows from their total, as that of a share does. Other means and SDs are rounded to
     the decimals that reports print.
     """
-    # A level without a count would tell that n is exactly 0.
+    # A level without a count would show that n is exactly 0.
     of_levels = np.where(counts.n == 0, 0.0, counts.count) if counts.is_share else counts.count
     n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, of_levels))
     if counts.is_share:

@@ -1,8 +1,7 @@
 """The disclosure rule: which counts, totals and numbers of rows are sensitive, and how long a protected interval is.
 
-A mean and the n beside it give the total of whole numbers, of events or of the steps of a score above the lowest of its
-scale: 0.014286 of 70 subjects is one fall of one subject. A total below the threshold belongs to fewer subjects than
-the threshold, so it is as sensitive as their number. So is the total of the steps below the highest score.
+A mean and its n give the total of whole numbers, of events or of the steps of a score above the lowest or below the
+highest. A total below the threshold belongs to fewer subjects than the threshold, so it is as sensitive.
 """
 
 from __future__ import annotations
@@ -27,10 +26,9 @@ Floats = NDArray[np.float64]
 class Rule:
     """The disclosure rule: which counts are sensitive, and when they are protected.
 
-    A count of 1 to ``threshold - 1`` is sensitive. So is a count of 0 for a level, if `zero_is_disclosive`. A sensitive
-    count is protected if a reader cannot find an interval for it that is shorter than `width`: a sliding protection
-    level (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000). If the width is `threshold`, the upper end
-    of the interval of a small count is not itself small.
+    A count of 1 to ``threshold - 1`` is sensitive. It is protected if a reader cannot find an interval for it that is
+    shorter than `width`: a sliding protection level (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000).
+    If the width is `threshold`, the upper end of the interval of a small count is not itself small.
 
     Attributes
     ----------
@@ -74,12 +72,8 @@ class Rule:
         """The least length of the interval of a protected count."""
         return self.threshold if self.rounding is None else self.rounding // 2
 
-    def sensitive(self, table: Floats, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which counts of `table`, (rows, G), are sensitive; `is_level`, (rows, 1), marks the rows of levels."""
-        return self._some_is_sensitive(table, table, is_level)
-
     def sensitive_of(self, counts: FeatureCounts) -> NDArray[np.bool_]:
-        """Return which counts of a feature are sensitive, bool (R + 1, G): its rows, then the observed values.
+        """Return which counts of a feature are sensitive, (R + 1, G): its rows, then the observed values.
 
         Rounded counts are sensitive if the exact ones may be.
         """
@@ -94,12 +88,12 @@ class Rule:
         return sensitive
 
     def harmless(self, counts: FeatureCounts, low: Floats, high: Floats) -> NDArray[np.bool_]:
-        """Return for which intervals of the counts of `sensitive_of` no count in them is sensitive, bool (R + 1, G)."""
+        """Return for which intervals of the counts of `sensitive_of` no count in them is sensitive, (R + 1, G)."""
         is_known = ~np.isnan(low) & ~np.isnan(high)
         return np.asarray(is_known & ~self._some_is_sensitive(low, high, _levels(counts)))
 
     def _some_is_sensitive(self, low: Floats, high: Floats, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return whether a count from `low` to `high` is sensitive, bool of their shape, (rows, G)."""
+        """Return whether a count from `low` to `high` is sensitive, (rows, G)."""
         lowest = np.where(is_level & self.zero_is_disclosive, 0, 1)
         return np.asarray((low < self.threshold) & (high >= lowest))
 
@@ -107,12 +101,11 @@ class Rule:
         """Return whether a count from `low` to `high` can be sensitive, of a level or of missing values or neither."""
         if is_missing and self.missing_is_harmless:
             return False
-        lowest = 0 if self.zero_is_disclosive and is_level else 1
-        return low < self.threshold and high >= lowest
+        return bool(self._some_is_sensitive(np.asarray(low), np.asarray(high), np.asarray(is_level)))
 
 
 def _levels(counts: FeatureCounts) -> NDArray[np.bool_]:
-    """Return which rows of the counts of a feature are levels, bool (R + 1, 1); the last row is the observed values."""
+    """Return which rows of `sensitive_of` are levels, (R + 1, 1)."""
     is_level = np.zeros((len(counts.rows) + 1, 1), dtype=bool)
     if counts.is_share:
         is_level[:-2] = True
@@ -122,28 +115,11 @@ def _levels(counts: FeatureCounts) -> NDArray[np.bool_]:
 def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:
     """Return whether a number of rows that were left out is small, or one that could be computed: withhold all then.
 
-    The rows that were left out and the subjects add up to the rows of the table, so one small number would follow from
-    the others. Each row is treated as a subject, because it may be one.
-
-    Parameters
-    ----------
-    counts : RowCounts
-    n_subjects : int
-        The subjects that were analysed, whose number is shown.
-    threshold : int
-        The smallest count that is not withheld.
+    The rows left out and the subjects add up to the rows of the table, and each row may be a subject.
     """
-    left_out = [
-        counts.not_meeting,
-        counts.unknown,
-        counts.not_meeting - counts.unknown,
-        counts.further,
-        counts.outside,
-        counts.taken - n_subjects,
-    ]
-    table = np.array([left_out], dtype=np.float64)
-    is_small = Rule(threshold).sensitive(table, np.zeros((1, 1), dtype=np.bool_))
-    return bool(is_small.any())
+    numbers = [counts.not_meeting, counts.unknown, counts.not_meeting - counts.unknown]
+    numbers += [counts.further, counts.outside, counts.taken - n_subjects]
+    return any(Rule(threshold).may_be_sensitive(number, number, is_level=False) for number in numbers)
 
 
 _SLACK = 1e-6
@@ -159,15 +135,11 @@ def totals(counts: FeatureCounts) -> Floats:
     origin, step = counts.grid
     low, high = counts.scale
     origin = low if np.isfinite(low) else origin
-    above, below = counts.mean[0] - origin, high - counts.mean[0]
-    return np.array([side / step * counts.n for side in (above, below)])
+    return np.array([distance / step * counts.n for distance in (counts.mean[0] - origin, high - counts.mean[0])])
 
 
 def small_totals(counts: FeatureCounts, rule: Rule) -> NDArray[np.bool_]:
-    """Return which groups have a total of 1 to ``threshold - 1`` in either direction, bool (G,).
-
-    With rounded counts (`rounded_counts`), those that may have one.
-    """
+    """Return which groups have, or with rounded counts may have, a total of 1 to ``threshold - 1`` either way, (G,)."""
     size = np.abs(totals(counts))
     if rule.rounding is None:
         return np.asarray(((size > _SLACK) & (size < rule.threshold - _SLACK)).any(axis=0))

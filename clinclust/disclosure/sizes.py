@@ -1,9 +1,7 @@
 """The sizes of subtypes that can be shown: no small size, and no size from which a small one can be inferred.
 
-A size is the sum of the counts of a feature. Where several rounded counts lie near the same end of what rounds to them,
-their sum bounds the size more closely than the rounded size does, and so the counts of all other features. The bounds
-follow by passing the ends of the intervals through each sum until none changes: every number that agrees with what is
-shown lies within them.
+A size is the sum of the counts of a feature. Sums of rounded counts can bound a size more closely than its rounded
+value does. The bounds follow by passing the ends of the intervals through each sum until none changes.
 """
 
 from __future__ import annotations
@@ -22,23 +20,8 @@ __all__ = ["shown_sizes", "size_interval", "size_intervals"]
 Floats = NDArray[np.float64]
 
 
-def told_sizes(shown: FeatureCounts, low: Floats, high: Floats, rounding: int) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest possible sizes, each (G,), given the numbers of a feature.
-
-    Parameters
-    ----------
-    shown : FeatureCounts
-        The rounded numbers of the feature; NaN where they are withheld.
-    low, high : float64 (G,)
-        The lowest and the highest possible size of each group, as they are known without the feature.
-    rounding : int
-        The base to which the numbers are rounded.
-
-    Raises
-    ------
-    ValueError
-        If no counts agree with the numbers shown.
-    """
+def sizes_given(shown: FeatureCounts, low: Floats, high: Floats, rounding: int) -> tuple[Floats, Floats]:
+    """Narrow the lowest and the highest possible sizes, each (G,), by the rounded numbers of a feature."""
     below, above = rounding_error(rounding)
     other = np.full((int(shown.is_yes_no), len(low)), np.nan)
     levels = np.vstack([shown.count, other]) if shown.is_share else np.empty((0, len(low)))
@@ -47,18 +30,16 @@ def told_sizes(shown: FeatureCounts, low: Floats, high: Floats, rounding: int) -
     first = np.vstack([np.where(np.isnan(counts), 0.0, np.maximum(counts - below, 0.0)), low])
     last = np.vstack([np.where(np.isnan(counts), high, counts + above), high])
     L = len(levels)
-    changes = True
-    while changes:
+    while True:
         before = first.copy(), last.copy()
         if L > 0:
             _pass_through_sum(first[:L], last[:L], first[L], last[L])
         _pass_through_sum(first[L : L + 2], last[L : L + 2], first[L + 2], last[L + 2])
-        groups, everybody = slice(ALL_SUBJECTS + 1, None), ALL_SUBJECTS
-        _pass_through_sum(first[:, groups].T, last[:, groups].T, first[:, everybody], last[:, everybody])
+        _pass_through_sum(first[:, 1:].T, last[:, 1:].T, first[:, ALL_SUBJECTS], last[:, ALL_SUBJECTS])
         if (first > last).any():
             raise InputError(f"{shown.name}: no counts agree with every number shown")
-        changes = not (np.array_equal(first, before[0]) and np.array_equal(last, before[1]))
-    return first[-1], last[-1]
+        if np.array_equal(first, before[0]) and np.array_equal(last, before[1]):
+            return first[-1], last[-1]
 
 
 def _pass_through_sum(low: Floats, high: Floats, sum_low: Floats, sum_high: Floats) -> None:
@@ -73,12 +54,9 @@ def _pass_through_sum(low: Floats, high: Floats, sum_low: Floats, sum_high: Floa
 def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None = None) -> dict[int, int | None]:
     """Return the size of all subjects (key 0) and of each subtype, with None where the size must be withheld.
 
-    The sizes of subtypes with fewer than `threshold` subjects are withheld. If necessary, the sizes of the next
-    smallest subtypes are withheld too, until the interval of every withheld size (see `size_interval`) is at least
-    `threshold` long.
-
-    With `rounding`, the sizes are rounded to multiples of this base before anything else, so that what is withheld
-    tells nothing of the exact ones; a size is then withheld if it may be below `threshold`.
+    Sizes below `threshold` are withheld, and those of the next smallest subtypes until the `size_interval` of every
+    withheld size is at least `threshold` long. With `rounding`, the sizes are rounded first, so that what is withheld
+    says nothing of the exact ones; a size is then withheld if it may be below `threshold`.
 
     Raises
     ------
@@ -115,16 +93,8 @@ def size_intervals(
 ) -> dict[int, tuple[int, int]]:
     """Return the lowest and the highest possible value of each size; both are the size itself if it is shown exactly.
 
-    Parameters
-    ----------
-    shown : dict of int to int or None
-        The size of all subjects (key 0) and of each subtype; None where it is withheld.
-    rounding : int, optional
-        The base to which the sizes are rounded, if they are.
-    features : sequence of FeatureCounts
-        The rounded numbers of all features, which narrow the intervals of rounded sizes (see `told_sizes`).
-    are_sums : bool
-        Whether each size is the sum of two rounded counts, n and missing.
+    With `rounding`, the rounded numbers of all features narrow the intervals. `are_sums`: each size is the sum of two
+    rounded counts, n and missing.
     """
     if rounding is None:
         return {
@@ -135,20 +105,16 @@ def size_intervals(
     while True:
         before = ends
         ends = {subtype: _interval(ends, subtype) for subtype in ends}
-        low, high = (np.array(side, dtype=np.float64) for side in zip(*ends.values(), strict=True))
+        low, high = (np.array(end, dtype=np.float64) for end in zip(*ends.values(), strict=True))
         for feature in features:
-            low, high = told_sizes(feature, low, high, rounding)
+            low, high = sizes_given(feature, low, high, rounding)
         ends = dict(zip(ends, zip(map(int, low), map(int, high), strict=True), strict=True))
         if ends == before:
             return ends
 
 
 def size_interval(shown: Mapping[int, int | None], subtype: int, rounding: int | None = None) -> tuple[int, int]:
-    """Return the lowest and the highest possible value of a withheld size.
-
-    The sizes add up to the size of the cohort. Every reader knows that subtypes are numbered by decreasing size; if the
-    shown sizes are not in that order, this constraint is dropped.
-    """
+    """Return the lowest and the highest possible value of a withheld size; sizes decrease if those shown do."""
     return _interval(_ends(shown, rounding), subtype)
 
 
@@ -162,13 +128,7 @@ def _ends(shown: Mapping[int, int | None], rounding: int | None) -> dict[int, tu
 
 
 def _interval(ends: Mapping[int, tuple[int, int]], subtype: int) -> tuple[int, int]:
-    """Return the lowest and the highest possible value of a size, given the ends of all sizes.
-
-    Raises
-    ------
-    ValueError
-        If no sizes lie within these ends.
-    """
+    """Return the lowest and the highest possible value of a size, given the ends of all sizes; InputError if none."""
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     subtypes = [number for number in ends if number]

@@ -1,4 +1,4 @@
-"""Withhold small counts, and further numbers, until an attacker can no longer infer the small counts."""
+"""Withhold small counts, and further numbers, until the small counts can no longer be inferred."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.disclosure.complementary import shown_counts
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
-from clinclust.disclosure.released import rows_that_tell, with_names_of_many, with_results_of_shown_counts
+from clinclust.disclosure.released import rows_using_withheld, with_names_of_many, with_results_of_shown_counts
 from clinclust.disclosure.rounding import printed, rounded_counts, rounded_quartiles
 from clinclust.disclosure.rule import Rule
 from clinclust.disclosure.sizes import shown_sizes, size_intervals
@@ -59,8 +59,7 @@ def suppress_small_cells(
       ten, at most a quarter of the distance between the quartiles. Shares and means of counts are exact where n and
       count are shown, as they follow from these.
     - A level of which every number is withheld or 0 is called ``[c]``. `minimum`, `maximum`, `step` and `scored` of a
-      scale are withheld unless more than `threshold` subjects are at each end of it: a drafted schema has levels and
-      ranges from the data.
+      scale are withheld unless more than `threshold` subjects are at each end of it.
 
     Parameters
     ----------
@@ -72,11 +71,10 @@ def suppress_small_cells(
         Whether to withhold counts of 0 for a level too, and means without spread: a share of 0% or 100% says something
         of every subject in the group.
     rounding : int, optional
-        Instead of withholding small counts, round every count to a multiple of this base, and compute shares, their
-        SDs and means of counts of events from the rounded counts. A small count is protected if a reader cannot infer
-        an interval shorter than half the base. Sizes of subtypes are rounded too, and must not be given exactly
-        elsewhere; small sizes and means of few values are treated as above, and all tests are withheld. What is
-        withheld follows from the rounded numbers alone.
+        Instead of withholding small counts, round every count and size to a multiple of this base, and compute shares,
+        their SDs and means of counts of events from the rounded counts. A small count is protected if a reader cannot
+        infer an interval shorter than half the base. Small sizes and means of few values are treated as above, and all
+        tests are withheld. Exact sizes must not be given elsewhere.
     missing_is_harmless : bool
         Whether numbers of missing values are not sensitive by themselves. They and numbers of observed values of at
         least `threshold` are then withheld only where a small count of a level would follow from them.
@@ -97,7 +95,7 @@ def suppress_small_cells(
 
     Examples
     --------
-    Two people with cancer in each subtype are too few to be told:
+    Two people with cancer in each subtype are too few to be shown:
 
     >>> import clinclust as cc
     >>> import numpy as np
@@ -138,7 +136,7 @@ def suppress_small_cells(
         if shown is not None:
             touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
         if counts.part == "rest" and first is not None:
-            shown = (counts if shown is None else shown).beside(first)
+            shown = (counts if shown is None else shown).given_point_masses(first)
             touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
         first = counts if shown is None else shown
         _write(numbers, counts, first, rule)
@@ -151,7 +149,7 @@ def suppress_small_cells(
         result.loc[is_summary, "suppressed"] = True
         result["size"] = result["subtype"].where(is_summary).map(sizes).astype("Int64")
     withheld = {subtype for subtype, size in sizes.items() if size is None}
-    result = with_results_of_shown_counts(result, rows_that_tell(result, touched, withheld), withheld)
+    result = with_results_of_shown_counts(result, rows_using_withheld(result, touched, withheld), withheld)
     return with_names_of_many(result, rule)
 
 
@@ -173,16 +171,14 @@ def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCoun
     complete = ~n_withheld & ~np.isnan(shown.mean)
     if counts.is_share:
         complete &= ~np.isnan(shown.count)
-    for name in ("n", "missing"):
-        numbers[name][counts.places] = getattr(shown, name)
-    for name in ("count", "percent"):
+    for name in ("n", "missing", "count", "percent"):
         numbers[name][counts.places] = getattr(shown, name)
     exact = complete & counts.is_share
     is_known = complete & (counts.is_share | traits_of(counts.likelihood).is_count)
     numbers["mean"][counts.places] = np.where(is_known, shown.mean, printed(shown.mean, counts.decimals))
     spread = np.where(n_withheld & counts.is_share, np.nan, shown.sd)
     numbers["sd"][counts.places] = np.where(exact, spread, printed(spread, counts.decimals))
-    # The median of yes and no tells whether exactly half say yes, which rounded counts do not.
+    # The median of yes and no shows whether exactly half say yes, which rounded counts do not.
     has_order = complete & (not counts.is_share or rule.rounding is None)
     of_order = [np.where(has_order, numbers[name][counts.places], np.nan) for name in _OF_ORDER]
     if not counts.is_share:

@@ -34,7 +34,7 @@ from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import read_column
-from clinclust.schema.schema_rules import block_key
+from clinclust.schema.rules import block_key
 from clinclust.schema.validation import refuse_unusable
 
 __all__ = ["draft_schema"]

@@ -1,7 +1,7 @@
 """Why a column must not form subtypes: it is an identifier, an arm, an outcome, a time, or a matter of the site.
 
 A role is proposed by whole words of the name or label, by values that only such columns have, and by pairs of columns
-whose values show that one is the time of the other. It is told, and undone in one word (`--cluster NAME`).
+whose values show that one is the time of the other. It is told, and undone in one word (`role: cluster`).
 """
 
 from __future__ import annotations

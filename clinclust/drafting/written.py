@@ -26,8 +26,8 @@ from clinclust.files.number_notation import (
     unit_key,
 )
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.schema.as_written import number_meant
 from clinclust.schema.feature import Feature
+from clinclust.schema.reading import number_meant
 
 __all__ = ["Written", "written_numbers"]
 

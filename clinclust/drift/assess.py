@@ -1,4 +1,4 @@
-"""Does a new batch of subjects differ from the cohort? Subtypes, missing values and distributions of both; in words."""
+"""Does a new batch of subjects differ from the cohort in subtypes, missing values or distributions? In words."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ class Drift:
 
 
 CLEAR = 0.05
-"""A difference is called clear if its p is below this; among many features, its q."""
+"""A difference is called clear if its p, or among many features its q, is below this."""
 _MOST_NAMED = 8
 
 
 def lines_of(drift: Drift) -> list[str]:
-    """Return a line for each question. No line holds a value of a subject."""
+    """Return a line for each question, without values of subjects."""
     features = drift.features
     lines = [
         f"The batch has {_subjects(drift.n_batch)}, the cohort {drift.n_cohort:,}.",
@@ -174,18 +174,13 @@ def _share(share: float) -> str:
 
 @accepting(model=MODEL, frame=FRAME, new=FRAME, random_state=either(GENERATOR, SEED))
 def assess_drift(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    new: pd.DataFrame,
-    *,
-    random_state: int | np.random.Generator | None = 0,
+    model: SubtypeModel, frame: pd.DataFrame, new: pd.DataFrame, *, random_state: int | np.random.Generator | None = 0
 ) -> Drift:
     """Say whether a new batch of subjects differs from the cohort that the subtypes were found in.
 
-    Subtypes that were found in one cohort describe another badly if it has other patients, other instruments, or other
-    gaps. A difference does not say which of these it is. Without a clear difference a small batch may still differ.
-
-    Subjects are compared as if each were drawn independently; several visits of one person make p too small.
+    Subtypes describe another cohort badly if it has other patients, other instruments, or other gaps. A difference does
+    not say which of these it is, and without a clear difference a small batch may still differ. Subjects are compared
+    as if each were drawn independently; several visits of one person make p too small.
 
     Parameters
     ----------
@@ -195,8 +190,7 @@ def assess_drift(
         The cohort of the fit.
     new : DataFrame, n rows
         The batch, of at least one subject. Identifiers and described columns may be absent. Values that the model
-        cannot read, such as a step beyond a scale, are counted and taken for missing, as ``unseen="missing"`` of
-        `MAPDP.predict` does.
+        cannot read are counted and taken for missing, as with ``unseen="missing"`` of `MAPDP.predict`.
     random_state : int, numpy.random.Generator or None
         Seed of the permutations.
 
@@ -204,9 +198,8 @@ def assess_drift(
     -------
     Drift
         subtypes: how many subjects of cohort and batch get each subtype, and how many most probably belong to none of
-        these (subtype 0). Members of the cohort are judged by all others, since a subject that has shaped its subtype
-        fits it better than a new one; who is alone in a subtype therefore fits another or none. Subjects without any
-        observed value are not counted.
+        these (subtype 0). Members of the cohort are assigned without their own influence, so that they do not fit
+        better than new subjects. Subjects without any observed value are not counted.
 
         tests: Fisher's exact test of the share that fits no subtype, and a chi-squared test of the subtypes of all
         others, by permutation; effects are the difference of the shares (batch less cohort), and Cramer's V.
@@ -214,10 +207,10 @@ def assess_drift(
         features: for each clustered feature the shares that are missing, with Fisher's exact test; n_unseen, the number
         of subjects with a value that the model does not know; and a test of the observed values by the likelihood:
         Kolmogorov and Smirnov for measurements and counts, a trend over the steps of scales, chi-squared for yes/no and
-        categories. Where values are tied the tests are by permutation, so that ties do not change the level. The effect
-        is the difference of the means (batch less cohort) in standard deviations of the cohort, after the transform of
-        the feature; Cramer's V for categories. A feature with a spike or a limit has two rows: whether a value is at
-        it, and the other values. q_missing and q are those of Benjamini and Hochberg over all features.
+        categories; by permutation where values are tied. The effect is the difference of the means (batch less cohort)
+        in standard deviations of the cohort, after the transform of the feature; Cramer's V for categories. A feature
+        with a spike or a limit has two rows: whether a value is at it, and the other values. q_missing and q are those
+        of Benjamini and Hochberg over all features.
 
     Raises
     ------
@@ -261,21 +254,10 @@ def assess_drift(
 
 
 def batch_of(model: MAPDP, new: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, NDArray[np.bool_]]]:
-    """Return a table of new subjects as the model reads it, and where it has values that the model does not know.
+    """Return new subjects as the model reads them, and who has an unknown value of each feature, bool (n,), if any has.
 
-    Returns
-    -------
-    frame : DataFrame, n rows
-        The columns that the clusters were found from, validated; values that the model does not know are missing.
-    unseen : dict of str to bool (n,)
-        The subjects with such a value, by feature; features without any are absent.
-
-    Raises
-    ------
-    CohortError
-        If a column is absent.
-    ValueError
-        If the table has no rows, or is the cohort of the fit.
+    Unknown values are missing in the table. Raises CohortError if a column is absent, InputError if there are no rows
+    or it is the cohort of the fit.
     """
     if not len(new):
         raise InputError("new has no rows; give a table with one row for each new subject")

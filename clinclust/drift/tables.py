@@ -25,26 +25,14 @@ Array = NDArray[np.float64]
 def table_of_features(
     fit: Fit, cohort: pd.DataFrame, batch: pd.DataFrame, unseen: dict[str, NDArray[np.bool_]], rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return one row for each clustered feature, in the order of the schema, as `assess_drift` explains it.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
-    batch : DataFrame, n rows
-    unseen : dict of str to bool (n,)
-        Both as `batch_of` returns them.
-    rng : numpy.random.Generator
-        It draws the permutations.
-    """
+    """Return one row for each clustered feature, as `assess_drift` explains it, from the results of `batch_of`."""
     encoding, names = fit.clusters_.encoding, fit.schema_.names
     in_cohort, in_batch = (model_values(frame, encoding.features) for frame in (cohort, batch))
-    nobody = np.zeros(len(batch), dtype=np.bool_)
+    none_unseen = np.zeros(len(batch), dtype=np.bool_)
     rows = []
     pairs = zip(encoding.features, encoding.likelihoods, strict=True)
     for feature, likelihood in sorted(pairs, key=lambda pair: names.index(pair[0].column)):
-        name, is_unseen = feature.name, unseen.get(feature.column, nobody)
+        name, is_unseen = feature.name, unseen.get(feature.column, none_unseen)
         # Values at a point mass are not missing; they are counted in the row of the first part.
         missing = np.isnan(in_cohort[name]), np.isnan(in_batch[name]) & ~is_unseen
         is_rest = feature.is_part and not feature.levels
@@ -86,39 +74,19 @@ def _of_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.ran
     if test.name and likelihood.is_nominal:
         measure, effect = "Cramer's V", float(np.sqrt(test.statistic / (cohort.size + batch.size)))
     elif test.name:
-        measure, effect = "SD of the cohort", _in_standard_units(cohort, batch)
-    return {
-        "n_cohort": cohort.size,
-        "n_batch": batch.size,
-        "test": test.name,
-        "statistic": test.statistic,
-        "measure": measure,
-        "effect": effect,
-        "p": test.p,
-    }
+        spread, measure = float(cohort.std()), "SD of the cohort"
+        effect = (float(batch.mean()) - float(cohort.mean())) / spread if spread > 0.0 else np.nan
+    results = {"test": test.name, "statistic": test.statistic, "measure": measure, "effect": effect, "p": test.p}
+    return {"n_cohort": cohort.size, "n_batch": batch.size} | results
 
 
-def _in_standard_units(cohort: Array, batch: Array) -> float:
-    """Return by how many standard deviations of the cohort the mean of the batch is higher; NaN if it has none."""
-    spread = float(cohort.std())
-    return (float(batch.mean()) - float(cohort.mean())) / spread if spread > 0.0 else float("nan")
-
-
-Labels = NDArray[np.int64]
 Counts = NDArray[np.int64]
 
 
 def subtypes_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Counts:
     """Return how many subjects of the cohort get each subtype, and in the last place none, int64 (K + 1,).
 
-    Each subject is judged by all others, as new subjects are judged by the cohort. Who is alone in a cluster fits none
-    of those that are left, unless another is more probable.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
+    Each subject is assigned by all others, as new subjects are. One alone in a cluster fits another, or none.
     """
     scores, labels = left_out_scores(fit, cohort), fit.cluster_labels_
     is_alone = fit.clusters_.sizes[labels] < 2
@@ -134,7 +102,7 @@ def subtypes_of_batch(fit: Fit, frame: pd.DataFrame) -> Counts:
 
 
 def _counted(fit: Fit, frame: pd.DataFrame, scores: NDArray[np.float64]) -> Counts:
-    """Count the subjects by their most probable subtype; who has no observed value has none, and is not counted."""
+    """Count the subjects with an observed value by their most probable subtype."""
     with np.errstate(invalid="ignore"):
         found = fit.subtypes_.log_summed(scores).argmax(axis=1)
     observed = frame[fit.selected_features_].notna().any(axis="columns").to_numpy()
@@ -142,10 +110,7 @@ def _counted(fit: Fit, frame: pd.DataFrame, scores: NDArray[np.float64]) -> Coun
 
 
 def table_of_subtypes(in_cohort: Counts, in_batch: Counts) -> pd.DataFrame:
-    """Return one row for each subtype, and a last one for none of these (0), from the numbers of both, int64 (K + 1,).
-
-    Shares are those of all who were counted.
-    """
+    """Return one row for each subtype, and a last one for none of these (0), from the numbers of both, (K + 1,)."""
     shares = [counts / max(int(counts.sum()), 1) for counts in (in_cohort, in_batch)]
     return pd.DataFrame(
         {

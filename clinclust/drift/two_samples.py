@@ -1,8 +1,8 @@
 """Tests of one feature in two samples: whether the batch has the distribution of the cohort.
 
-Under the hypothesis every choice of the subjects of the batch among all subjects is equally probable. Given how often
-each value occurs in both samples together, the numbers of the batch then have a multivariate hypergeometric
-distribution, from which they are drawn: tied values cannot break the level, however many there are.
+Under the hypothesis every choice of the subjects of the batch among all is equally probable. Given how often each value
+occurs in both together, the numbers of the batch are then multivariate hypergeometric, from which they are drawn: p is
+valid however many values are tied.
 """
 
 from __future__ import annotations
@@ -25,25 +25,19 @@ Counts = NDArray[np.int64]
 _FIRST, _MOST, _CELLS = 2_000, 100_000, 1_000_000
 """Draws with which every feature is tested, the most with which a small p is computed, and their most numbers."""
 _ENOUGH = 10
-"""Draws at least as far out as the batch, from which on p is known well enough."""
+"""Draws at least as far out as the batch at which p is known well enough."""
 _MOST_VALUES = 100
-"""Different values up to which the test is by permutation. With more, ties are too few to matter."""
+"""Most different values with a test by permutation. With more, ties are too few to matter."""
 _MOST_EXACT = 1_000_000
-"""Product of the sizes of the samples up to which the distribution of Kolmogorov and Smirnov is computed exactly."""
+"""Largest product of the sizes of the samples with the exact distribution of Kolmogorov and Smirnov."""
 
 
 @dataclass(frozen=True)
 class TwoSampleTest:
-    """A test of two samples.
+    """A test of two samples; its name is empty if nothing could be tested.
 
-    Attributes
-    ----------
-    name : str
-        Empty if nothing could be tested.
-    statistic : float
-        Kolmogorov and Smirnov: the largest distance of the distribution functions. Trend: the difference of the mean
-        steps. Chi-squared: its statistic.
-    p : float
+    The statistic is the largest distance of the distribution functions (Kolmogorov and Smirnov), the difference of the
+    mean steps (trend), or chi-squared.
     """
 
     name: str
@@ -55,16 +49,7 @@ NO_TEST = TwoSampleTest("", np.nan, np.nan)
 
 
 def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> TwoSampleTest:
-    """Return the test that suits a feature: chi-squared, trend over the steps, or Kolmogorov and Smirnov.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-    cohort, batch : float64 (n,) and (m,)
-        The observed values on the model's scale.
-    rng : numpy.random.Generator
-        It draws the permutations.
-    """
+    """Return the test of observed values (n,) and (m,) for a likelihood: chi-squared, trend, or Kolmogorov-Smirnov."""
     if not cohort.size or not batch.size:
         return NO_TEST
     values, places = np.unique(np.concatenate([cohort, batch]), return_inverse=True)

@@ -235,13 +235,11 @@ def warnings_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> Iterator[
     """Yield what whoever fitted a model must know before using it."""
     if not fit.restarts_["converged"].iloc[fit.restarts_["log_joint"].argmax()]:
         moving = "moving subjects or changing filled values" if settings.fills_modes else "moving subjects"
-        yield (
-            f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps` (--max-sweeps)"
-        )
+        yield f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`"
     if fit.stopped_early_:
         path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
         yield (
-            f"The search was {STOPPED_EARLY}{path}. The limit (--max-seconds) was {settings.max_seconds:g} seconds. "
+            f"The search was {STOPPED_EARLY}{path}. The limit was {settings.max_seconds:g} seconds (`max_seconds`). "
             "Allow more to see whether the subtypes change"
         )
     misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))

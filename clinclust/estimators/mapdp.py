@@ -26,6 +26,7 @@ from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
+    from clinclust.estimators.preparation import Prepared
 
 __all__ = ["MAPDP", "NONE_OF_THESE"]
 
@@ -271,16 +272,24 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.engine.search.threads import interruptible
 
         interruptible(_import_everything)
-        from clinclust.estimators.fitting import found_fit, warnings_of_fit
         from clinclust.estimators.preparation import prepared
         from clinclust.estimators.settings import Settings
 
-        settings = Settings.of(self.get_params())
-        cohort, cancelled = prepared(settings, X, stacklevel=2), Event()
+        return self.fit_prepared(prepared(Settings.of(self.get_params()), X, stacklevel=2))
+
+    def fit_prepared(self, cohort: Prepared) -> Self:
+        """Find subtypes in a cohort that was validated and encoded for this model; `fit` prepares it first."""
+        from clinclust.engine.search.threads import interruptible
+
+        interruptible(_import_everything)
+        from clinclust.estimators.fitting import found_fit, warnings_of_fit
+        from clinclust.estimators.settings import Settings
+
+        settings, cancelled = Settings.of(self.get_params()), Event()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         for warning in warnings_of_fit(self.fit_, settings, cohort):
-            warnings.warn(warning, CohortWarning, stacklevel=2)
+            warnings.warn(warning, CohortWarning, stacklevel=3)
         return self
 
     def cut(self, n_clusters: int | str | DistinctSubtypes | None, *, min_size: float | None = None) -> MAPDP:

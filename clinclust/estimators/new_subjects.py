@@ -23,10 +23,11 @@ from clinclust.errors import CohortError, InputError
 from clinclust.files.listed import listed, quoted
 from clinclust.schema.failures import column_failures, failures_frame
 from clinclust.schema.reading import read_column
+from clinclust.schema.validation import read_columns
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.schema import Feature, FeatureSchema
+    from clinclust.schema import FeatureSchema
 
 __all__ = [
     "REFUSE",
@@ -96,7 +97,7 @@ REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
 """What can be done with values that the model cannot read."""
 
 _REPAIR = (
-    "Correct the cells; or take values that the model does not know for missing (--unseen missing), so that the other "
+    "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
     "values of these subjects decide."
 )
 _DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
@@ -122,12 +123,9 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
         Columns that the schema does not name are not read.
     """
     rows, failures = np.zeros(len(frame), dtype=np.bool_), []
-    for feature, column in _columns(schema, frame):
-        codes = schema.missing_codes_of(feature)
-        faults = read_column(feature, codes, column).faults
-        if faults:
-            rows |= np.logical_or.reduce(list(faults.values()))
-            failures += column_failures(feature, codes, column)
+    for name, reading in read_columns(schema, frame)[1].items():
+        rows |= np.logical_or.reduce([rows, *reading.faults.values()])
+        failures += column_failures(schema[name], reading, frame.index)
     return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
 
 
@@ -156,11 +154,10 @@ def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
     A missing value of a feature that must be complete is no such cell.
     """
     found = {}
-    for feature, column in _columns(schema, frame):
-        faults = read_column(feature, schema.missing_codes_of(feature), column).faults
-        unread = [rows for kind, rows in faults.items() if kind != "observed"]
+    for name, reading in read_columns(schema, frame)[1].items():
+        unread = [rows for kind, rows in reading.faults.items() if kind != "observed"]
         if unread:
-            found[feature.name] = np.logical_or.reduce(unread)
+            found[name] = np.logical_or.reduce(unread)
     return found
 
 
@@ -202,17 +199,6 @@ def _alike(schema: FeatureSchema, column: object, examples: Sequence[object]) ->
 
 def _form(text: str) -> str:
     return _DIGITS.sub("0", " ".join(text.casefold().split()))
-
-
-def _columns(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[tuple[Feature, pd.Series]]:
-    """Yield each feature that one column of the table holds, with this column as the schema reads it."""
-    for feature in schema:
-        if feature.is_ignored or list(frame.columns).count(feature.name) != 1:
-            continue
-        column = frame[feature.name]
-        for parser in schema.extras.parsers.get(feature.name, []):
-            column = parser(column).parser_output
-        yield feature, column
 
 
 def _rows(labels: pd.Index) -> str:

@@ -104,7 +104,7 @@ def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem
         If no feature is left to cluster on, or hyperparameters cannot be used.
     """
     from clinclust.engine.search.threads import interruptible
-    from clinclust.schema.informative import warn_of_uninformative
+    from clinclust.schema.validation import warn_of_uninformative
 
     warn_of_visits(frame, stacklevel=stacklevel + 1)
     problem = interruptible(pose)
@@ -159,5 +159,4 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> 
 
 def _import_everything() -> None:
     """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
-    import clinclust.estimators.cost
-    import clinclust.schema.pandera_schema  # noqa: F401
+    import clinclust.estimators.cost  # noqa: F401

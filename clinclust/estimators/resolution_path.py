@@ -140,7 +140,7 @@ def resolution_path(
     from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.search import with_powers_estimated
-    from clinclust.schema.informative import warn_of_uninformative
+    from clinclust.schema.validation import warn_of_uninformative
 
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(

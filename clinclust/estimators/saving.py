@@ -24,9 +24,7 @@ from clinclust.estimators.fit_checks import fit_problems
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
 from clinclust.estimators.saved_fields import Arrays, read_arrays, read_fields, written_fields
 from clinclust.estimators.settings import Settings
-from clinclust.files.manifest import MANIFEST, changed_files, read_manifest, write_manifest
-from clinclust.files.system_errors import naming
-from clinclust.files.writing import write_together
+from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 
 __all__ = ["LARGEST", "load", "read_text", "save"]
 

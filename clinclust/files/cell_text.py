@@ -1,4 +1,4 @@
-"""Convert cells of a table to canonical text, and text to numbers."""
+"""Canonical texts of cells, and the numbers that texts write."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def number_of(text: str) -> float:
 
 
 def without_letters(texts: list[str]) -> bool:
-    """Return whether the texts hold only characters of plain numbers, which is fast to know."""
+    """Return whether the texts hold only characters of plain numbers."""
     return _CHARACTERS.issuperset("".join(texts))
 
 
 def numbers_of(texts: list[str]) -> NDArray[np.float64]:
-    """Return `number_of` each text, float64 (len(texts),); fast if all texts are numbers."""
+    """Return `number_of` each text, float64 (len(texts),)."""
     if without_letters(texts):  # of these characters float() accepts exactly what NUMBER matches
         try:
             return np.array(texts, dtype=object).astype(np.float64)
@@ -43,8 +43,8 @@ def numbers_of(texts: list[str]) -> NDArray[np.float64]:
 def canonical_text(value: object) -> str:
     """Return the canonical text of one cell.
 
-    Text is stripped of outer white space. A whole float below 2^53 is written without decimals (1.0 as ``1``),
-    a boolean as ``True`` or ``False``, a date and time in ISO form, without the time if it is midnight.
+    Text is stripped. A whole float below 2^53 has no decimals (1.0 is ``1``), a date and time is in ISO form, without
+    the time if it is midnight.
     """
     if isinstance(value, str):
         return value.strip()

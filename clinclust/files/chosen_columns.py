@@ -1,4 +1,4 @@
-"""Choose columns by name or number, and settle what could not be told apart."""
+"""Choose columns by name or number, and refuse names that are unclear."""
 
 from __future__ import annotations
 
@@ -12,17 +12,11 @@ import pandas as pd
 
 from clinclust.errors import InputError
 from clinclust.files.column_notes import add_notes
-from clinclust.files.listed import listed, names_in_list, option_in_shell, quoted
+from clinclust.files.listed import argument, listed, quoted
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 
-__all__ = [
-    "MOST_COLUMNS",
-    "chosen_columns",
-    "place_of_column",
-    "refuse_many_columns",
-    "with_distinct_names",
-]
+__all__ = ["MOST_COLUMNS", "chosen_columns", "place_of_column", "refuse_many_columns", "with_distinct_names"]
 
 MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
@@ -34,13 +28,8 @@ _NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
 def place_of_column(wanted: str, names: Sequence[str], places: Sequence[int] = ()) -> int | str:
     """Return the place (from 0) of the column that a text means, or what is wrong with the text.
 
-    Parameters
-    ----------
-    wanted : str
-        A name; ``name#2`` for the second column of this name; ``#7`` for the seventh column of the file.
-    names : sequence of str
-    places : sequence of int
-        The number of each column in the file.
+    It is a name; ``name#2`` for the second column of this name; ``#7`` for the seventh column of the file, whose
+    numbers are `places`.
     """
     found = [at for at, name in enumerate(names) if name == wanted]
     found = found or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
@@ -64,22 +53,17 @@ def refuse_many_columns(n_columns: int, most: int | None, what: str = "read with
     if most is not None and n_columns > most:
         raise InputError(
             f"the table has {n_columns:,} columns, and at most {most:,} are {what}: keep those that may tell subtypes "
-            "apart, with --only (`only` of `read_cohort`) or in the table itself"
+            "apart, with `only` or in the table itself"
         )
 
 
 def chosen_columns(
     read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table with the columns that were chosen, and what the reader must know of the choice.
+    """Return the table with the columns to keep (`only`), without those to `drop`, and remarks on the choice.
 
-    `only` has the columns to keep, in the order of the file, and `drop` those to leave out; see `place_of_column`.
-
-    Raises
-    ------
-    InputError
-        If a choice names no column or leaves none, or if columns that stay have no name, one name, or look like two
-        tables side by side.
+    InputError is raised if a choice names no column or leaves none, or if columns that stay have no name, one name, or
+    look like two tables in one.
     """
     names = [str(name) for name in read.frame.columns]
     kept = _places_that_stay(read, only, drop)
@@ -89,11 +73,11 @@ def chosen_columns(
     if read.notes:
         add_notes(chosen, {names[at]: read.notes[at] for at in kept})
     is_choice = only is not None or bool(drop)
-    return chosen, [f"{len(kept)} of {len(names)} columns are kept, as --only and --drop say"] if is_choice else []
+    return chosen, [f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say"] if is_choice else []
 
 
 def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
-    """Return the places of the columns that are kept, in the order of the file; InputError as of `chosen_columns`."""
+    """Return the places of the columns that are kept, in the order of the file."""
     names = [str(name) for name in read.frame.columns]
     unread = {f"#{number}" for number in read.unread}
     wanted, dropped = (
@@ -104,7 +88,7 @@ def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequenc
         raise InputError(listed(problems))
     kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
     if not kept:
-        raise InputError("--only and --drop leave no column: name fewer to drop, or others to keep")
+        raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
     return kept
 
 
@@ -121,19 +105,19 @@ def _refuse_unclear(read: TableRead, kept: Sequence[int], unread: set[int], was_
     if unnamed:
         problems.append(
             f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
-            f"column, or leave it out: {option_in_shell('--drop', f'#{unnamed[0]}')}. If the header is further down: "
-            "--header-row N; if no row holds names, --header-row 0; if another table is below: --rows FIRST-LAST"
+            f"column, or leave it out: {argument('drop', [f'#{unnamed[0]}'])}. If the header is further down: "
+            "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
         )
-    if not was_chosen and (sides := _side_by_side(read.frame, kept, numbers, repeated)):
+    if not was_chosen and (parts := _side_by_side(read.frame, kept, numbers, repeated)):
         problems.append(
-            f"two tables seem to stand side by side, in columns {sides}, with an empty column between them: give the "
-            "columns of one of them with --only (name#2 is the second column of a name, #7 the seventh column of the "
+            f"two tables seem to stand side by side, in columns {parts}, with an empty column between them: give the "
+            "columns of one of them with `only` (name#2 is the second column of a name, #7 the seventh column of the "
             "file), or of both if they are one table"
         )
     elif repeated:
         first, where = next(iter(repeated.items()))
         can_be_pasted = first.isprintable() and len(first) < 60
-        second = option_in_shell("--drop", names_in_list(f"{first}#2") if can_be_pasted else f"#{where[1]}")
+        second = argument("drop", [f"{first}#2" if can_be_pasted else f"#{where[1]}"])
         problems.append(
             f"these names are those of several columns: {listed(map(quoted, repeated))} ({quoted(first)} over columns "
             f"{listed(where)}); rename them in the file, or leave the others out: {second}"
@@ -156,10 +140,7 @@ def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[in
 
 
 def with_distinct_names(read: TableRead) -> TableRead:
-    """Return an export of REDCap with labels in which the second column of a name has ``(2)`` after it.
-
-    In other tables a name that repeats is a fault, which whoever chooses columns refuses.
-    """
+    """Return an export of REDCap with labels in which the second column of a name has ``(2)`` after it."""
     seen: Counter[str] = Counter()
     distinct = []
     for name in map(str, read.frame.columns):
@@ -169,9 +150,9 @@ def with_distinct_names(read: TableRead) -> TableRead:
     if not repeated or not any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in seen):
         return read
     frame = read.frame.set_axis(pd.Index(distinct, dtype=object), axis=1)
-    told = (
-        f"an export of REDCap with labels, in which {len(repeated)} names stand over several columns "
+    remark = (
+        f"an export of REDCap with labels, in which {len(repeated)} names are those of several columns "
         f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
         "order of the file; an export with raw names has a name of its own for each field"
     )
-    return replace(read, frame=frame, remarks=[*read.remarks, told])
+    return replace(read, frame=frame, remarks=[*read.remarks, remark])

@@ -1,4 +1,4 @@
-"""What a file knows of its columns beside their cells: labels, units, coded values, user-missing codes."""
+"""What a file says of its columns: labels, units, coded values, user-missing codes."""
 
 from __future__ import annotations
 
@@ -36,43 +36,24 @@ def _of_no_subject(role: Role) -> Role:
 
 @dataclass(frozen=True)
 class ColumnNotes:
-    """What a file says of one column. None, or an empty tuple, is what it does not say.
-
-    Attributes
-    ----------
-    label, unit, section, description : str or None
-        The name for readers, the unit of measurement, the heading above the column, and more text.
-    levels : tuple of (str, str)
-        The code of each value and its label, in the order of the file.
-    kind : {"nominal", "ordinal", "number", "yes/no", "date", "text", "id"} or None
-    missing_codes : tuple of str
-    minimum, maximum : float or None
-        The range of possible values.
-    decimal : {","} or None
-        The decimal mark, if it is not the point.
-    asked_if, block : str or None
-        The condition under which the question was asked; the instrument that the column belongs to.
-    role : {"arm", "outcome", "time", "site", "describe", "ignore"} or None
-    reason : str or None
-        What the file says of the column, in words, such as ``the dictionary says: radio, 4 choices``.
-    """
+    """What a file says of one column. None, or an empty tuple, is what it does not say."""
 
     __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
 
-    label: str | None = None
+    label: str | None = None  # the name for readers
     unit: str | None = None
-    section: str | None = None
+    section: str | None = None  # the heading above the column
     description: str | None = None
-    levels: tuple[tuple[str, str], ...] = ()
+    levels: tuple[tuple[str, str], ...] = ()  # codes and their labels, in the order of the file
     kind: ColumnKind | None = None
     missing_codes: tuple[str, ...] = ()
-    minimum: _Number | None = None
+    minimum: _Number | None = None  # of possible values
     maximum: _Number | None = None
-    decimal: Literal[","] | None = None
-    asked_if: str | None = None
-    block: str | None = None
+    decimal: Literal[","] | None = None  # the decimal mark, if it is not the point
+    asked_if: str | None = None  # the condition under which the question was asked
+    block: str | None = None  # the instrument that the column belongs to
     role: Annotated[Role, AfterValidator(_of_no_subject)] | None = None
-    reason: str | None = None
+    reason: str | None = None  # of kind and role, such as ``the dictionary says: radio, 4 choices``
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said, as lists, texts and numbers that JSON can hold."""
@@ -81,13 +62,7 @@ class ColumnNotes:
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
-        """Return the notes that `as_dict` wrote.
-
-        Raises
-        ------
-        InputError
-            If a key is unknown, or a value is of another type.
-        """
+        """Return the notes that `as_dict` wrote; InputError if a key is unknown, or a value of another type."""
         try:
             return _NOTES.validate_python(dict(given))
         except ValidationError as error:
@@ -108,13 +83,7 @@ def _as_lists(value: Any) -> Any:
 
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
-    """Return the notes on the columns of a table that are still in it; none if its file said nothing.
-
-    Raises
-    ------
-    InputError
-        If ``frame.attrs`` holds under this key what no reader of this package wrote.
-    """
+    """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
     kept = frame.attrs.get(COLUMN_NOTES, {})
     if not isinstance(kept, Mapping) or not all(isinstance(given, Mapping) for given in kept.values()):
         raise InputError(

@@ -73,16 +73,15 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
         if above[0] <= header.last:
             rows.add(*above)
     below = (line for line in chain(first, lines) if line.number > header.last)
-    told = _add(rows, below, len(names), delimiter, options)
+    of_rows = _add(rows, below, len(names), delimiter, options)
     read = sheet_table(rows, options, header=header)
-    return replace(read, remarks=remarks + read.remarks + told)
+    return replace(read, remarks=remarks + read.remarks + of_rows)
 
 
 def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
     """Return the text of a file, without byte order marks, and remarks on how it was decoded.
 
-    Without an `encoding` that the user gave, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
-    InputError says that the bytes are not text in this encoding, or hold NUL characters.
+    Without an `encoding`, a byte order mark decides; else it is UTF-8 or, if not, Windows-1252.
     """
     marked = next((name for mark, name in _MARKED if content.startswith(mark)), None)
     tried = [name for name in (encoding, marked) if name][:1] or ["utf-8", "cp1252"]
@@ -96,14 +95,14 @@ def _decoded(content: bytes, encoding: str | None) -> tuple[str, list[str]]:
         except (LookupError, ValueError):  # ValueError: a name with a NUL, or an encoding of host names
             raise InputError(f"there is no encoding {quoted(encoding)} of text; utf-8 and cp1252 are usual") from None
     if text is None:
-        raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (--encoding)")
+        raise InputError(f"line {line} is not {' or '.join(tried)} text; give its encoding (`encoding`)")
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise InputError(
             f"line {line} holds a NUL character, which no text does: the file is damaged, or in another encoding than "
-            f"{used}, such as utf-16; give its encoding (--encoding)"
+            f"{used}, such as utf-16; give its encoding (`encoding`)"
         )
-    guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give --encoding"
+    guessed = "the file is not UTF-8 text: read as cp1252. If letters look wrong, give `encoding`"
     return text, [guessed] if used != tried[0] else []
 
 
@@ -131,7 +130,7 @@ def _split(text: str, delimiter: str) -> tuple[float, int]:
 
 
 def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
-    """Yield every row that is not blank, of whatever length; raise InputError where it cannot be split further."""
+    """Yield every row that is not blank; InputError where it cannot be split further."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = n_before
     try:
@@ -144,12 +143,12 @@ def _lines(text: str, delimiter: str, n_before: int) -> Iterator[_Line]:
 
 
 def _add(rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, options: SheetOptions) -> list[str]:
-    """Add the rows below the header, and return what the reader must know of them.
+    """Add the rows below the header, and return remarks on them.
 
-    Single texts below the last subject that read like footnotes are left out. Every other row that may be a subject
-    must have as many fields as the header; InputError lists those that have not.
+    Single texts below the last subject that read like footnotes are left out. InputError lists the other rows that may
+    be subjects and have not as many fields as the header.
     """
-    told = Places()
+    found = Places()
     notes: list[_Line] = []
     misfits: list[_Line] = []
     subject = ""  # the first cell of the first subject, which a note does not look like
@@ -171,18 +170,18 @@ def _add(rows: SheetRows, lines: Iterable[_Line], width: int, delimiter: str, op
         if line.is_long:
             inner = [part for text in fields for part in text.splitlines()[1:-1]]
             if any(part.count(delimiter) == width - 1 > 0 for part in inner):
-                told.add(_SWALLOWING, f"line {line.first}")
+                found.add(_SWALLOWING, f"line {line.first}")
         if width > 1 and not any(map(str.strip, fields)):
-            told.add(_NO_VALUE, f"line {line.first}")
+            found.add(_NO_VALUE, f"line {line.first}")
         else:
             rows.add(line.number, fields)
     if misfits:
         shown = (f"line {each.first} has {len(each.fields)} field{'s' * (len(each.fields) != 1)}" for each in misfits)
         raise InputError(
             f"{listed(shown)}, the header has {width}: look for a {delimiter!r} too many or too few, for a text that "
-            "needs quotes, for a title above the header (--header-row N, or 0 if there is no header), or for another "
-            "table (--rows FIRST-LAST says which rows are the subjects)"
+            "needs quotes, for a title above the header (header_row=N, or 0 if there is no header), or for another "
+            "table (rows=FIRST-LAST says which rows are the subjects)"
         )
     for line in notes:
-        told.add(_NOTE, f"line {line.first} ({quoted(line.fields[0])})")
-    return told.sentences()
+        found.add(_NOTE, f"line {line.first} ({quoted(line.fields[0])})")
+    return found.sentences()

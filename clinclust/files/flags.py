@@ -1,7 +1,4 @@
-"""What is written around the numbers of a column: flags, approximations and limits in words.
-
-The words are `clinclust/data/number_words.toml`.
-"""
+"""Flags, approximations and limits in words around the numbers of a column (`clinclust/data/number_words.toml`)."""
 
 from __future__ import annotations
 
@@ -43,17 +40,9 @@ class Marked(NamedTuple):
 
 
 def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
-    """Return the texts of a column without the marks beside their numbers.
+    """Return the distinct texts of a column, of which each has so many cells, without the marks at their numbers.
 
-    Letters are flags only if they do not stand in (nearly) all cells, where they are a unit or part of a code: litres
-    are no flag for low, and ``L 4`` is a vertebra.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The distinct texts of a column.
-    counts : int64 (len(texts),)
-        The number of cells that hold each.
+    Letters in (nearly) all cells are a unit or part of a code: litres are no flag for low, and ``L 4`` is a vertebra.
     """
     found = [_marks_of(text) for text in texts]
     refused = _refused(found, counts)
@@ -95,13 +84,6 @@ def limits_in_words(texts: Sequence[str], counts: NDArray[np.int64]) -> dict[str
     """Return the texts that say in words that a value lies beyond a limit, each with the same in signs: ``>90``.
 
     At least half of the cells must be numbers: of others, ``under 20`` is an interval of a scale.
-
-    Parameters
-    ----------
-    texts : sequence of str
-        The distinct texts of a column.
-    counts : int64 (len(texts),)
-        The number of cells that hold each.
     """
     found = {text: match for text in texts if (match := _WORDED.fullmatch(with_plain_spaces(text))) is not None}
     is_number = [bool(found) and text not in found and parts_of(text) is not None for text in texts]

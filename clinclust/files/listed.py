@@ -1,13 +1,8 @@
-"""What a message names: many things, of which only the first are shown, and parts of a command, which can be pasted."""
+"""What a message names: many things, of which only the first are shown, and arguments, which can be pasted."""
 
 from __future__ import annotations
 
-import csv
-import io
-import os
 import re
-import shlex
-import subprocess
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
@@ -16,13 +11,10 @@ from clinclust.files.cell_text import shortened
 
 __all__ = [
     "Places",
-    "in_shell",
+    "argument",
     "limited",
     "listed",
     "name_in_condition",
-    "names_in_list",
-    "option_in_shell",
-    "option_words",
     "quoted",
     "text_in_condition",
 ]
@@ -51,7 +43,7 @@ def quoted(value: object) -> str:
 
 
 def limited(message: str) -> str:
-    """Return a message that no terminal or log is flooded by: its beginning, if it is longer than 3,500 characters."""
+    """Return a message, cut after 3,500 characters."""
     return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ... (cut)"
 
 
@@ -73,33 +65,13 @@ class Places:
         return [f"{listed(first, self._count[finding])}: {finding}" for finding, first in self._first.items()]
 
 
-def in_shell(*words: str) -> str:
-    """Return words as the shell of this system reads them."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
-
-
-def option_in_shell(option: str, value: str) -> str:
-    """Return an option with its value: ``--by date``, and ``--by=-1`` if the value begins as an option does."""
-    return in_shell(*option_words(option, value))
-
-
-def option_words(option: str, value: str) -> tuple[str, ...]:
-    """Return the words of an option with its value: one, if the value begins as an option does."""
-    return (f"{option}={value}",) if value.startswith("-") else (option, value)
-
-
-def names_in_list(*names: str) -> str:
-    """Return names as an option of several names takes them: those with a comma or a quote stand in double quotes."""
-    written = io.StringIO()
-    csv.writer(written, lineterminator="").writerow(names)
-    return written.getvalue()
+def argument(name: str, value: str | list[str]) -> str:
+    """Return an argument of a function as a message names it: ``by='date'``."""
+    return f"{name}={value!r}"
 
 
 def name_in_condition(name: str, number: int) -> str:
-    """Return the name of a column as a condition takes it; its number in the file, if nobody could paste the name.
-
-    ``age``, ```Age at visit```, ```#3```.
-    """
+    """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
     from clinclust.files.selection.condition import WORDS
 
     if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
@@ -108,7 +80,7 @@ def name_in_condition(name: str, number: int) -> str:
 
 
 def text_in_condition(text: str) -> str | None:
-    """Return a text as a condition takes it; None if no condition can hold it, or nobody could paste it."""
+    """Return a text as a condition takes it; None if no condition can hold it, or it cannot be pasted."""
     quote = next((mark for mark in "\"'" if mark not in text), None)
     return None if quote is None or not _can_be_pasted(text) else f"{quote}{text}{quote}"
 

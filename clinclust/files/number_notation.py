@@ -1,4 +1,4 @@
-"""How people write the numbers of a column: decimal mark, separator of thousands, and a unit beside the number."""
+"""How a column writes its numbers: decimal mark, separator of thousands, unit."""
 
 from __future__ import annotations
 
@@ -16,25 +16,9 @@ from clinclust.files.cell_text import number_of
 from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import is_blank
 
-__all__ = [
-    "BEYOND_A_LIMIT",
-    "GROUPED_BY_POINT",
-    "DecimalMark",
-    "Marks",
-    "ThousandsMark",
-    "WrittenNumber",
-    "are_thousands",
-    "columns_with_comma",
-    "is_known_unit",
-    "is_unit",
-    "looks_like_number",
-    "marks_of",
-    "number_as_written",
-    "parts_of",
-    "share_of_numbers",
-    "unit_key",
-    "with_plain_spaces",
-]
+__all__ = ["BEYOND_A_LIMIT", "GROUPED_BY_POINT", "DecimalMark", "Marks", "ThousandsMark", "WrittenNumber"]
+__all__ += ["are_thousands", "columns_with_comma", "is_known_unit", "is_unit", "looks_like_number", "marks_of"]
+__all__ += ["number_as_written", "parts_of", "share_of_numbers", "unit_key", "with_plain_spaces"]
 
 DecimalMark = Literal[".", ","]
 ThousandsMark = Literal[".", ",", " ", "'"]
@@ -49,7 +33,7 @@ _PARTS = re.compile(
     rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
 )
 _SPACES = str.maketrans({"\u00a0": " ", "\u202f": " ", "\u2009": " ", "’": "'", "−": "-"})
-_HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: nobody writes 813 as `0.813`
+_HEAD = "[+-]?[1-9][0-9]{0,2}"  # before a group of thousands: 813 is not written `0.813`
 GROUPED_BY_POINT = re.compile(rf"{_HEAD}\.[0-9]{{3}}")
 _DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>[.,][0-9]+)?") for mark in ",.' "}
@@ -62,11 +46,11 @@ _WRITTEN = re.compile(
 )
 _CELLS_LOOKED_AT = 4000
 _FEWEST = 0.5
-_TOLD = {
+_REMARKS = {
     "comma": "numbers with a decimal comma in {}: a drafted schema says so; if the commas keep thousands apart, say "
-    "--decimal .",
-    "either": "the comma in {} may be a decimal mark or keep thousands apart: say --decimal , or --decimal .",
-    "mixed": "numbers with a comma and others with a point stand in one column: {}",
+    "decimal='.'",
+    "either": "the comma in {} may be a decimal mark or keep thousands apart: say decimal=',' or decimal='.'",
+    "mixed": "one column has numbers with a comma and others with a point: {}",
 }
 
 
@@ -87,7 +71,7 @@ class Marks(NamedTuple):
 
 
 def with_plain_spaces(text: str) -> str:
-    """Return a text with plain spaces, apostrophes and minus signs in the place of their typographic kin."""
+    """Return a text with plain spaces, apostrophes and minus signs instead of typographic ones."""
     return text.translate(_SPACES)
 
 
@@ -103,7 +87,7 @@ def parts_of(text: str) -> WrittenNumber | None:
 
 
 def marks_of(numbers: Sequence[str]) -> Marks:
-    """Return the marks with which a column writes its numbers, given these as they are written, without units."""
+    """Return the marks of numbers without units."""
     with_comma = [number for number in numbers if "," in number]
     if not with_comma:
         mark = _grouping(numbers, ("'", " "))
@@ -125,14 +109,14 @@ def marks_of(numbers: Sequence[str]) -> Marks:
 
 
 def _is_decimal(mark: str, other: str, numbers: Sequence[str]) -> bool:
-    """Return whether a mark must be a decimal mark: somewhere it keeps no thousands apart, or the other one does."""
+    """Return whether a mark must be a decimal mark: somewhere it divides no thousands, or the other one does."""
     return any(
         number.count(other) > 1 or (mark in number and not _GROUPED[mark].fullmatch(number)) for number in numbers
     )
 
 
 def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
-    """Return whether a mark, as that of thousands, puts its numbers far above all others: 5,321 beside 7.58 and 3.2."""
+    """Return whether a mark, as that of thousands, puts its numbers far above all others: 5,321 among 7.58 and 3.2."""
     if any(number.count(mark) > 1 or ("," in number and "." in number) for number in numbers):
         return False
     decimal = "." if mark == "," else ","
@@ -145,26 +129,23 @@ def _is_far_above_the_rest(numbers: Sequence[str], mark: str) -> bool:
 
 
 def _grouping(numbers: Sequence[str], marks: Sequence[ThousandsMark]) -> ThousandsMark | None:
-    """Return the first of the marks that keeps thousands apart in one of the numbers."""
+    """Return the first of the marks that divides thousands in one of the numbers."""
     return next((mark for mark in marks if any(_GROUPED[mark].fullmatch(number) for number in numbers)), None)
 
 
 def are_thousands(numbers: Sequence[str]) -> bool:
-    """Return whether all points stand before three digits, as in `1.305` beside `987`."""
+    """Return whether all points are before three digits, as in `1.305` among `987`."""
     pointed = [number for number in numbers if "." in number]
     return bool(pointed) and all(map(_GROUPED["."].fullmatch, pointed))
 
 
 def is_unit(text: str) -> bool:
-    """Return whether what stands beside a number is a unit, and no part of the number itself (`3½`)."""
+    """Return whether the text after a number is a unit, and no part of the number itself (`3½`)."""
     return any(letter.isalpha() or letter in "%‰°" + _CURRENCIES for letter in text)
 
 
 def is_known_unit(text: str) -> bool:
-    """Return whether what stands beside a number is made of the words of units in `clinclust/data/units.toml`.
-
-    ``mg/dL``, ``x10^9/L`` and ``%`` are units, ``_yes`` and ``_to_24.9`` are none.
-    """
+    """Return whether a text consists of words of `clinclust/data/units.toml`: ``mg/dL``, ``x10^9/L``; not ``_yes``."""
     tokens = _TOKEN.findall(text.casefold().replace(" per ", "/").strip(" ._-"))
     return bool(tokens) and all(token in _units() for token in tokens)
 
@@ -182,10 +163,9 @@ def unit_key(unit: str) -> str:
 
 
 def number_as_written(text: str, decimal: DecimalMark | None, thousands: ThousandsMark | None) -> str | None:
-    """Return a number without separators of thousands and with a decimal point; None if the text writes none.
+    """Return a number without separators of thousands and with a decimal point; None if the text is none.
 
-    With a decimal comma and no declared separator of thousands, ``1.5`` is read as a program writes it, but ``1.500``
-    could be 1,500 and is no number.
+    With a decimal comma and no separator of thousands, ``1.5`` is a number, but ``1.500`` could be 1,500 and is none.
     """
     if thousands is not None and thousands in text:
         whole, mark, rest = text.partition(decimal or ".")
@@ -195,7 +175,7 @@ def number_as_written(text: str, decimal: DecimalMark | None, thousands: Thousan
         text = f"{head}{''.join(groups)}{mark}{rest}"
     if decimal == ",":
         if "," in text:
-            text = text.replace(".", " ").replace(",", ".")  # a point beside a decimal comma makes no number
+            text = text.replace(".", " ").replace(",", ".")  # a point and a decimal comma make no number
         elif GROUPED_BY_POINT.fullmatch(text) and thousands is None:
             return None
     return None if math.isnan(number_of(text)) else text
@@ -213,25 +193,25 @@ def share_of_numbers(texts: Iterable[str]) -> float:
 
 
 def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tuple[set[int], list[str]]:
-    """Return the places of the columns with decimal commas, and what the reader must know of them.
+    """Return the places of the columns with decimal commas, and remarks on them.
 
-    If somebody said the decimal mark of the file, what else could be taken for one keeps thousands apart.
+    If the user gave the decimal mark of the file, other marks divide thousands.
     """
     if decimal == ".":
         return set(), []
-    found: dict[str, dict[int, str]] = {kind: {} for kind in _TOLD}
+    found: dict[str, dict[int, str]] = {kind: {} for kind in _REMARKS}
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _CELLS_LOOKED_AT), dtype=np.int64))
     for place in range(frame.shape[1]):
         kind, example = _kind_of_column(frame.iloc[rows, place].tolist())
         found.get(kind, {})[place] = example
     if decimal == "," or found["comma"]:
         found["comma"], found["either"] = found["comma"] | found["either"], {}
-    told = []
+    remarks = []
     for kind, places in found.items():
         if places and not (kind == "comma" and decimal == ","):
             names = listed(f"{str(frame.columns[place]).strip()} ({text})" for place, text in places.items())
-            told.append(_TOLD[kind].format(names))
-    return set(found["comma"]), told
+            remarks.append(_REMARKS[kind].format(names))
+    return set(found["comma"]), remarks
 
 
 def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:

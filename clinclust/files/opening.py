@@ -1,7 +1,4 @@
-"""Open the file of a table: check that it can be read, unpack it within bounds, and recognise what it is.
-
-Kinds of files are `clinclust/data/file_kinds.toml`.
-"""
+"""Open the file of a table: check that it can be read, unpack it within bounds, and recognise its kind by content."""
 
 from __future__ import annotations
 
@@ -54,16 +51,12 @@ def shown_name(path: Path) -> str:
 
 
 def _shown(text: str, length: int) -> str:
-    """Return a path on one line, cut at its end; spaces are kept, so that it can be found by what is shown."""
     text = visible(text).replace("\n", "\u240a").replace("\t", "\u2409")
     return text if len(text) <= length else text[:length] + "…"
 
 
 def check_readable(path: Path, *, may_be_empty: bool = False) -> int:
-    """Return the size of a file in bytes. Raise OSError if it is no regular file, and InputError if it is empty.
-
-    Reading a pipe or a device would wait for a writer, or never end.
-    """
+    """Return the size of a file in bytes; OSError if it is no regular file, InputError if it is empty."""
     shown = _shown(str(path), 2 * _LONGEST_NAME)
     try:
         found = path.stat()
@@ -108,7 +101,7 @@ def guarded(what: str, repair: str) -> Iterator[None]:
 class Source:
     """The bytes of a table: in the file at `path`, or, if they were unpacked, in `content`.
 
-    `suffix` is what the name of the table ends in, in lower case: ``.csv`` for ``cohort.csv.gz`` too.
+    `suffix` is that of the table, in lower case: ``.csv`` for ``cohort.csv.gz`` too.
     """
 
     path: Path
@@ -143,10 +136,7 @@ def _most(packed: int) -> int:
 
 
 def unpacked(path: Path) -> tuple[Source, list[str]]:
-    """Return the table of a file, unpacked if the file is packed, and remarks on it.
-
-    InputError says that an archive is damaged or locked, holds no table or several, or unpacks to far too much.
-    """
+    """Return the table of a file, unpacked if the file is packed, and remarks; InputError if there is no one table."""
     source = Source(path, path.suffix.lower())
     start = source.start(4)
     if start.startswith(b"\x1f\x8b"):
@@ -182,7 +172,7 @@ def _suffix(name: str) -> str:
 
 
 def kind_of(source: Source) -> tuple[str, list[str]]:
-    """Return what a file is, such as ``text``, and a remark if its name says something else; or raise InputError."""
+    """Return the kind of a file, such as ``text``, and a remark if its name says another; InputError if it has none."""
     named = _NAMED.get(source.suffix)
     found = _by_signature(source) or _by_name(source, named)
     if found == named:

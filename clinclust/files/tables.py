@@ -1,4 +1,4 @@
-"""Read the table of a file without interpreting it, with the rows and columns that somebody chose."""
+"""Read the table of a file without interpreting it, with the rows and columns that were chosen."""
 
 from __future__ import annotations
 
@@ -21,13 +21,11 @@ from clinclust.files.chosen_columns import (
 )
 from clinclust.files.delimited import read_delimited
 from clinclust.files.layout.sheet_table import SheetOptions
-from clinclust.files.layout.subject_rows import RowRanges
 from clinclust.files.listed import limited, quoted
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable, kind_of, shown_name, unpacked
-from clinclust.files.selection.chosen_rows import chosen_rows
-from clinclust.files.selection.row_choice import ChoiceError, RowChoice, note_rows_taken
-from clinclust.files.text_table import TableRead
+from clinclust.files.selection.row_choice import ChoiceError, RowChoice, chosen_rows, note_rows_taken
+from clinclust.files.text_table import RowRanges, TableRead
 from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statistical
 from clinclust.files.workbooks import read_ods_or_xlsb, read_xls
 from clinclust.files.xlsx import read_xlsx
@@ -48,35 +46,34 @@ def cohort_table(
     only: Sequence[str] | None,
     drop: Sequence[str] | None,
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the table of a file as `clinclust.read_cohort` does, and what its reader must know."""
+    """Return the table of a file as `clinclust.read_cohort` does, and remarks on it."""
     with _about(path):
         ranges = None if choice.rows is None else RowRanges.parsed(choice.rows)
         most = MOST_COLUMNS if only is None and drop is None else None
         whole = _table(path, sheet, encoding, SheetOptions(header_row, decimal, ranges, most_columns=most))
         refuse_many_columns(whole.frame.shape[1], most)
         read, taken = chosen_rows(whole, choice, decimal)
-        frame, told = chosen_columns(read, only, drop)
+        frame, more = chosen_columns(read, only, drop)
         note_rows_taken(frame, taken)
-    return frame, [limited(f"{shown_name(path)}: {remark}") for remark in [*read.remarks, *told]]
+    return frame, [limited(f"{shown_name(path)}: {remark}") for remark in [*read.remarks, *more]]
 
 
 @accepting(path=PATH, sheet=TEXT)
 def read_codebook(path: str | os.PathLike[str], sheet: str | None = None) -> pd.DataFrame:
-    """Read a table whose rows are no subjects, but variables; what else is said of `read_cohort` holds."""
+    """Read a table whose rows are variables; everything else is as in `read_cohort`."""
     path = Path(path)
     check_readable(path)
     with _about(path):
         read = _table(path, sheet, None, SheetOptions(of_subjects=False))
-        frame, told = chosen_columns(read, None, None)
-    for remark in [*read.remarks, *told]:
+        frame, more = chosen_columns(read, None, None)
+    for remark in [*read.remarks, *more]:
         warnings.warn(limited(f"{shown_name(path)}: {remark}"), CohortWarning, stacklevel=3)
     return frame
 
 
 def _table(path: Path, sheet: str | None, encoding: str | None, options: SheetOptions) -> TableRead:
-    """Return the table of a file, with all its columns."""
     source, remarks = unpacked(path)
-    kind, told = kind_of(source)
+    kind, of_kind = kind_of(source)
     _refuse_options(kind, sheet, encoding, options)
     if kind == "text":
         read = read_delimited(source, encoding, options)
@@ -91,7 +88,7 @@ def _table(path: Path, sheet: str | None, encoding: str | None, options: SheetOp
     else:
         read = read_ods_or_xlsb(source, kind, sheet, options)
     read = with_distinct_names(read)
-    return replace(read, remarks=[*remarks, *told, *read.remarks])
+    return replace(read, remarks=[*remarks, *of_kind, *read.remarks])
 
 
 def _refuse_options(kind: str, sheet: str | None, encoding: str | None, options: SheetOptions) -> None:

@@ -1,29 +1,123 @@
-"""The rows of a table as they are read, before and after it is known which of them is the header."""
+"""The rows of a table as they are read: which are subjects, in ranges such as ``2-61``, and their texts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from clinclust.errors import InputError
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.layout.subject_rows import RowRanges
+from clinclust.files.listed import listed, quoted
 
-__all__ = [
-    "LOOKED_AT",
-    "TEXT",
-    "Row",
-    "SheetRows",
-    "TableRead",
-    "TextTable",
-    "cell",
-    "column_of",
-    "is_blank",
-    "letters_of",
-]
+__all__ = ["LOOKED_AT", "TEXT", "Doubt", "Finding", "Row", "RowRanges", "SheetRows", "TableRead", "TextTable"]
+__all__ += ["UncertainRowsError", "cell", "column_of", "is_blank", "letters_of", "ranges_of", "refusal", "rows_named"]
+
+_RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
+_LAST = 10**9  # beyond the last row of any file
+_LONGEST = 120
+_SHOWN = 8
+
+
+@dataclass(frozen=True)
+class RowRanges:
+    """Rows by their numbers in a spreadsheet: the first and last of ranges in rising order, and the text of these."""
+
+    text: str
+    ranges: tuple[tuple[int, int], ...]
+
+    @classmethod
+    def parsed(cls, text: str) -> RowRanges:
+        """Return the ranges that a text such as ``2-61, 66-`` means; InputError if it means none."""
+        ranges = [(0, 0)]
+        for part in text.split(","):
+            match = _RANGE.fullmatch(part.strip())
+            first = int(match[1]) if match else 0
+            last = first if match is None or match[2] is None else int(match[2] or _LAST)
+            if not ranges[-1][1] < first <= last:
+                raise InputError(
+                    f"rows={quoted(text)}: {quoted(part.strip())} is no range of rows; write the first and the last "
+                    "row of the subjects as a spreadsheet counts them, such as 2-61; several in rising order such as "
+                    "2-61,66-90; the last without an end such as 5-"
+                )
+            ranges.append((first, last))
+        return cls(text.strip(), tuple(ranges[1:]))
+
+    def __contains__(self, number: int) -> bool:
+        return any(first <= number <= last for first, last in self.ranges)
+
+    @property
+    def first(self) -> int:
+        """The first row of all ranges."""
+        return self.ranges[0][0]
+
+
+def ranges_of(numbers: Iterable[int], between: Iterable[int] = ()) -> str | None:
+    """Return the text that means these rows, and none of those `between`; None if it would be too long."""
+    kept = set(numbers)
+    runs = [list(run) for is_kept, run in groupby(sorted(kept.union(between)), kept.__contains__) if is_kept]
+    text = ",".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)
+    return text if 0 < len(text) <= _LONGEST else None
+
+
+class Finding(NamedTuple):
+    """What some rows below the header are instead of subjects; `places` count these rows from 0."""
+
+    what: str
+    places: list[int]
+    is_certain: bool = True
+
+
+class Doubt(NamedTuple):
+    """What was seen, as a sentence without a full stop, and the rows that are no subjects if the suspicion is right."""
+
+    what: str
+    rows: tuple[int, ...] = ()
+
+
+class UncertainRowsError(InputError):
+    """It is not certain which rows are subjects.
+
+    `listing` has what was seen; `without` is the value of `rows` that leaves out all rows in doubt, if it is short.
+    """
+
+    def __init__(self, listing: str, repair: str = "", without: str | None = None) -> None:
+        self.listing, self.without = listing, without
+        super().__init__("\n".join(filter(None, ["it is not certain which rows are subjects:", listing, repair])))
+
+
+def rows_named(numbers: Sequence[int]) -> str:
+    """Return the words for some rows: ``row 4``, or ``rows 4, 9``, or ``rows 4 to 9``."""
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return f"rows {numbers[0]} to {numbers[-1]}"
+    return f"row{'s' * (len(numbers) > 1)} {listed(numbers)}"
+
+
+def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> UncertainRowsError:
+    """Return the error that lists the doubts, with one option that leaves these rows out, and one that keeps them.
+
+    `numbers` are those of all rows that would be read as subjects, with those in doubt, in rising order.
+    """
+    listed_first = [f"  - {doubt.what}" for doubt in doubts[:_SHOWN]]
+    more = [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
+    listing = "\n".join([*listed_first, *more])
+    left_out = {row for doubt in doubts for row in doubt.rows}
+    if not left_out or not numbers:
+        return UncertainRowsError(listing)
+    without = ranges_of([number for number in numbers if number not in left_out], left_out | set(no_subjects))
+    every = ranges_of(numbers, no_subjects)
+    repair = "say with `rows` which rows are subjects, or delete in the file what is none"
+    if without is not None:
+        repair = f"if none of these rows is a subject, say rows={without!r}"
+    keep = "" if every is None else f"; if all of them are subjects, say rows={every!r}"
+    return UncertainRowsError(listing, f"  {repair}{keep}", without)
+
 
 TEXT = pd.StringDtype(na_value=np.nan)
 """The type of a column of text."""
@@ -31,7 +125,7 @@ _CELLS_AT_ONCE = 2_500_000  # Python strings need much memory, so rows are conve
 Row = tuple[int, list[str]]
 """The number of a row in a spreadsheet, and its texts from the first column on."""
 LOOKED_AT = 60
-"""How many rows are looked at to find the header; a header that is asked for may stand below them."""
+"""How many rows are looked at to find the header; a header that is asked for may be below them."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +142,11 @@ class TableRead:
     unread: list[int] = field(default_factory=list)
     """The numbers of columns without a name whose values were not kept."""
     n_outside: int = 0
-    """How many rows below the header hold something, but are none of those that somebody said to be the subjects."""
+    """How many rows below the header hold something, but are not among the subjects that the user gave."""
 
 
 class TextTable:
-    """The rows of a table below its header, as text: every row that is added has `width` texts."""
+    """The rows of a table below its header, as text, each of `width` cells."""
 
     def __init__(self, width: int) -> None:
         self._width = width
@@ -61,7 +155,7 @@ class TextTable:
         self._portions: list[pd.DataFrame] = []
 
     def add(self, number: int, texts: list[str]) -> None:
-        """Add a row with its number in a spreadsheet, whose first row has number 1."""
+        """Add a row with its number in a spreadsheet, from 1."""
         self._rows.append(texts)
         self._numbers.append(number)
         if len(self._rows) * self._width >= _CELLS_AT_ONCE:
@@ -75,7 +169,7 @@ class TextTable:
         return pd.DataFrame(cells, dtype=TEXT)
 
     def frame(self, above: Sequence[tuple[int, list[str]]] = ()) -> pd.DataFrame:
-        """Return the table, with rows above those that were added; the labels of its index plus 2 are row numbers."""
+        """Return the table below the rows `above`; the labels of its index plus 2 are row numbers."""
         portions = [self._converted([texts for _, texts in above]), *self._portions, self._converted(self._rows)]
         frame = pd.concat([portion for portion in portions if len(portion)] or portions[:1], ignore_index=True)
         labels = np.array([number for number, _ in above] + self._numbers, dtype=np.int64) - 2
@@ -97,7 +191,7 @@ def cell(row: Row, place: int) -> str:
 class SheetRows:
     """The rows of a sheet: the first that hold anything as they are, the others in a compact table.
 
-    If somebody said which rows are `subjects`, no others are kept below the first.
+    If the user gave the rows of the `subjects`, no others are kept below the first.
     """
 
     def __init__(self, n_first: int = LOOKED_AT, subjects: RowRanges | None = None) -> None:
@@ -116,7 +210,7 @@ class SheetRows:
         return sorted({at for _, texts in self.first for at, text in enumerate(texts, 1) if not is_blank(text)})
 
     def add(self, number: int, texts: list[str]) -> None:
-        """Add a row; one without anything to be seen is not kept."""
+        """Add a row; a blank one is not kept."""
         if self._rest is None:
             if len(self.first) < self.n_first:
                 if not all(map(is_blank, texts)):
@@ -137,7 +231,7 @@ class SheetRows:
                 return
 
     def body(self, last: int) -> pd.DataFrame:
-        """Return the rows below that of the number `last`, in `columns`; labels plus 2 are numbers in a spreadsheet."""
+        """Return the rows below that of the number `last`, in `columns`; labels plus 2 are row numbers."""
         columns = self.columns
         table = self._rest or TextTable(len(columns))
         return table.frame([(row[0], [cell(row, at) for at in columns]) for row in self.first if row[0] > last])
@@ -149,6 +243,6 @@ def column_of(letters: str) -> int:
 
 
 def letters_of(column: int) -> str:
-    """Return the name of a column from its number, from 1."""
+    """Return the letters of a column by its number, from 1."""
     before, place = divmod(column - 1, 26)
     return (letters_of(before) if before else "") + chr(ord("A") + place)

@@ -1,4 +1,4 @@
-"""Read files that say what their columns are: parquet, and those of SPSS, Stata and SAS."""
+"""Read files with declared columns: parquet, and those of SPSS, Stata and SAS."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _KEEPS_USER_MISSING = ("sav", "dta", "sas7bdat")
 _PARTLY = "only some values have labels in {}: read as codes"
 _EQUAL = "two values have the same label in {}: read as codes"
 _DECLARED = (
-    "the file declares values that stand for a missing one in {}: they are kept as they are, and a drafted schema "
+    "the file declares values that mean a missing one in {}: they are kept as they are, and a drafted schema "
     "declares them"
 )
 _KINDS: dict[str, ColumnKind] = {"nominal": "nominal", "ordinal": "ordinal", "scale": "number"}
@@ -46,8 +46,8 @@ def read_parquet(source: Source) -> TableRead:
     with guarded("parquet file", "write it again with the program that made it, or as .csv or .xlsx"):
         with source.open() as file:  # else pyarrow reads all files of a folder of this name
             table = _one_value_a_cell(parquet.read_table(file, page_checksum_verification=True))
-        table.validate(full=True)  # else text that is not UTF-8 fails when somebody looks at it
-        # Whole numbers beside missing ones stay whole numbers, because a float would change the digits of long ones.
+        table.validate(full=True)  # else text that is not UTF-8 fails later
+        # A float, for the missing values of whole numbers, would change the digits of long ones.
         frame = table.to_pandas(integer_object_nulls=True)
         named = [name for name in frame.index.names if name is not None and name not in frame.columns]
         frame = frame.reset_index(named) if named else frame
@@ -85,8 +85,7 @@ def _one_value_a_cell(table: Any) -> Any:
 def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRead:
     """Read a file of SPSS, Stata or SAS; see `clinclust.read_cohort`.
 
-    Values with labels are read as their labels if every value that occurs has one, and no two have the same; otherwise
-    they stay codes. Notes hold both.
+    Values are read as their labels if every value that occurs has one, and no two have the same; else they stay codes.
     """
     program, reader = _READERS[kind]
     pyreadstat = package("pyreadstat", f"a file of {program}")
@@ -94,7 +93,7 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     if kind in _KEEPS_USER_MISSING:
         options["user_missing"] = True
     repair = (
-        "it is damaged, or in another encoding, which --encoding says, such as cp1252; or open it in "
+        "it is damaged, or in another encoding, which `encoding` says, such as cp1252; or open it in "
         f"{program}, and export it as .csv"
     )
     with guarded(f"file of {program}", repair), source.open() as file:
@@ -111,17 +110,14 @@ def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRe
     table = pd.DataFrame(texts, index=frame.index, dtype=TEXT)
     table.columns = pd.Index(names, dtype=object)
     remarks = []
-    for told in (_PARTLY, _EQUAL, _DECLARED):
-        if which := list(compress(names, [told in concerned for _, _, concerned in columns])):
-            remarks.append(told.format(listed(which)))
+    for remark in (_PARTLY, _EQUAL, _DECLARED):
+        if which := list(compress(names, [remark in concerned for _, _, concerned in columns])):
+            remarks.append(remark.format(listed(which)))
     return TableRead(table, remarks, [notes for _, notes, _ in columns])
 
 
 def _column(values: pd.Series, name: str, about: Any) -> tuple[list[str], ColumnNotes, set[str]]:
-    """Return the cells of a column, what the file says of it, and which remarks concern it.
-
-    `about` is what pyreadstat says of the file.
-    """
+    """Return the cells of a column, its notes, and which remarks concern it; `about` is the metadata of pyreadstat."""
     stored = about.readstat_variable_types.get(name)
     codes = [_text(value, stored) for value in values.tolist()]
     observed = set(codes) - {""}
@@ -135,12 +131,12 @@ def _column(values: pd.Series, name: str, about: Any) -> tuple[list[str], Column
     valid = observed - missing
     unlabelled = [code for code in valid if not levels.get(code)]
     used = [label for code, label in levels.items() if code in observed]
-    told = {_EQUAL} if len(set(used)) < len(used) else set()
-    shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not told else {}
+    remarks = {_EQUAL} if len(set(used)) < len(used) else set()
+    shown = {code: label for code, label in levels.items() if label} if valid and not unlabelled and not remarks else {}
     if unlabelled and not valid.isdisjoint(levels):
-        told.add(_PARTLY)
+        remarks.add(_PARTLY)
     if missing:
-        told.add(_DECLARED)
+        remarks.add(_DECLARED)
     is_date = stored != "string" and str(about.original_variable_types.get(name) or "").upper().startswith(_DATES)
     notes = ColumnNotes(
         label=str(about.column_names_to_labels.get(name) or "").strip() or None,
@@ -148,7 +144,7 @@ def _column(values: pd.Series, name: str, about: Any) -> tuple[list[str], Column
         kind="date" if is_date else _KINDS.get(str(about.variable_measure.get(name))),
         missing_codes=tuple(dict.fromkeys(shown.get(code, code) for code in sorted(missing))),
     )
-    return [shown.get(code, code) for code in codes], notes, told
+    return [shown.get(code, code) for code in codes], notes, remarks
 
 
 def _text(value: Any, stored: str) -> str:

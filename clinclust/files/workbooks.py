@@ -1,4 +1,4 @@
-"""Choose the sheet of a workbook that is the table, and read the workbooks that are not xlsx.
+"""Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
 
 The old xls is read by xlrd, which damaged files do not crash; xlsb and ods by calamine.
 """
@@ -33,18 +33,10 @@ NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct the
 def read_sheet(
     sheets: Sequence[tuple[str, bool]], asked: str | None, options: SheetOptions, read: Callable[[int], TableRead]
 ) -> TableRead:
-    """Return the table of the sheet that was asked for, or else of the first that is one.
+    """Return the table of the sheet that was `asked` for, by name or number, or else of the first that is one.
 
-    Parameters
-    ----------
-    sheets : sequence of (str, bool)
-        The name of each sheet with cells, and whether it is hidden.
-    asked : str or None
-        A name, or a number from 1 if no sheet has it as its name.
-    options : SheetOptions
-        Where they say where the table is on its sheet, or that its rows are no subjects, the first sheet is meant.
-    read : callable
-        Reads the sheet at a place.
+    `sheets` are the name of each sheet with cells and whether it is hidden; `read` reads the sheet at a place. If the
+    options give the place of the table on its sheet, or are those of a codebook, the first sheet is read.
     """
     if not sheets:
         raise InputError("the file has no sheet with cells")
@@ -54,12 +46,12 @@ def read_sheet(
     visible = [at for at, (_, is_hidden) in enumerate(sheets) if not is_hidden]
     first, name = (visible or [0])[0], quoted(names[(visible or [0])[0]])
     others = [f"{other} (hidden)" if is_hidden else other for other, is_hidden in sheets if other != names[first]]
-    told = f"read the first sheet, {name}; others are {listed(others)}: choose one by --sheet"
+    remark = f"read the first sheet, {name}; others are {listed(others)}: choose one by `sheet`"
     try:
         found = read(first)
     except InputError as error:
         if others:
-            hint = f"If {name} is no table of subjects, choose another sheet by --sheet: {listed(others)}"
+            hint = f"If {name} is no table of subjects, choose another sheet by `sheet`: {listed(others)}"
             raise InputError(f"{error.at_command_line}. {hint}") from error
         raise
     is_free = options.header_row is None and options.rows is None and options.of_subjects
@@ -67,24 +59,24 @@ def read_sheet(
         larger = {at: table for at in visible[1 : 1 + _MOST_READ] if (table := _larger_table(read, at)) is not None}
         if len(larger) > 1:
             raise InputError(
-                f"the first sheet, {name}, is no table of subjects, and others are: choose one by --sheet: "
+                f"the first sheet, {name}, is no table of subjects, and others are: choose one by `sheet`: "
                 f"{listed(quoted(names[at]) for at in larger)}"
             )
         for at, table in larger.items():
-            told = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (--sheet reads another)"
+            remark = f"read the sheet {quoted(names[at])}: the first, {name}, is no table (`sheet` reads another)"
             found = table
-    return replace(found, remarks=[told, *found.remarks]) if others else found
+    return replace(found, remarks=[remark, *found.remarks]) if others else found
 
 
 def with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
-    """Return a table with what its reader must know of some cells, and of what a spreadsheet program does not show."""
+    """Return a table with remarks on some of its cells, and on hidden rows and columns."""
     named = zip(read.places, read.frame.columns, strict=True)
     unseen = {
         "rows": [row for row in (read.frame.index + 2).tolist() if row in hidden_rows],
         "columns": [column for place, column in named if place in hidden_columns],
     }
-    told = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen.items() if which]
-    return replace(read, remarks=[*cells.sentences(), *told, *read.remarks])
+    hidden = [f"hidden {what} are read like the others ({listed(which)})" for what, which in unseen.items() if which]
+    return replace(read, remarks=[*cells.sentences(), *hidden, *read.remarks])
 
 
 def _place_of(asked: str, names: Sequence[str]) -> int:
@@ -129,7 +121,6 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
 
 
 def _xls_text(xlrd: Any, cell: Any, datemode: int, place: str, places: Places) -> str:
-    """Return the canonical text of a cell, as a cell of an xlsx file has it."""
     if cell.ctype == xlrd.XL_CELL_DATE:
         try:
             moment = xlrd.xldate_as_datetime(cell.value, datemode)
@@ -174,7 +165,6 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
 
 
 def _text(cell: Any) -> str:
-    """Return the canonical text of a cell, all dates alike."""
     if type(cell) is datetime.date:
         return cell.isoformat()
     return cell if isinstance(cell, str) else canonical_text(cell)

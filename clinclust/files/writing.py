@@ -1,23 +1,80 @@
 """Write files whole or not at all: into a private folder next to their places, and from there by `os.replace`.
 
-After an error all is as it was before. A killed process leaves a single file as it was or new. Killed between two moves
-of a set, it leaves files of two runs: then the manifest, which moves last, does not match, and readers refuse them.
+A killed process leaves a single file as it was or new. Killed between two moves of a set, it leaves files of two runs:
+then the manifest, which moves last, does not match, and readers refuse them.
 """
 
 from __future__ import annotations
 
+import errno
+import hashlib
+import json
 import os
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
+from clinclust.control_characters import on_one_line
+from clinclust.data import data
 from clinclust.errors import InputError
-from clinclust.files.system_errors import PRIVATE_FOLDER, naming
 
-__all__ = ["atomic_write", "check_place", "write_together"]
+__all__ = ["MANIFEST", "PRIVATE_FOLDER", "atomic_write", "changed_files", "check_place", "naming", "plain_error"]
+__all__ += ["plain_sentence", "read_manifest", "write_manifest", "write_together"]
+
+PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
+"""Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
+
+_LONGEST_PATH = 300
+_IN_A_PRIVATE_FOLDER = re.compile(rf"{PRIVATE_FOLDER.pattern}[/\\]|[/\\]{PRIVATE_FOLDER.pattern}$")
+_MEANINGS = {getattr(errno, name): said for name, said in data("system_errors").items() if hasattr(errno, name)}
+
+
+def plain_sentence(error: OSError, path: object = None, doing: str = "used") -> str:
+    """Return the message of an error of the operating system as a sentence: ``FILE cannot be used: MEANING``."""
+    if _is_sentence(error):
+        return str(error)
+    name = path if path is not None else error.filename
+    meaning = _MEANINGS.get(error.errno) or error.strerror or os.strerror(error.errno or 0)
+    return meaning if name is None else f"{_shown(name)} cannot be {doing}: {meaning}"
+
+
+def plain_error(error: OSError, path: object, doing: str) -> OSError:
+    """Return an error of the same type and code whose message is that sentence."""
+    sentence = plain_sentence(error, path, doing)
+    made = type(error)(sentence) if type(error).__module__ == "builtins" else OSError(sentence)
+    made.errno = error.errno
+    return made
+
+
+@contextmanager
+def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
+    """Make each error of the operating system a sentence on `path`.
+
+    With `instead_of`, errors that name a file outside of this folder are left alone.
+    """
+    try:
+        yield
+    except OSError as error:
+        is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
+        if _is_sentence(error) or is_elsewhere:
+            raise
+        raise plain_error(error, path, doing) from error
+
+
+def _is_sentence(error: OSError) -> bool:
+    """Return whether an error has a message of this package and not of the system."""
+    return error.errno is None or (error.strerror is None and error.filename is None)
+
+
+def _shown(name: object) -> str:
+    text = _IN_A_PRIVATE_FOLDER.sub("", on_one_line(os.fsdecode(name) if isinstance(name, bytes) else str(name)))
+    return text if len(text) <= _LONGEST_PATH else f"{text[: _LONGEST_PATH // 2]}...{text[-_LONGEST_PATH // 2 :]}"
+
 
 _REPLACED = ".replaced"
 """Name of the part of a private folder that holds the replaced files until all have moved."""
@@ -29,13 +86,8 @@ _PASSES = 3  # a program that looks through new files may hold one for a moment
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write to; the file replaces `path` if the block ends without an error.
 
-    It has the name of `path` and the permissions of the file that it replaces. A link is replaced, and what it leads to
-    stays. After an error `path` is unchanged.
-
-    Raises
-    ------
-    OSError
-        If `path` cannot be written; an error of the operating system inside the block names `path`.
+    It has the name of `path` and the permissions of the file that it replaces. A link is replaced, not followed.
+    OSError, which names `path`, is raised if it cannot be written.
     """
     path = Path(path)
     _check_file(path)
@@ -51,21 +103,9 @@ def write_together(
 ) -> Iterator[Path]:
     """Yield a temporary folder to write to; its files move to `folder` together if the block ends without an error.
 
-    After an error `folder` is as it was before, and a folder made by this function is removed.
-
-    Parameters
-    ----------
-    folder : str or path
-        It is made if it does not exist.
-    replacing : collection of str
-        Names of files that this set replaces: those that were not written are removed.
-    last : str, optional
-        Name of the file that moves after all others, such as a manifest.
-
-    Raises
-    ------
-    OSError
-        If `folder` is a file or cannot be written; this is checked before the block begins.
+    `folder` is made if it does not exist; after an error it is as it was before. Those files of `replacing` that were
+    not written are removed; the file `last`, such as a manifest, moves after all others. OSError is raised before the
+    block begins if `folder` is a file or cannot be written.
     """
     folder = Path(folder)
     _refuse_impossible_name(folder)
@@ -91,20 +131,14 @@ def write_together(
 
 
 def check_place(path: Path) -> None:
-    """Raise OSError, or InputError for a name that no file can have, if no file can be written at `path`.
-
-    It is tried whether the folder can be written, and whether another program holds a file that is there already.
-    """
+    """Raise OSError, or InputError for an impossible name, if no file can be written at `path`."""
     _check_file(path)
     with _private_folder(path.parent, path):
         pass
 
 
 def _check_file(path: Path) -> None:
-    """Raise an error unless a file can be made or replaced at `path`, as far as this depends on what is there.
-
-    Renaming would replace devices, pipes and protected files.
-    """
+    """Raise an error unless a file can be made or replaced at `path`; devices, pipes and protected files cannot."""
     _refuse_impossible_name(path)
     with naming(path):
         if path.is_dir():
@@ -124,7 +158,6 @@ def _check_file(path: Path) -> None:
 
 
 def _refuse_impossible_name(path: Path) -> None:
-    """Raise InputError if the name holds a character that no name on this system can hold."""
     try:
         possible = b"\x00" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -139,9 +172,9 @@ class _NotPutBackError(OSError):
 
 @contextmanager
 def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
-    """Yield a new folder in `parent`, and remove it at the end. An OSError names `shown`, what is to be written.
+    """Yield a new folder in `parent` for its owner alone, and remove it at the end, with those of killed processes.
 
-    Only its owner can read it, because it may hold data of patients. Those that killed processes left are removed.
+    An OSError names `shown`, what is to be written.
     """
     with suppress(OSError), os.scandir(parent) as entries:
         for entry in entries:
@@ -163,10 +196,7 @@ def _private_folder(parent: Path, shown: Path) -> Iterator[Path]:
 
 
 def _move(private: Path, folder: Path, names: Sequence[str], removed: Sequence[str] = ()) -> None:
-    """Move files of a private folder to `folder` and remove others there; after an error all are put back.
-
-    The last move completes the set. It alone is atomic, so what it replaces need not be put aside.
-    """
+    """Move files of a private folder to `folder` and remove others there; after an error all are put back."""
     for name in names:
         _check_file(folder / name)
         with (private / name).open("rb+") as content:
@@ -208,5 +238,65 @@ def _put_back(private: Path, folder: Path, names: Sequence[str], removed: Sequen
     except BaseException as error:
         raise _NotPutBackError(
             f"{folder} holds files of two runs, because they could be neither moved nor put back ({error}); move the "
-            f"files of {replaced} to {folder} to have what was there before"
+            f"files of {replaced} to {folder} within a week to have what was there before"
         ) from error
+
+
+MANIFEST = "manifest.json"
+"""Name of the manifest in its folder. It is put in place after all files that it lists."""
+
+_FORMAT = 1
+_SHA256 = re.compile("[0-9a-f]{64}")
+_SEPARATOR_OR_CONTROL = re.compile(r"[/\\:\x00-\x1f\x7f]")
+_REPAIR = "write the folder again with `clinclust fit`, or save the model again"
+
+
+def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] | None = None) -> None:
+    """Write the SHA-256 of files of a folder, and those of `kept`, to its manifest."""
+    sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
+    text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
+    with atomic_write(folder / MANIFEST) as path:
+        path.write_text(text + "\n", encoding="utf-8")
+
+
+def read_manifest(folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of each file in the manifest of a folder; InputError if it is missing or damaged."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise InputError(f"{path} is missing, so the files of {folder} may not belong together; {_REPAIR}")
+    try:
+        sha256s = _sha256s_in(json.loads(path.read_bytes()))
+    except (ValueError, RecursionError):
+        sha256s = None
+    if sha256s is None:
+        raise InputError(f"{path} is damaged: it does not list the files of {folder} with their SHA-256; {_REPAIR}")
+    return sha256s
+
+
+def changed_files(folder: Path, sha256s: Mapping[str, str]) -> list[str]:
+    """Return the names whose file in `folder` is missing or has another SHA-256."""
+    return [
+        name for name, sha256 in sha256s.items() if not (folder / name).is_file() or _sha256_of(folder / name) != sha256
+    ]
+
+
+def _sha256_of(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _sha256s_in(content: Any) -> dict[str, str] | None:
+    """Return the checksums by name if the content is that of a manifest, else None."""
+    sha256s = content.get("sha256") if isinstance(content, dict) else None
+    if not isinstance(sha256s, dict) or {**content, "sha256": 0} != {"clinclust_manifest": _FORMAT, "sha256": 0}:
+        return None
+    sound = all(
+        _is_plain_name(name) and name != MANIFEST and isinstance(sha256, str) and _SHA256.fullmatch(sha256)
+        for name, sha256 in sha256s.items()
+    )
+    return sha256s if sound and type(content["clinclust_manifest"]) is int else None
+
+
+def _is_plain_name(name: str) -> bool:
+    """Return whether this is the name of a file in the folder itself, on every system."""
+    return name not in ("", ".", "..") and not _SEPARATOR_OR_CONTROL.search(name) and len(name) <= 255

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import ContrastKind, Declaration, DraftedFor
+from clinclust.likelihoods.likelihood import Declaration
 
 __all__ = ["Bernoulli"]
 
@@ -20,18 +19,18 @@ class Bernoulli(Binomial):
 
     trials: int = 1
 
-    name: ClassVar[str] = "bernoulli"
-    title: ClassVar[str] = "Bernoulli (yes/no)"
-    also_called: ClassVar[tuple[str, ...]] = ("binary", "boolean", "dichotomous", "yes/no", "yesno", "logical", "flag")
-    alternatives: ClassVar[tuple[str, ...]] = ()
-    is_scale: ClassVar[bool] = False
-    is_yes_no: ClassVar[bool] = True
-    is_share: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = frozenset({"levels"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
-    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "shares"
-    contrasts: ClassVar[tuple[ContrastKind, ...]] = ("counts", "student", "welch", "rank")
-    summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "n"
+    name = "bernoulli"
+    title = "Bernoulli (yes/no)"
+    also_called = ("binary", "boolean", "dichotomous", "yes/no", "yesno", "logical", "flag")
+    alternatives = ()
+    is_scale = False
+    is_yes_no = True
+    is_share = True
+    takes = frozenset({"levels"})
+    drafted_for = frozenset()
+    effect_sizes = "shares"
+    contrasts = ("counts", "student", "welch", "rank")
+    summary = "n"
 
     @classmethod
     def of(cls, declaration: Declaration) -> Bernoulli:

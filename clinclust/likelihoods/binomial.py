@@ -11,21 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import (
-    Array,
-    Declaration,
-    DraftedFor,
-    Likelihood,
-    observed_columns,
-    steps_of_scale,
-)
-from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
+from clinclust.likelihoods.likelihood import Declaration, Likelihood, observed_columns, steps_of_scale
+from clinclust.priors.conjugate import Beta, log_beta
 
 __all__ = ["Binomial"]
 
 _SHORT = 16
-"""Trials up to which the compiled functions fill all levels at once (`FEW` in `...predictives.gamma`)."""
+"""Trials up to which the compiled functions fill all levels at once (`FEW`)."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +28,16 @@ class Binomial(Likelihood):
 
     trials: int
 
-    name: ClassVar[str] = "binomial"
-    title: ClassVar[str] = "binomial (ordered scales)"
+    name = "binomial"
+    title = "binomial (ordered scales)"
     alternatives: ClassVar[tuple[str, ...]] = ("ordinal", "categorical")
-    prior: ClassVar[type[ConjugatePrior]] = Beta
-    kernel: ClassVar[int] = 0
-    is_whole: ClassVar[bool] = True
-    is_scale: ClassVar[bool] = True
-    most_steps: ClassVar[int | None] = 10_000
-    takes: ClassVar[frozenset[str]] = frozenset({"levels", "trials", "minimum", "maximum"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "levels"})
+    prior = Beta
+    kernel = 0
+    is_whole = True
+    is_scale = True
+    most_steps = 10_000
+    takes = frozenset({"levels", "trials", "minimum", "maximum"})
+    drafted_for = frozenset({"scale", "levels"})
     n_statistics = 2
 
     @classmethod
@@ -69,8 +63,7 @@ class Binomial(Likelihood):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return (a, b) with a + b = 2, whose mean a / (a + b) is the observed proportion of successes.
 
-        The prior weighs as two single trials. A prior as strong as one subject, which has `trials` trials, would
-        prevent clusters at the ends of a long scale.
+        A prior as strong as one subject, which has `trials` trials, would prevent clusters at the ends of a long scale.
         """
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
@@ -102,10 +95,6 @@ def _example(trials: int) -> Example:
         prior={"a": 1.3, "b": 0.4},
         draw=lambda rng, prior, n: rng.binomial(trials, rng.beta(prior[0], prior[1], n)).astype(float),
         column=lambda rng, groups, k: rng.binomial(trials, rng.beta(0.6, 0.6, k)[groups]).astype(float),
-        random_prior=_random_prior,
+        random_prior=lambda rng, values: {"a": rng.gamma(2), "b": rng.gamma(2)},
         edge_cases=((0.0, 1.0), (trials - 1.0, trials), (0.0, trials) * 3),
     )
-
-
-def _random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
-    return {"a": rng.gamma(2), "b": rng.gamma(2)}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, ContrastKind, Declaration, DraftedFor, Likelihood
-from clinclust.priors.conjugate import ConjugatePrior, Dirichlet
+from clinclust.likelihoods.likelihood import Declaration, Likelihood
+from clinclust.priors.conjugate import Dirichlet
 
 __all__ = ["Categorical", "OfLevels"]
 
@@ -22,7 +23,7 @@ class OfLevels(Likelihood):
 
     n_levels: int
 
-    counts_levels: ClassVar[bool] = True
+    counts_levels = True
 
     @property
     def n_statistics(self) -> int:
@@ -56,18 +57,18 @@ class OfLevels(Likelihood):
 class Categorical(OfLevels):
     """One of `n_levels` levels, coded 0 .. n_levels - 1."""
 
-    name: ClassVar[str] = "categorical"
-    title: ClassVar[str] = "categorical"
-    also_called: ClassVar[tuple[str, ...]] = ("nominal", "multinomial", "factor", "unordered", "categories")
-    prior: ClassVar[type[ConjugatePrior]] = Dirichlet
-    kernel: ClassVar[int] = 4
-    is_share: ClassVar[bool] = True
-    is_nominal: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = frozenset({"levels"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "levels"})
-    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "shares"
-    contrasts: ClassVar[tuple[ContrastKind, ...]] = ("counts",)
-    summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "n"
+    name = "categorical"
+    title = "categorical"
+    also_called = ("nominal", "multinomial", "factor", "unordered", "categories")
+    prior = Dirichlet
+    kernel = 4
+    is_share = True
+    is_nominal = True
+    takes = frozenset({"levels"})
+    drafted_for = frozenset({"scale", "levels"})
+    effect_sizes = "shares"
+    contrasts = ("counts",)
+    summary = "n"
 
     @classmethod
     def of(cls, declaration: Declaration) -> Categorical:
@@ -86,10 +87,7 @@ class Categorical(OfLevels):
         return ("concentrations",) * self.n_levels
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return concentrations that sum to L: 1/2 for each level, plus L/2 times its observed frequency.
-
-        The first half of the weight gives levels that were not observed a positive probability.
-        """
+        """Return concentrations that sum to L: 1/2 for each level, plus L/2 times its observed frequency."""
         observed = values[~np.isnan(values)].astype(np.int64)
         counts = np.bincount(observed, minlength=self.n_levels)
         return np.asarray(0.5 + 0.5 * self.n_levels * counts / counts.sum())

@@ -7,40 +7,27 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clinclust.arrays import Array, Labels
 
 __all__ = ["Example"]
 
-Array = NDArray[np.float64]
-Groups = NDArray[np.int64]
 Generator = np.random.Generator
 
 
 @dataclass(frozen=True)
 class Example:
-    """A feature that declares the likelihood, and functions that draw its values.
-
-    Attributes
-    ----------
-    fields : mapping
-        Fields that the feature declares in addition to the name of the likelihood, such as levels or trials.
-    prior : mapping
-        Hyperparameters by name, different from the defaults that would be computed from data.
-    draw : callable
-        Takes a generator, the hyperparameters as an array and a number n. Returns n values, float64 (n,); for each
-        value, a parameter is drawn from the prior.
-    column : callable
-        Takes a generator, the clusters 0 .. K - 1 of the subjects, int64 (N,), and K. Returns one value for each
-        subject, drawn with the parameter of its cluster.
-    random_prior : callable
-        Takes a generator and a column. Returns hyperparameters by name, drawn at random.
-    edge_cases : tuple of tuple of float
-        Columns at the limits of the allowed values: few values, lowest and highest values, values far apart.
-    """
+    """A feature that declares the likelihood, and functions that draw its values."""
 
     prior: Mapping[str, Any]
+    """Hyperparameters by name, different from the defaults that would be computed from data."""
     draw: Callable[[Generator, Any, int], Any]
-    column: Callable[[Generator, Groups, int], Any]
+    """From the hyperparameters as an array and n: n values (n,), each with a parameter drawn from the prior."""
+    column: Callable[[Generator, Labels, int], Any]
+    """From clusters 0 .. K - 1 of the subjects (N,) and K: values (N,), drawn with the parameters of the clusters."""
     random_prior: Callable[[Generator, Array], dict[str, Any]]
+    """From a column: random hyperparameters by name."""
     edge_cases: tuple[tuple[float, ...], ...]
+    """Columns at the limits of the allowed values."""
     fields: Mapping[str, Any] = field(default_factory=dict)
+    """Fields that the feature declares in addition, such as levels or trials."""

@@ -1,26 +1,21 @@
-"""Exponential likelihood with a Gamma(shape, rate) prior, for durations x >= 0.
+"""Exponential likelihood with a Gamma(shape, rate) prior, for durations x >= 0. The predictive is Lomax.
 
-The predictive is Lomax. The published update (Raykov et al. 2016, eq. 21) exchanges the two hyperparameters. The
-correct update adds the number of observations to the shape, and their sum to the rate.
+The published update (Raykov et al. 2016, eq. 21) exchanges the two hyperparameters: the number of observations adds to
+the shape, and their sum to the rate.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import (
-    LARGEST_MEASUREMENT,
-    Array,
-    DraftedFor,
-    Likelihood,
-    observed_columns,
-)
-from clinclust.priors.conjugate import ConjugatePrior, Gamma
+from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
+from clinclust.priors.conjugate import Gamma
 
 __all__ = ["Exponential"]
 
@@ -32,20 +27,20 @@ _SMALLEST = 1e-280
 class Exponential(Likelihood):
     """Duration with one unknown constant hazard."""
 
-    name: ClassVar[str] = "exponential"
-    title: ClassVar[str] = "exponential"
-    also_called: ClassVar[tuple[str, ...]] = ("duration", "survival", "time", "waiting time", "gamma")
-    alternatives: ClassVar[tuple[str, ...]] = ("gaussian",)
-    prior: ClassVar[type[ConjugatePrior]] = Gamma
-    kernel: ClassVar[int] = 6
-    is_continuous: ClassVar[bool] = True
-    largest: ClassVar[float] = LARGEST_MEASUREMENT
-    is_skewed: ClassVar[bool] = True
+    name = "exponential"
+    title = "exponential"
+    also_called = ("duration", "survival", "time", "waiting time", "gamma")
+    alternatives = ("gaussian",)
+    prior = Gamma
+    kernel = 6
+    is_continuous = True
+    largest = LARGEST_MEASUREMENT
+    is_skewed = True
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"rate": (1e-12, 1e12)}
-    with_unit: ClassVar[frozenset[str]] = frozenset({"rate"})
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform", "spike"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement"})
-    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
+    with_unit = frozenset({"rate"})
+    takes = frozenset({"minimum", "maximum", "transform", "spike"})
+    drafted_for = frozenset({"measurement"})
+    effect_sizes = "rates"
     n_statistics = 2
 
     def statistics(self, values: Array) -> Array:
@@ -66,7 +61,7 @@ class Exponential(Likelihood):
         return np.array([2.0, float(np.nanmean(values))])
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return shape = 1 and rate = the observed mean, which weigh as one subject with the observed mean as value."""
+        """Return shape = 1 and rate = the observed mean, which weigh as one subject with the observed mean."""
         return np.array([1.0, float(np.nanmean(values))])
 
     def predictive(self, posterior: Array) -> Any:

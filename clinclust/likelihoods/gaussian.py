@@ -12,21 +12,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.far_values import winsorised, without_far_values
-from clinclust.likelihoods.likelihood import (
-    LARGEST_MEASUREMENT,
-    Array,
-    DraftedFor,
-    Likelihood,
-    observed_columns,
-)
+from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
 from clinclust.priors.conjugate import ConjugatePrior, NormalGamma
 
 __all__ = ["Gaussian"]
 
 _FARTHEST = 1e140
-"""Largest standardised value; values farther from 0 are replaced by it, so that their squares do not overflow."""
+"""Largest absolute standardised value, to which others are clipped, so that their squares do not overflow."""
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""
 
@@ -35,8 +30,8 @@ _SMALLEST = 1e-280
 class Gaussian(Likelihood):
     """Normal distribution with unknown mean and precision."""
 
-    name: ClassVar[str] = "gaussian"
-    title: ClassVar[str] = "Gaussian"
+    name = "gaussian"
+    title = "Gaussian"
     also_called: ClassVar[tuple[str, ...]] = (
         "normal",
         "continuous",
@@ -50,18 +45,18 @@ class Gaussian(Likelihood):
     )
     alternatives: ClassVar[tuple[str, ...]] = ("exponential",)
     prior: ClassVar[type[ConjugatePrior]] = NormalGamma
-    kernel: ClassVar[int] = 7
-    is_continuous: ClassVar[bool] = True
-    largest: ClassVar[float] = LARGEST_MEASUREMENT
-    is_real: ClassVar[bool] = True
+    kernel = 7
+    is_continuous = True
+    largest = LARGEST_MEASUREMENT
+    is_real = True
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {
         "mean": (-1e6, 1e6),
         "kappa": (1e-10, 1e9),
         "rate": (1e-6, 1e12),
     }
-    with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "rate"})
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform", "spike"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"measurement", "count"})
+    with_unit = frozenset({"mean", "rate"})
+    takes = frozenset({"minimum", "maximum", "transform", "spike"})
+    drafted_for = frozenset({"measurement", "count"})
     n_statistics = 3
 
     def statistics(self, values: Array) -> Array:
@@ -75,9 +70,9 @@ class Gaussian(Likelihood):
     def standardisation(self, values: Array) -> tuple[float, float]:
         """Return the mean and the standard deviation (divisor n) of the observed values without far ones.
 
-        With a value of 1e12 among them, all others would be the same number to nearly all digits of their squares.
+        With a value of 1e12 among them, the squares of all others would be the same to nearly all digits.
         """
-        usual = _usual(values)
+        usual = without_far_values(values[~np.isnan(values)])
         return usual.mean(), usual.std()
 
     def encoded(self, values: Array) -> Array:
@@ -105,11 +100,9 @@ class Gaussian(Likelihood):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return the prior of Raykov, Boukouvalas and Little (2014, section 4.2).
 
-        Mean = the observed mean, kappa = 10 / n, shape = 1, rate = the observed variance (divisor n), all three of the
-        n values that are not absurdly far from the others, and with values more than 6 standard deviations from the
-        median moved there (`clinclust.likelihoods.far_values.winsorised`). One value at a distance of t standard
-        deviations adds t² / n variances to the rate. Where this exceeds half the sum of squares of a cluster, about
-        n / (2 K) variances with K clusters, splits would hardly raise the joint any more.
+        Mean = the observed mean, kappa = 10 / n, shape = 1, rate = the observed variance (divisor n), all of the
+        `winsorised` values: an outlier at t standard deviations adds t² / n variances to the rate, and splits would
+        hardly raise the joint.
         """
         usual = winsorised(values[~np.isnan(values)])
         return np.array([usual.mean(), 10.0 / usual.size, 1.0, usual.var()])
@@ -156,11 +149,6 @@ class Gaussian(Likelihood):
                 edge_cases=((-1.0, 1.0), (1e8, 1e8 + 1.0, 1e8 + 2.0), (1e-9, 1e9, np.nan)),
             ),
         )
-
-
-def _usual(values: Array) -> Array:
-    """Return the observed values that are not absurdly far from the others."""
-    return without_far_values(values[~np.isnan(values)])
 
 
 def _draw(rng: np.random.Generator, prior: Array, n: int) -> Array:

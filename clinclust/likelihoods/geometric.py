@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, first_count, observed_columns
-from clinclust.priors.conjugate import Beta, ConjugatePrior, log_beta
+from clinclust.likelihoods.likelihood import Likelihood, first_count, observed_columns
+from clinclust.priors.conjugate import Beta, log_beta
 
 __all__ = ["Geometric"]
 
@@ -22,17 +23,17 @@ __all__ = ["Geometric"]
 class Geometric(Likelihood):
     """Waiting time in whole steps, with one unknown probability of ending at each step."""
 
-    name: ClassVar[str] = "geometric"
-    title: ClassVar[str] = "geometric"
-    alternatives: ClassVar[tuple[str, ...]] = ("negative_binomial", "poisson")
-    prior: ClassVar[type[ConjugatePrior]] = Beta
-    kernel: ClassVar[int] = 1
-    is_whole: ClassVar[bool] = True
-    is_count: ClassVar[bool] = True
-    is_skewed: ClassVar[bool] = True
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "spike"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
-    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
+    name = "geometric"
+    title = "geometric"
+    alternatives = ("negative_binomial", "poisson")
+    prior = Beta
+    kernel = 1
+    is_whole = True
+    is_count = True
+    is_skewed = True
+    takes = frozenset({"minimum", "maximum", "spike"})
+    drafted_for = frozenset({"scale", "count"})
+    effect_sizes = "rates"
     n_statistics = 2
 
     def statistics(self, values: Array) -> Array:

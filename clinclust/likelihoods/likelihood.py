@@ -1,7 +1,6 @@
 """The base class of all likelihoods. Each subclass has one file and is listed in `clinclust.likelihoods.REGISTRY`.
 
-Everything that differs between likelihoods is an attribute or a method of this class. Other code reads these, and does
-not compare the names of likelihoods.
+Everything that differs between likelihoods is an attribute or a method of this class; no other code compares names.
 """
 
 from __future__ import annotations
@@ -12,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Mask
 from clinclust.likelihoods.example import Example
 from clinclust.priors.conjugate import ConjugatePrior
 
 __all__ = [
     "LARGEST_COUNT",
     "LARGEST_MEASUREMENT",
-    "Array",
     "ContrastKind",
     "Declaration",
     "DraftedFor",
@@ -30,7 +28,6 @@ __all__ = [
     "steps_of_scale",
 ]
 
-Array = NDArray[np.float64]
 ContrastKind: TypeAlias = Literal["student", "welch", "rank", "counts"]
 DraftedFor: TypeAlias = Literal["scale", "levels", "count", "measurement"]
 
@@ -66,10 +63,8 @@ class Declaration(Protocol):
 class Likelihood(ABC):
     """The distribution of one feature within a cluster, with its parameters integrated out.
 
-    Values are numbers on the model's scale, to which `Feature` converts a validated column; NaN is missing.
-
-    The class variables are the traits of the likelihood. The base class represents a feature without likelihood; its
-    traits are all off.
+    Values are numbers on the model's scale, to which `Feature` converts a validated column; NaN is missing. The class
+    variables are the traits of the likelihood; in the base class, a feature without likelihood, all are off.
     """
 
     # Names.
@@ -78,7 +73,7 @@ class Likelihood(ABC):
     title: ClassVar[str] = ""
     """Its name in the methods paragraph of a report."""
     also_called: ClassVar[tuple[str, ...]] = ()
-    """Words that people write for it, and that are no names here; the first likelihood with a word is suggested."""
+    """Words that people write for it; the first likelihood with a word is suggested."""
     alternatives: ClassVar[tuple[str, ...]] = ()
     """Names of the likelihoods with which it should be compared."""
 
@@ -92,7 +87,7 @@ class Likelihood(ABC):
     counts_levels: ClassVar[bool] = False
     """Whether its sufficient statistics are the numbers of subjects at each level."""
     is_chained: ClassVar[bool] = False
-    """Whether the distribution of a feature is given the features before it in its block, which has no power then."""
+    """Whether a feature is distributed given the features before it in its block, which then has no power."""
     shared_in_block: ClassVar[tuple[str, ...]] = ()
     """Names of the hyperparameters that all features of a block share, if it `is_chained`."""
     base_depends_on_prior: ClassVar[bool] = False
@@ -100,11 +95,9 @@ class Likelihood(ABC):
     largest: ClassVar[float] = LARGEST_COUNT
     """The largest absolute value that is modelled, of a feature that is no scale."""
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {}
-    """The lowest and highest value of a hyperparameter, by name, where it is not `usual_bounds`.
-
-    Within these bounds the log joint is accurate to ten digits, but for a Gaussian rate below a thousandth of the
-    variance: its error is up to about 1e-16 N² / rate nats. They hold for the values of `unit_free`.
-    """
+    """The lowest and highest value of a hyperparameter, by name, where it is not `usual_bounds`, for the values of
+    `unit_free`. Within them the log joint is accurate to ten digits, but for a Gaussian rate below a thousandth of the
+    variance: its error is up to about 1e-16 N² / rate nats."""
     usual_bounds: ClassVar[tuple[float, float]] = (1e-6, 1e9)
     with_unit: ClassVar[frozenset[str]] = frozenset()
     """Names of the hyperparameters that have the unit of the values, or its square."""
@@ -128,7 +121,7 @@ class Likelihood(ABC):
     is_skewed: ClassVar[bool] = False
     """Whether the likelihood itself is skewed, so that the median describes any sample better than the mean."""
     is_real: ClassVar[bool] = False
-    """Whether values may be any real number. Whether they are skewed must then be judged from the data."""
+    """Whether values may be any real number, so that their skewness must be judged from the data."""
 
     # Fields of a feature.
     takes: ClassVar[frozenset[str]] = frozenset()
@@ -141,7 +134,7 @@ class Likelihood(ABC):
     contrasts: ClassVar[tuple[ContrastKind, ...]] = _MEANS_AND_RANKS
     """The tests with which subtypes may be contrasted, the default first. For skewed values, ranks take precedence."""
     summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = None
-    """Its summary in the subtype table of a paper; None = the summary that matches the contrast."""
+    """Its summary in the subtype table of a paper; None = that of the contrast."""
 
     @classmethod
     def of(cls, declaration: Declaration) -> Likelihood:
@@ -205,18 +198,12 @@ class Likelihood(ABC):
         return np.zeros(values.shape)
 
     def log_base_gradient(self, levels: Array, counts: Array, hyperparameters: Array) -> Array:
-        """Return the derivatives of counts @ log h(levels) with respect to the hyperparameters, float64 (H,).
-
-        Levels and counts have shape (L,).
-        """
+        """Return the derivatives of counts (L,) @ log h(levels (L,)) with respect to the hyperparameters, (H,)."""
         return np.zeros(hyperparameters.shape)
 
     @abstractmethod
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return hyperparameters (H,) of a prior around the mean of the observed values (n,).
-
-        The prior weighs about as much as one subject.
-        """
+        """Return hyperparameters (H,) of a prior around the observed mean that weighs about as one subject."""
 
     def correlated(self, own: Array, spreads: Array, correlations: Array) -> Array:
         """Return default hyperparameters (H,) with the correlations of its block, where it `is_chained`."""
@@ -225,7 +212,7 @@ class Likelihood(ABC):
     def compared_hyperparameters(self, values: Array) -> Array:
         """Return the hyperparameters (P, H) of which the best is taken where likelihoods are compared in clusters.
 
-        They are the default alone, unless a hyperparameter says what the observed values (n,) tell in clusters only.
+        They are the default alone, unless a hyperparameter can only be known in clusters.
         """
         return self.default_hyperparameters(values)[None]
 
@@ -252,8 +239,7 @@ class Likelihood(ABC):
     def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return new values of one cluster, float64 (n,), that share one draw of its parameters from the posterior.
 
-        Each alone is distributed as those of `draw`, but together they are not independent: what is not known of the
-        parameters moves all of them.
+        Each alone is distributed as those of `draw`, but together they are not independent.
         """
 
     def levels(self, values: Array) -> Array | None:
@@ -307,7 +293,7 @@ class Likelihood(ABC):
         """Return the hyperparameters (H,) of the feature after another one of its block, whose are `previous`."""
         return own
 
-    def without_before(self, hyperparameters: Array, kept: NDArray[np.bool_]) -> Array:
+    def without_before(self, hyperparameters: Array, kept: Mask) -> Array:
         """Return the hyperparameters (H,) without those of features before it in its block, bool (l + 1,)."""
         return hyperparameters
 
@@ -334,8 +320,7 @@ class Likelihood(ABC):
     def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
         """Return the hyperparameters as an array (H,): those given by name, and the others from `default` (H,)."""
         return np.array(
-            [given.get(name, value) for name, value in zip(self.prior.NAMES, default, strict=True)],
-            dtype=np.float64,
+            [given.get(name, value) for name, value in zip(self.prior.NAMES, default, strict=True)], dtype=np.float64
         )
 
     @classmethod
@@ -361,10 +346,7 @@ def observed_columns(values: Array, *columns: Array | float) -> Array:
 
 
 def first_count(reached: Callable[[float], bool]) -> float:
-    """Return the smallest count, of 0 .. LARGEST_COUNT, that has reached a quantile; the largest if none has.
-
-    Once a count has reached it, so have all larger ones.
-    """
+    """Return the smallest count, of 0 .. LARGEST_COUNT, that has reached a quantile; the largest if none has."""
     low, high = 0, LARGEST_COUNT
     while low < high:
         middle = (low + high) // 2

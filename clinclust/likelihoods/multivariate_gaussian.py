@@ -1,9 +1,8 @@
 """Multivariate Gaussian likelihood of a block of features, with a Normal-Wishart prior.
 
-Features of a block that depend on each other within subtypes, such as the two blood pressures, have one mean vector and
-one covariance matrix in each cluster. The predictive of a whole block is the multivariate Student's t (Raykov et al.
-2016, eqs. 18-20); it is computed feature by feature, each given the features before it
-(`clinclust.priors.normal_wishart`).
+Features that depend on each other within subtypes, such as the two blood pressures, have one mean vector and one
+covariance matrix in each cluster. The predictive of a block is the multivariate Student's t (Raykov et al. 2016, eqs.
+18-20), computed feature by feature, each given those before it (`clinclust.priors.normal_wishart`).
 """
 
 from __future__ import annotations
@@ -14,20 +13,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Mask
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.far_values import ends, without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.likelihoods.likelihood import Array, Declaration, DraftedFor, Likelihood
+from clinclust.likelihoods.likelihood import Declaration, Likelihood
 from clinclust.priors import normal_wishart
-from clinclust.priors.conjugate import ConjugatePrior
 from clinclust.priors.normal_wishart import NormalWishart
 
 __all__ = ["MultivariateGaussian", "default_correlations"]
 
 _SHRINKAGE = (0.99, 0.95, 0.9, 0.8, 0.6, 0.4, 0.2)
-"""Factors of the correlations in a default prior: the first at which the smallest eigenvalue is not below the floor."""
+"""Factors of the correlations in a default prior: the first with which the smallest eigenvalue is above the floor."""
 _FLOOR = 0.005
 """Smallest eigenvalue of the correlations in a default prior."""
 _LEAST_EIGENVALUE = 1e-10
@@ -36,37 +34,29 @@ _LEAST_EIGENVALUE = 1e-10
 
 @dataclass(frozen=True)
 class MultivariateGaussian(Gaussian):
-    """One feature of a multivariate normal block, given the features before it.
-
-    Attributes
-    ----------
-    place : int
-        Place of the feature in its block, counted from 0.
-    size : int
-        Number of features of the block.
-    """
+    """One feature of a multivariate normal block, at a place counted from 0, given the features before it."""
 
     place: int = 0
     size: int = 1
 
-    name: ClassVar[str] = "multivariate_gaussian"
-    title: ClassVar[str] = "multivariate Gaussian"
-    also_called: ClassVar[tuple[str, ...]] = ("multivariate_normal", "multivariate", "correlated", "mvn")
-    alternatives: ClassVar[tuple[str, ...]] = ()
-    prior: ClassVar[type[ConjugatePrior]] = NormalWishart
-    kernel: ClassVar[int] = 8
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "transform"})
-    is_chained: ClassVar[bool] = True
-    shared_in_block: ClassVar[tuple[str, ...]] = ("kappa", "degrees")
+    name = "multivariate_gaussian"
+    title = "multivariate Gaussian"
+    also_called = ("multivariate_normal", "multivariate", "correlated", "mvn")
+    alternatives = ()
+    prior = NormalWishart
+    kernel = 8
+    takes = frozenset({"minimum", "maximum", "transform"})
+    is_chained = True
+    shared_in_block = ("kappa", "degrees")
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {
         "mean": (-1e6, 1e6),
         "kappa": (1e-10, 1e9),
         "degrees": (1e-6, 1e8),
         "scatter": (2e-6, 2e12),
     }
-    with_unit: ClassVar[frozenset[str]] = frozenset({"mean", "scatter"})
-    listed_by: ClassVar[str] = "one for each feature of the block up to this one"
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset()
+    with_unit = frozenset({"mean", "scatter"})
+    listed_by = "one for each feature of the block up to this one"
+    drafted_for = frozenset()
 
     def in_block(self, place: int, size: int) -> MultivariateGaussian:
         """Return the likelihood of the feature at this place of a block of this many features."""
@@ -99,19 +89,13 @@ class MultivariateGaussian(Gaussian):
         return (*["mean"] * order, "kappa", "degrees", *["scatter"] * (order * (order + 1) // 2))
 
     def statistics(self, values: Array) -> Array:
-        """Return the sufficient statistics, float64 (n, S), of the first feature of a block from its values (n,).
-
-        Those of a later feature are not a function of its own values: see `statistics_of_block`.
-        """
+        """Return the sufficient statistics, float64 (n, S), of the first feature of a block from its values (n,)."""
         if self.place:
             raise TypeError("The statistics of a later feature of a block need the values of the features before it")
         return self.statistics_of_block(values[:, None])
 
     def statistics_of_block(self, values: Array) -> Array:
-        """Return the sufficient statistics, float64 (n, S), from values of the block up to this feature, (n, l + 1).
-
-        They are 0 where any of these values is missing.
-        """
+        """Return the sufficient statistics (n, S) from values up to this feature (n, l + 1); 0 where any is missing."""
         v = np.column_stack([np.ones(len(values)), values])
         found = normal_wishart.lower(v[:, :, None] * v[:, None, :])
         found[np.isnan(values).any(axis=1)] = 0.0
@@ -131,41 +115,24 @@ class MultivariateGaussian(Gaussian):
         return self._own(mean, kappa, 2.0 * shape + self.size - 1, [0.0] * self.place + [2.0 * rate])
 
     def correlated(self, own: Array, spreads: Array, correlations: Array) -> Array:
-        """Return default hyperparameters (P,) whose row of the scatter matrix has the correlations of the cohort.
+        """Return default hyperparameters (P,) with the correlations of the cohort (l + 1,) in their row of the scatter.
 
-        The prior is then the same whether a block is given as two pressures, or as their mean and their difference;
-        and what is unusual given the other features of the block, is as unusual as in the whole cohort. Without the
-        correlations, the prior would hold more variance given the others than any cluster of a tight block has.
-
-        Parameters
-        ----------
-        own : float64 (P,)
-            As `default_hyperparameters` returns them.
-        spreads : float64 (l + 1,)
-            Square roots of the diagonal of the scatter matrix.
-        correlations : float64 (l + 1,)
-            With the features before it, and 1.
+        The prior then does not depend on whether two pressures are given, or their mean and their difference, and does
+        not allow more variance given the other features than the cohort has. `spreads` (l + 1,) are the square roots of
+        the diagonal.
         """
         found = own.copy()
         found[len(found) - self.place - 1 :] = correlations * spreads * spreads[-1]
         return found
 
     def _own(self, mean: float, kappa: float, degrees: float, row: list[float]) -> Array:
-        """Return the factor's hyperparameters (P,) in which those of the features before it are not known (NaN)."""
+        """Return hyperparameters (P,) in which those of the features before it are not known (NaN)."""
         before = self.place * (self.place + 1) // 2
         degrees -= self.size - 1 - self.place
         return np.array([*[np.nan] * self.place, mean, kappa, degrees, *[np.nan] * before, *row], dtype=np.float64)
 
     def after(self, previous: Array, own: Array) -> Array:
-        """Return the hyperparameters (P,) of the factor: those of the factor before it, and its own.
-
-        Parameters
-        ----------
-        previous : float64
-            Hyperparameters of the feature before it; not used by the first.
-        own : float64 (P,)
-            As `from_dict` returned them.
-        """
+        """Return the hyperparameters (P,) of the factor: those of the factor before it, and its own, of `from_dict`."""
         if not self.place:
             return own
         known = own.copy()
@@ -175,7 +142,7 @@ class MultivariateGaussian(Gaussian):
         known[start : start + triangle] = previous[self.place + 2 :]
         return known
 
-    def without_before(self, hyperparameters: Array, kept: NDArray[np.bool_]) -> Array:
+    def without_before(self, hyperparameters: Array, kept: Mask) -> Array:
         """Return the hyperparameters of the marginal prior without some features before it, bool (l + 1,)."""
         order = self.place + 1
         scatter = normal_wishart.symmetric(hyperparameters[order + 2 :], order)[np.ix_(kept, kept)]
@@ -226,13 +193,7 @@ class MultivariateGaussian(Gaussian):
         ]
 
     def encoded_hyperparameters(self, hyperparameters: Array, centre: Any, scale: Any) -> Array:
-        """Return the hyperparameters of standardised values; centre and scale are those of all features up to this one.
-
-        Parameters
-        ----------
-        hyperparameters : float64 (P,)
-        centre, scale : float64 (l + 1,)
-        """
+        """Return those of standardised values; centre and scale (l + 1,) are those of all features up to this one."""
         centre, scale = np.atleast_1d(centre), np.atleast_1d(scale)
         return self._rescaled(hyperparameters, (hyperparameters[: self.place + 1] - centre) / scale, 1.0 / scale)
 
@@ -257,16 +218,8 @@ class MultivariateGaussian(Gaussian):
 
     def marginal_prior(self, hyperparameters: Array) -> Array:
         """Return the prior of `alone`, Normal-Gamma (mean, kappa, shape, rate), from the hyperparameters (..., P)."""
-        place = self.place
-        return np.stack(
-            [
-                hyperparameters[..., place],
-                hyperparameters[..., place + 1],
-                0.5 * (hyperparameters[..., place + 2] - place),
-                0.5 * hyperparameters[..., -1],
-            ],
-            axis=-1,
-        )
+        mean, kappa, degrees = (hyperparameters[..., self.place + after] for after in range(3))
+        return np.stack([mean, kappa, 0.5 * (degrees - self.place), 0.5 * hyperparameters[..., -1]], axis=-1)
 
     def marginal_statistics(self, statistics: Array) -> Array:
         """Return the statistics of `alone`, (n, sum, sum of squares), from the statistics (..., S)."""
@@ -308,8 +261,8 @@ class MultivariateGaussian(Gaussian):
 def default_correlations(columns: Array) -> Array:
     """Return the correlations (p, p) of the features of a block in the whole cohort (n, p), for its default prior.
 
-    Each is that of the subjects in whom both features were observed, without absurdly far values. All are shrunk
-    until the matrix is positive definite.
+    Each is that of the subjects with both features, without absurdly far values. All are shrunk until the matrix is
+    positive definite.
     """
     seen = np.column_stack([_without_far(column) for column in columns.T])
     p = seen.shape[1]
@@ -329,7 +282,7 @@ def default_correlations(columns: Array) -> Array:
 
 
 def _without_far(column: Array) -> Array:
-    """Return a column (n,) with far values missing."""
+    """Return a column (n,) with outliers missing."""
     usual = without_far_values(column[~np.isnan(column)])
     low, high = ends(usual)
     return np.where((column >= max(low, usual.min())) & (column <= min(high, usual.max())), column, np.nan)

@@ -1,9 +1,8 @@
 """Negative binomial likelihood with a Beta(a, b) prior, for counts that vary more than Poisson counts.
 
-A count is the number of failures before the `dispersion`-th success in trials with one unknown probability of success;
-the dispersion need not be a whole number. With mean m, the variance is m + m^2 / dispersion: the smaller the
-dispersion, the longer the tail. The geometric distribution has dispersion 1, and the Poisson distribution is the limit
-of infinite dispersion. Given the dispersion, the beta prior is conjugate, and the predictive is beta negative binomial.
+A count is the number of failures before the `dispersion`-th success; the dispersion need not be a whole number. With
+mean m, the variance is m + m^2 / dispersion. The geometric distribution has dispersion 1, and the Poisson distribution
+is the limit of infinite dispersion. Given the dispersion, the predictive is beta negative binomial.
 """
 
 from __future__ import annotations
@@ -12,56 +11,49 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import (
-    LARGEST_COUNT,
-    Array,
-    DraftedFor,
-    Likelihood,
-    first_count,
-    observed_columns,
-)
-from clinclust.priors.conjugate import BetaWithDispersion, ConjugatePrior, log_beta
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, Likelihood, first_count, observed_columns
+from clinclust.priors.conjugate import BetaWithDispersion, log_beta
 
 __all__ = ["NegativeBinomial"]
 
 _LEAST, _MOST = 0.01, 1000.0
-"""Bounds of the default dispersion: a tail longer than that of any clinical count, and practically Poisson."""
+"""Bounds of the default dispersion: longer tails than any clinical count has, and practically Poisson."""
 _QUANTILES = 4_000
 _SUMMED = 2_048
 """Counts below it have distribution functions that are sums of probabilities."""
 _KNOTS = 400
-"""Larger counts, of equal ratios, between which distribution functions are interpolated: each is 3% above the last."""
+"""Larger counts, of equal ratios, between which distribution functions are interpolated."""
 _DISPERSIONS = (0.1, 0.2, 0.4, 0.7, 1.5, 3.0, 6.0, 12.0)
 """Dispersions that `draft_schema` tries, below and above that of the geometric distribution."""
 
 _COMPARED = (_LEAST, _MOST, 40)
-"""Bounds and number of the dispersions of which the best is taken in clusters. Each is a third above the one before;
-half of such a step costs about two thousandths of a nat for each subject."""
+"""Bounds and number of the dispersions of which the best is taken in clusters, each a third above the last."""
 
 
 @dataclass(frozen=True)
 class NegativeBinomial(Likelihood):
     """Counts with one unknown mean, and a known dispersion, which is a hyperparameter."""
 
-    name: ClassVar[str] = "negative_binomial"
-    title: ClassVar[str] = "negative binomial (counts that vary more than Poisson’s)"
-    also_called: ClassVar[tuple[str, ...]] = ("count", "counts", "counting", "integer", "nb", "nbinom", "overdispersed")
-    alternatives: ClassVar[tuple[str, ...]] = ("poisson", "geometric")
-    prior: ClassVar[type[ConjugatePrior]] = BetaWithDispersion
-    kernel: ClassVar[int] = 3
-    base_depends_on_prior: ClassVar[bool] = True
-    is_whole: ClassVar[bool] = True
-    is_count: ClassVar[bool] = True
-    is_skewed: ClassVar[bool] = True
+    name = "negative_binomial"
+    title = "negative binomial (counts that vary more than Poisson’s)"
+    also_called = ("count", "counts", "counting", "integer", "nb", "nbinom", "overdispersed")
+    alternatives = ("poisson", "geometric")
+    prior = BetaWithDispersion
+    kernel = 3
+    base_depends_on_prior = True
+    is_whole = True
+    is_count = True
+    is_skewed = True
     bounds: ClassVar[Mapping[str, tuple[float, float]]] = {"dispersion": (1e-6, 1e6)}
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "spike"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
-    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
+    takes = frozenset({"minimum", "maximum", "spike"})
+    drafted_for = frozenset({"scale", "count"})
+    effect_sizes = "rates"
     n_statistics = 2
 
     def statistics(self, values: Array) -> Array:
@@ -89,11 +81,10 @@ class NegativeBinomial(Likelihood):
     def default_hyperparameters(self, values: Array) -> Array:
         """Return (1 + r, m, r), where m is the observed mean and r the dispersion with the highest likelihood.
 
-        The predictive mean r b / (a - 1) is the observed mean m. The likelihood of r is that of all subjects together,
-        so that differences between subtypes count as dispersion. This is conservative: for noise with dispersion 0.7
-        (150 subjects, 10 features) this r leads to one cluster, and a dispersion 1.5 times as large leads to 2.4. If
-        only such counts distinguish the subtypes, state the dispersion as `prior`, or estimate it together with the
-        clusters with ``hyperparameters="empirical"``.
+        The predictive mean r b / (a - 1) is m. The likelihood of r is that of all subjects together, so that
+        differences between subtypes count as dispersion, which is conservative. If only such counts distinguish the
+        subtypes, state the dispersion as `prior`, or estimate it with the clusters with
+        ``hyperparameters="empirical"``.
         """
         mean = float(np.nanmean(values))
         dispersion = _most_likely_dispersion(values[~np.isnan(values)])
@@ -102,7 +93,7 @@ class NegativeBinomial(Likelihood):
     def compared_hyperparameters(self, values: Array) -> Array:
         """Return the default at each of many dispersions (P, 3).
 
-        The dispersion of all subjects together holds the differences between clusters too, and in clusters is too low.
+        That of all subjects together includes the differences between clusters, and is too low within them.
         """
         dispersions = np.geomspace(*_COMPARED)
         mean = np.full(dispersions.size, float(np.nanmean(values)))
@@ -126,9 +117,8 @@ class NegativeBinomial(Likelihood):
     def cumulative(self, posterior: Array, values: Array) -> Array:
         """Return P(x <= value), float64 (n,), of counts (n,).
 
-        Of small counts they are sums of probabilities. Sums over all counts take minutes for large ones, whose
-        distribution is the mean of negative binomial ones over the beta distribution of their probability. The mean is
-        taken over 4,000 quantiles of it, at a few hundred counts, and interpolated between them.
+        Of small counts they are sums of probabilities, of large ones means of negative binomial ones over quantiles of
+        their beta distributed probability, interpolated between a few hundred counts: sums would take minutes.
         """
         parameters = tuple(posterior.tolist())
         found = _sums(parameters)[np.minimum(values, _SUMMED - 1.0).astype(np.int64)]
@@ -147,10 +137,7 @@ class NegativeBinomial(Likelihood):
         return max(0.0, float(np.floor(last_rise)) + 1.0)
 
     def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n draws of a new value, float64 (n,).
-
-        A probability is drawn from the beta posterior, then a gamma rate given the probability, then a Poisson count.
-        """
+        """Return n draws of a new value, float64 (n,): a beta probability, then a gamma rate, then a Poisson count."""
         a, b, dispersion = posterior
         return _failures(rng.beta(a, b, size=n), dispersion, n, rng)
 
@@ -258,17 +245,13 @@ def _chances(posterior: Array) -> Array:
 
 
 def _example(dispersion: float) -> Example:
-    def draw(rng: np.random.Generator, prior: Any, n: int) -> Array:
-        chance = rng.beta(prior[0], prior[1], n)
-        return np.asarray(rng.negative_binomial(prior[2], chance), dtype=np.float64)
-
     def column(rng: np.random.Generator, groups: Any, n_groups: int) -> Array:
         means = rng.gamma(1.0, 5.0, n_groups)[groups]
         return np.asarray(rng.negative_binomial(dispersion, dispersion / (dispersion + means)), dtype=np.float64)
 
     return Example(
         prior={"a": 4.2, "b": 3.5, "dispersion": dispersion},
-        draw=draw,
+        draw=lambda rng, prior, n: rng.negative_binomial(prior[2], rng.beta(prior[0], prior[1], n)).astype(float),
         column=column,
         random_prior=lambda rng, values: {"a": rng.gamma(2), "b": rng.gamma(2), "dispersion": rng.gamma(2)},
         edge_cases=((0.0, 1.0), (0.0, 40.0, 41.0), (1e4, 0.0, np.nan)),

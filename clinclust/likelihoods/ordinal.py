@@ -1,72 +1,55 @@
 """Ordinal likelihood with a Dirichlet tree prior, for ordered levels with any distribution.
 
-Any distribution over the levels is possible, as for a categorical feature, but observations at one level are also
-evidence for neighbouring levels (Dennis 1991; Minka 1999: see `clinclust.priors.dirichlet_tree`). Clinical scales are
-rarely binomial. If a scale that is not binomial is declared as binomial, too many clusters are found.
+Observations at one level are also evidence for neighbouring levels (Dennis 1991; Minka 1999: see
+`clinclust.priors.dirichlet_tree`). Clinical scales are rarely binomial; declared as such, they give too many clusters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.categorical import OfLevels
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import (
-    Array,
-    ContrastKind,
-    Declaration,
-    DraftedFor,
-    steps_of_scale,
-)
+from clinclust.likelihoods.likelihood import Declaration, steps_of_scale
 from clinclust.priors import dirichlet_tree
-from clinclust.priors.conjugate import ConjugatePrior
 from clinclust.priors.dirichlet_tree import DirichletTree
 
 __all__ = ["Ordinal"]
 
 _STRENGTH = 3.0
-"""Weight of the first split of the default prior, in subjects; a split at depth m weighs m^2 as much.
-
-Weights that grow with the square of the depth are those of a Polya tree with a density (Lavine 1992, *Some aspects of
-Polya tree distributions for statistical modelling*): clusters differ in where on the scale they lie, and hardly in how
-often neighbouring levels are used. With the same weight 4 for every split, ten scales of noise with 5, 7, 11 and 31
-levels made 3.8, 5.2, 6.5 and 9.2 clusters of 60 subjects, now 2.2, 2.5, 4.0 and 4.5; of 150 subjects 1.0, 2.0, 5.0 and
-9.0, now 1.0, 1.2, 1.0 and 1.5. Three true clusters in scales of 31 levels, 150 subjects, were found with an adjusted
-Rand index of .24, now .64; scales with irregular frequencies lose a little where they have few levels.
-`benchmarks/ordinal_prior.py` repeats this."""
+"""Weight of the first split of the default prior, in subjects; a split at depth m weighs m^2 as much, as in a Polya
+tree with a density (Lavine 1992): clusters differ in where on the scale they are, and hardly in how often neighbouring
+levels are used (`benchmarks/ordinal_prior.py`)."""
 
 _TO_EQUAL = 0.25
-"""Share of equal frequencies in the means of the default prior, so that levels not observed keep a probability.
-
-With one half instead of one quarter, three clusters in scales with irregular frequencies were found less well (adjusted
-Rand index with 60 subjects .27 against .38)."""
+"""Share of equal frequencies in the means of the default prior, so that levels not observed keep a probability."""
 
 _DRAFT_STRENGTH = 4.0
-"""Weight of each split where the likelihood of a column is chosen: every distribution is about as probable as another,
-so that the ordinal likelihood is not chosen against because a scale has an irregular distribution."""
+"""Weight of each split where the likelihood of a column is chosen: all distributions are about as probable."""
 
 
 @dataclass(frozen=True)
 class Ordinal(OfLevels):
     """One of `n_levels` ordered levels, scored 0 .. n_levels - 1."""
 
-    name: ClassVar[str] = "ordinal"
-    title: ClassVar[str] = "ordinal (ordered scales)"
-    also_called: ClassVar[tuple[str, ...]] = ("ordered", "likert", "scale", "graded", "rank", "score")
-    alternatives: ClassVar[tuple[str, ...]] = ("binomial", "categorical")
-    prior: ClassVar[type[ConjugatePrior]] = DirichletTree
-    kernel: ClassVar[int] = 5
-    listed_by: ClassVar[str] = "one for each boundary between neighbouring levels"
-    is_whole: ClassVar[bool] = True
-    is_scale: ClassVar[bool] = True
-    most_steps: ClassVar[int | None] = 200
-    takes: ClassVar[frozenset[str]] = frozenset({"levels", "trials", "minimum", "maximum"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "levels"})
-    contrasts: ClassVar[tuple[ContrastKind, ...]] = ("rank", "student", "welch")
+    name = "ordinal"
+    title = "ordinal (ordered scales)"
+    also_called = ("ordered", "likert", "scale", "graded", "rank", "score")
+    alternatives = ("binomial", "categorical")
+    prior = DirichletTree
+    kernel = 5
+    listed_by = "one for each boundary between neighbouring levels"
+    is_whole = True
+    is_scale = True
+    most_steps = 200
+    takes = frozenset({"levels", "trials", "minimum", "maximum"})
+    drafted_for = frozenset({"scale", "levels"})
+    contrasts = ("rank", "student", "welch")
 
     @classmethod
     def of(cls, declaration: Declaration) -> Ordinal:
@@ -82,14 +65,11 @@ class Ordinal(OfLevels):
 
     @property
     def hyperparameter_names(self) -> tuple[str, ...]:
-        """The names of both sides, each once for each boundary."""
+        """The names of both halves, each once for each boundary."""
         return tuple(name for name in DirichletTree.NAMES for _ in range(self.n_levels - 1))
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return splits whose weight grows with their depth, with means from the observed frequencies on both sides.
-
-        Each frequency is averaged with 1 / L, so that levels that were not observed have a positive probability.
-        """
+        """Return splits whose weight grows with their depth; their means are observed frequencies of both halves."""
         observed = values[~np.isnan(values)].astype(np.int64)
         counts = np.bincount(observed, minlength=self.n_levels)
         frequencies = _TO_EQUAL / self.n_levels + (1.0 - _TO_EQUAL) * counts / counts.sum()
@@ -110,12 +90,12 @@ class Ordinal(OfLevels):
         return rng.choice(self.n_levels, size=n, p=chances / chances.sum()).astype(np.float64)
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
-        """Return the parameters of both sides by name, in the order of the boundaries."""
+        """Return the parameters of both halves by name, in the order of the boundaries."""
         lower, upper = np.split(hyperparameters, 2)
         return {"lower": lower.tolist(), "upper": upper.tolist()}
 
     def from_dict(self, given: Mapping[str, Any], default: Array) -> Array:
-        """Return the given parameters of each side, or the default where none are given."""
+        """Return the given parameters of each half, or the default where none are given."""
         lower, upper = np.split(np.asarray(default, dtype=np.float64), 2)
         return np.concatenate([given.get("lower", lower), given.get("upper", upper)]).astype(np.float64)
 
@@ -130,8 +110,8 @@ class Ordinal(OfLevels):
 
 
 def _split(frequencies: Array, strengths: Array) -> Array:
-    """Return the parameters of both sides of splits with the weights `strengths`, shape (L - 1,)."""
-    weights = dirichlet_tree.sides(frequencies)
+    """Return the parameters of both halves of splits with the weights `strengths`, shape (L - 1,)."""
+    weights = dirichlet_tree.halves(frequencies)
     lower, upper = np.split(weights, 2)
     return np.asarray(np.tile(strengths / (lower + upper), 2) * weights)
 
@@ -151,14 +131,13 @@ def _example(fields: Mapping[str, Any], n_levels: int) -> Example:
         latent = rng.normal(rng.normal(0.0, 2.0, n_groups)[groups], 1.0)
         return np.asarray(lowest + np.searchsorted(np.sort(rng.normal(0.0, 1.5, n_levels - 1)), latent), np.float64)
 
-    def random_prior(rng: np.random.Generator, values: Array) -> dict[str, Any]:
-        return {side: rng.gamma(2, size=n_levels - 1).tolist() for side in DirichletTree.NAMES}
-
     return Example(
         fields=fields,
         prior={"lower": [0.5 + 0.3 * place for place in range(n_levels - 1)], "upper": [1.2] * (n_levels - 1)},
         draw=draw,
         column=column,
-        random_prior=random_prior,
+        random_prior=lambda rng, values: {
+            half: rng.gamma(2, size=n_levels - 1).tolist() for half in DirichletTree.NAMES
+        },
         edge_cases=((lowest, lowest + 1.0), (lowest, lowest + n_levels - 1.0, np.nan)),
     )

@@ -1,22 +1,20 @@
-"""Poisson likelihood with a Gamma(shape, rate) prior, for counts 0, 1, 2, ...
+"""Poisson likelihood with a Gamma(shape, rate) prior, for counts 0, 1, 2, ... The predictive is negative binomial.
 
-The predictive is negative binomial. The published formula (Raykov et al. 2016, eq. 29) uses the count as a probability.
-The predictive here follows from the published updates (eq. 28).
-
-Counts above 100,000 are refused: their log marginals would have fewer than ten digits, and a Poisson distribution
-would expect them to vary by less than a third of a percent.
+The published formula (Raykov et al. 2016, eq. 29) uses the count as a probability; the predictive here follows from the
+published updates (eq. 28). Counts above 100,000 are refused: their log marginals would have fewer than ten digits.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Array, DraftedFor, Likelihood, observed_columns
-from clinclust.priors.conjugate import ConjugatePrior, Gamma
+from clinclust.likelihoods.likelihood import Likelihood, observed_columns
+from clinclust.priors.conjugate import Gamma
 
 __all__ = ["Poisson"]
 
@@ -25,19 +23,19 @@ __all__ = ["Poisson"]
 class Poisson(Likelihood):
     """Number of events per subject, with one unknown rate."""
 
-    name: ClassVar[str] = "poisson"
-    title: ClassVar[str] = "Poisson"
-    also_called: ClassVar[tuple[str, ...]] = ("poisson-count", "events", "rare events")
-    alternatives: ClassVar[tuple[str, ...]] = ("negative_binomial", "geometric")
-    prior: ClassVar[type[ConjugatePrior]] = Gamma
-    kernel: ClassVar[int] = 2
-    is_whole: ClassVar[bool] = True
-    is_count: ClassVar[bool] = True
-    largest: ClassVar[float] = 100_000
-    takes: ClassVar[frozenset[str]] = frozenset({"minimum", "maximum", "spike"})
-    drafted_for: ClassVar[frozenset[DraftedFor]] = frozenset({"scale", "count"})
-    effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "rates"
-    summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = "rate"
+    name = "poisson"
+    title = "Poisson"
+    also_called = ("poisson-count", "events", "rare events")
+    alternatives = ("negative_binomial", "geometric")
+    prior = Gamma
+    kernel = 2
+    is_whole = True
+    is_count = True
+    largest = 100_000
+    takes = frozenset({"minimum", "maximum", "spike"})
+    drafted_for = frozenset({"scale", "count"})
+    effect_sizes = "rates"
+    summary = "rate"
     n_statistics = 2
 
     def statistics(self, values: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Other methods of clustering beside MAP-DP on one cohort: what each finds, and what there is to say for it."""
+"""MAP-DP compared with other methods of clustering on one cohort."""
 
 from __future__ import annotations
 

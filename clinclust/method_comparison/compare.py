@@ -1,4 +1,4 @@
-"""Run what reviewers ask for beside MAP-DP, and say of each what it found, by measures that hold for all."""
+"""Run other methods than MAP-DP, and say of each what it found, by measures that hold for all."""
 
 from __future__ import annotations
 
@@ -18,15 +18,7 @@ from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import require_search
 from clinclust.method_comparison.measures import STARTS, Measures, without_warnings
-from clinclust.methods import (
-    DPMeans,
-    GaussianMixture,
-    KHarmonicMeans,
-    KMeans,
-    KPrototypes,
-    LatentClasses,
-    MeanShift,
-)
+from clinclust.methods import DPMeans, GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
@@ -44,24 +36,21 @@ Make: TypeAlias = Callable[["FeatureSchema", int, int], "MAPDP | Method"]
 
 OURS = "MAP-DP"
 FEWEST_SUBJECTS = 20
-"""Size of the smallest cohort in which methods are compared: a fifth of it is held out, and halves are clustered."""
+"""Size of the smallest cohort: a fifth of it is held out, and halves are clustered."""
 _MOST = 10
 """Largest number of clusters that a criterion chooses from."""
 
+_UP_TO_MOST: dict[str, Any] = {"max_clusters": _MOST, "n_restarts": STARTS}
+_FEWER: dict[str, Any] = {"max_clusters": _MOST - 2, "n_restarts": STARTS}
+
 CANDIDATES: Mapping[str, Make] = MappingProxyType(
     {
-        "K-means, K by BIC": lambda schema, k, seed: KMeans(
-            schema, max_clusters=_MOST, n_restarts=STARTS, random_state=seed
-        ),
+        "K-means, K by BIC": lambda schema, k, seed: KMeans(schema, random_state=seed, **_UP_TO_MOST),
         "K-means, K by silhouette": lambda schema, k, seed: KMeans(
-            schema, max_clusters=_MOST, choose_by="silhouette", n_restarts=STARTS, random_state=seed
+            schema, choose_by="silhouette", random_state=seed, **_UP_TO_MOST
         ),
-        "Gaussian mixture, K by BIC": lambda schema, k, seed: GaussianMixture(
-            schema, max_clusters=_MOST, n_restarts=STARTS, random_state=seed
-        ),
-        "Latent classes, K by BIC": lambda schema, k, seed: LatentClasses(
-            schema, max_clusters=_MOST - 2, n_restarts=STARTS, random_state=seed
-        ),
+        "Gaussian mixture, K by BIC": lambda schema, k, seed: GaussianMixture(schema, random_state=seed, **_UP_TO_MOST),
+        "Latent classes, K by BIC": lambda schema, k, seed: LatentClasses(schema, random_state=seed, **_FEWER),
         "Mean shift": lambda schema, k, seed: MeanShift(schema),
         "K-harmonic means, K of MAP-DP": lambda schema, k, seed: KHarmonicMeans(
             schema, k, n_restarts=STARTS, random_state=seed
@@ -74,7 +63,7 @@ CANDIDATES: Mapping[str, Make] = MappingProxyType(
         ),
     }
 )
-"""Methods by the name of their row, in the order of the table."""
+"""The other methods by the name of their row, in the order of the table."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,12 +104,12 @@ class MethodComparison:
                 lines.append(f"{row['method']}: left out. {row['said']}")
                 continue
             k = int(row["n_clusters"])
-            told = [f"{row['method']}: {k} cluster{'' if k == 1 else 's'}, {_distinct(row['n_distinct'])}"]
+            distinct = f"{row['n_distinct']:.0f} distinct" if row["n_distinct"] > 1 else "one continuum by the test"
+            parts = [f"{row['method']}: {k} cluster{'' if k == 1 else 's'}, {distinct}"]
             if row["method"] != OURS:
-                told.append(f"adjusted Rand index with {OURS} {row['agreement']:.2f}")
-                told.append(f"predicts new subjects {_better(row['held_out_gain'], row['held_out_gain_se'])}")
-            told.append(f"half-samples agree by {row['stability']:.2f}")
-            lines.append("; ".join(told))
+                parts.append(f"adjusted Rand index with {OURS} {row['agreement']:.2f}")
+                parts.append(f"predicts new subjects {_better(row['held_out_gain'], row['held_out_gain_se'])}")
+            lines.append("; ".join([*parts, f"half-samples agree by {row['stability']:.2f}"]))
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -148,7 +137,7 @@ def compare_methods(
     random_state: int = 0,
     progress: bool = True,
 ) -> MethodComparison:
-    """Cluster one cohort by MAP-DP and by what reviewers ask for beside it: K-means, mixtures, latent classes and more.
+    """Cluster one cohort by MAP-DP and by other methods: K-means, mixtures, latent classes and more.
 
     Each method gets the table as it needs it (`said` has how), and chooses its number of clusters by its own criterion
     where it has one. No labels are known in a cohort, so that no column says which method is right; together they say
@@ -176,16 +165,19 @@ def compare_methods(
         Its table has a row for each method:
 
         - n_clusters; NaN if the method could not run, and `said` says why.
-        - n_distinct: how many of its clusters the test against one continuum tells apart (`distinct_subtypes`), along
-          the tree of the clusters under the model of the schema.
+        - n_distinct: how many of its clusters are distinct by the test against one continuum (`distinct_subtypes`),
+          along the tree of the clusters under the model of the schema.
         - held_out: mean log density in nats of each fifth of the subjects under the clusters of the method among the
           other four fifths, by the likelihoods of the schema: one scale for all methods, the higher the better.
           held_out_gain: the same less ours. held_out_gain_se: its standard error from the N differences of the same
-          subjects, which takes them for independent: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn.
-          Res. 5: 1089).
+          subjects, which takes them for independent: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn. Res.
+          5: 1089).
         - stability: mean adjusted Rand index of the clusters with those of refits of half-samples.
         - agreement: adjusted Rand index with our subtypes.
         - seconds: of the fit. said: what the method made of the table, or why it was left out.
+
+        Refits keep the number of clusters of the whole cohort (DP-means sets its penalty anew for it), so that
+        `stability` and `held_out` do not see how sure this choice is; `assess_stability` repeats the whole procedure.
 
     Raises
     ------
@@ -193,11 +185,6 @@ def compare_methods(
         If the table does not fit the schema.
     ValueError
         If a method is not known, the cohort is too small, or `model` is no fit of it.
-
-    Notes
-    -----
-    Refits keep the number of clusters of the whole cohort (DP-means sets its penalty anew for it), so that `stability`
-    and `held_out` do not see how sure this choice is; `assess_stability` repeats the whole procedure.
 
     Examples
     --------
@@ -218,12 +205,9 @@ def compare_methods(
     if model is not None:
         require_search(model, "compare_methods")
     valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3)
-    telling = Progress(bool(progress))
-    ours = model
-    with telling.stage("methods", 1 + len(wanted)) as advance:
+    with Progress(bool(progress)).stage("methods", 1 + len(wanted)) as advance:
         began = time.perf_counter()
-        if ours is None:
-            ours = MAPDP(schema, random_state=random_state, progress=False).fit(valid)
+        ours = MAPDP(schema, random_state=random_state, progress=False).fit(valid) if model is None else model
         seconds = time.perf_counter() - began if model is None else np.nan
         measures = Measures(valid, ours, n_resamples, n_draws, random_state)
         rows = [measures.row(OURS, ours, seconds)]
@@ -241,9 +225,8 @@ def compare_methods(
 def _checked(frame: pd.DataFrame, methods: Sequence[str] | None, n_resamples: int, n_draws: int) -> list[str]:
     """Return the names of the methods to run; raise one error that lists all that cannot be used."""
     wanted = list(CANDIDATES) if methods is None else list(dict.fromkeys(methods))
-    problems = [
-        f"methods: there is no {name!r}; there are {'; '.join(CANDIDATES)}" for name in wanted if name not in CANDIDATES
-    ]
+    unknown = [name for name in wanted if name not in CANDIDATES]
+    problems = [f"methods: there is no {name!r}; there are {'; '.join(CANDIDATES)}" for name in unknown]
     problems += [f"n_resamples must be at least 1, not {n_resamples}"] if n_resamples < 1 else []
     problems += [f"n_draws must be at least 20, not {n_draws}"] if n_draws < 20 else []
     if len(frame) < FEWEST_SUBJECTS:
@@ -263,10 +246,6 @@ def _run(name: str, measures: Measures) -> tuple[dict[str, Any], Method | None]:
     except (MissingPackageError, InputError) as error:
         return {"method": name, "said": str(error)}, None  # numbers that are not there become NaN in the table
     return measures.row(name, method, time.perf_counter() - began), method
-
-
-def _distinct(n: float) -> str:
-    return f"{int(n)} told from one continuum" if n > 1 else "one continuum by the test"
 
 
 def _better(gain: float, error: float) -> str:

@@ -1,4 +1,4 @@
-"""The measures by which methods are compared, which hold for any partition; two are under the model of the schema."""
+"""The measures by which methods are compared, which hold for any partition."""
 
 from __future__ import annotations
 
@@ -48,17 +48,7 @@ STARTS = 5
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures of each method on a cohort.
-
-    Attributes
-    ----------
-    valid : DataFrame, N rows
-        The validated cohort.
-    ours : MAPDP
-        Our fit of it.
-    n_resamples, n_draws, seed : int
-        As in `compare_methods`.
-    """
+    """The measures of each method on a validated cohort, and our fit of it; see `compare_methods`."""
 
     valid: pd.DataFrame
     ours: MAPDP
@@ -76,12 +66,11 @@ class Measures:
         with without_warnings():
             density = self._our_density if model is self.ours else self._held_out(model)
             gain = density - self._our_density
+            about = self.valid, model.labels_, self.schema, self._powers
             return {
                 "method": name,
                 "n_clusters": float(model.n_clusters_),
-                "n_distinct": float(
-                    n_distinct(self.valid, model.labels_, self.schema, self._powers, self.seed, self.n_draws)
-                ),
+                "n_distinct": float(n_distinct(*about, self.seed, self.n_draws)),
                 "held_out": float(density.mean()),
                 "held_out_gain": float(gain.mean()),
                 "held_out_gain_se": float(gain.std(ddof=1) / np.sqrt(gain.size)),
@@ -100,7 +89,7 @@ class Measures:
         return self._held_out(self.ours)
 
     def _held_out(self, model: MAPDP | Method) -> NDArray[np.float64]:
-        """Return the log density of each subject under the clusters of the other folds, float64 (N,)."""
+        """Return the log density of each subject under the clusters of the other folds, (N,)."""
         rng = np.random.default_rng([self.seed, 0])
         fold_of = rng.permutation(np.arange(len(self.valid)) % _FOLDS)
         density = np.empty(len(self.valid))
@@ -134,23 +123,11 @@ class Measures:
 def held_out_density(
     inside: pd.DataFrame, labels: Labels, outside: pd.DataFrame, schema: FeatureSchema, powers: dict[str, float]
 ) -> NDArray[np.float64]:
-    """Return the log density of each of some subjects, in nats, under the clusters of others, float64 (m,).
+    """Return the log density in nats of each subject outside under the clusters, 0 .. K - 1, of those inside, (m,).
 
     It is the log predictive of the model of the schema: each feature with its likelihood in each cluster and in a new
-    one, missing values integrated out. All partitions of the same subjects are thereby compared on one scale, that of
-    the columns, whatever the method that made them.
-
-    Parameters
-    ----------
-    inside : DataFrame, n rows
-        Validated subjects.
-    labels : int64 (n,)
-        Their clusters, 0 .. K - 1.
-    outside : DataFrame, m rows
-        Validated subjects whose density is returned.
-    schema : FeatureSchema
-    powers : dict
-        Powers of blocks with which subjects are assigned; densities have none.
+    one, missing values integrated out. So all partitions are compared on the scale of the columns. Subjects are
+    assigned with the block weights in `powers`; densities have none.
     """
     problem = _posed(inside, schema, powers)
     clusters = clusters_of(problem, partition_of(problem, labels[problem.cohort.order]))
@@ -161,23 +138,7 @@ def held_out_density(
 def n_distinct(
     frame: pd.DataFrame, labels: Labels, schema: FeatureSchema, powers: dict[str, float], seed: int, n_draws: int
 ) -> int:
-    """Return how many of the clusters of a partition are told from one continuum (`distinct_subtypes`).
-
-    The tree is that of the clusters under the model of the schema.
-
-    Parameters
-    ----------
-    frame : DataFrame, N rows
-        Validated subjects.
-    labels : int64 (N,)
-        Their clusters, 0 .. K - 1 by decreasing size.
-    schema : FeatureSchema
-    powers : dict
-        Powers of blocks.
-    seed : int
-    n_draws : int
-        As in `distinct_subtypes`.
-    """
+    """Return how many clusters, 0 .. K - 1 by decreasing size, are distinct by their tree under the schema's model."""
     problem = _posed(frame, schema, powers)
     own = labels[problem.cohort.order]
     joint = log_joint(problem, partition_of(problem, own))
@@ -195,10 +156,10 @@ def _posed(frame: pd.DataFrame, schema: FeatureSchema, powers: dict[str, float])
 
 
 def refits_of(model: MAPDP, schema: FeatureSchema, seed: int) -> list[MAPDP]:
-    """Return estimators with the parameters of a fitted model, to be tried in turn.
+    """Return estimators with the parameters of a fitted model, to be tried in turn; they begin anywhere.
 
-    They begin anywhere and make a shorter search. The first has the number of clusters of the model, which a search of
-    other subjects may not find; the other takes what is found.
+    The first has the number of clusters of the model, which a search of other subjects may not find; the other takes
+    what is found.
     """
     parameters = {**model.get_params(), "schema": schema, "random_state": seed, "init": "search", "progress": False}
     parameters["n_restarts"] = min(int(model.n_restarts), STARTS)

@@ -1,7 +1,6 @@
 """Other methods of clustering, each a `SubtypeModel`, whose partitions are reported, tested and shared like any other.
 
-They are for comparison: reviewers ask why not K-means, a Gaussian mixture or latent classes. Most need
-scikit-learn, StepMix or kmodes; an error names the package that is missing.
+Most need scikit-learn, StepMix or kmodes; an error names the package that is missing.
 """
 
 from __future__ import annotations

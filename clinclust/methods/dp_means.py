@@ -35,7 +35,7 @@ Labels = NDArray[np.int64]
 
 @dataclass(eq=False, repr=False)
 class DPMeans(Method):
-    """DP-means (Kulis and Jordan 2012, Algorithm 1): hard clusters, whose number follows from a penalty.
+    """DP-means (Kulis and Jordan 2012, ICML, Algorithm 1): hard clusters, whose number follows from a penalty.
 
     It minimises, over partitions of all sizes K,
 
@@ -47,17 +47,15 @@ class DPMeans(Method):
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
+    schema, random_state
         As in `MAPDP`.
     penalty : float, optional
         The penalty, a squared distance of standardised columns. Give this or `n_clusters`.
     n_clusters : int, optional
-        About how many clusters are wished: the penalty is set by the farthest-first heuristic of the paper. The number
-        found can differ.
+        About how many clusters are wished: the penalty is set by the farthest-first heuristic of the paper.
     n_restarts : int
-        Number of runs, of which the one with the lowest objective is kept. The result depends on the order of the
-        subjects: the first run takes that of the table, the others random ones.
-    random_state : int, numpy.random.Generator or None
+        Number of runs, the first in the order of the table and others in random ones. That with the lowest objective is
+        kept.
 
     Attributes
     ----------
@@ -65,12 +63,8 @@ class DPMeans(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective before the first iteration and after each one. It never rises (theorem 3.1).
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
-        As of `clinclust.methods.method.Method`; `membership_` is None.
-
-    References
-    ----------
-    Kulis B, Jordan MI. Revisiting k-means: new algorithms via Bayesian nonparametrics. ICML 2012.
+    labels_, cluster_sizes_ and others
+        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
@@ -130,15 +124,9 @@ class Run(NamedTuple):
 def alternated(
     values: Array, moved: Callable[[Labels, Array], Labels], objective: Callable[[Labels, Array], float]
 ) -> Run:
-    """Move subjects, and set each mean to that of its members, in turns from one cluster, until the objective rests.
+    """Move subjects of `values`, (N, C), and set the means, (K, C), in turns until the objective rests.
 
-    Parameters
-    ----------
-    values : float64 (N, C)
-    moved : callable
-        Takes labels and means (K, C); returns the labels after all moves, 0 .. K' - 1, none empty.
-    objective : callable
-        Takes labels and means.
+    It begins with one cluster. `moved` returns the labels after all moves, 0 .. K' - 1, none empty.
     """
     labels, means = np.zeros(len(values), dtype=np.int64), values.mean(axis=0, keepdims=True)
     trace = [objective(labels, means)]
@@ -173,8 +161,8 @@ def dp_means(values: Array, penalty: float, order: Labels | None = None) -> Run:
 def _assigned(values: Array, means: Array, penalty: float) -> Labels:
     """Assign each subject in turn to its nearest mean, or to a new one where all are farther than the penalty.
 
-    Nobody's distance depends on a later subject. So all are assigned at once, and after each new mean those that
-    follow are compared with it.
+    No distance depends on a later subject. So all are assigned at once, and those after each new mean are compared with
+    it.
     """
     distances = squared_distances(values, means)
     labels: Labels = distances.argmin(axis=1)
@@ -199,7 +187,6 @@ def penalised_sum(values: Array, labels: Labels, penalty: float) -> float:
 
 
 def _objective(values: Array, labels: Labels, means: Array, penalty: float) -> float:
-    """Return the objective of equation (1) of the paper."""
     return float(((values - means[labels]) ** 2).sum() + penalty * len(means))
 
 
@@ -209,22 +196,12 @@ def squared_distances(values: Array, centres: Array) -> Array:
 
 
 def penalty_for(values: Array, n_clusters: int, groups: Labels | None = None) -> float:
-    """Return the penalty for about this number of clusters, by the farthest-first heuristic of the paper.
+    """Return the penalty for about `n_clusters` of values (N, C), by the farthest-first heuristic of section 6.1.
 
     A set T begins with the mean of all subjects. `n_clusters` times, the subject with the largest squared distance from
-    T (from its nearest element) is added to T. The distance of the last one is the penalty (Kulis and Jordan 2012,
-    section 6.1). With groups, for the global penalty of the hard HDP, the distance of a group from T is the sum of
-    those of its subjects, and the farthest subject of the farthest group is added. (The paper does not say what is
-    added. With the mean of the group, T covers groups as wholes and not their clusters: the penalty is ten times as
-    high, and no cluster is worth it.)
-
-    Parameters
-    ----------
-    values : float64 (N, C)
-    n_clusters : int
-        From 1.
-    groups : int64 (N,), optional
-        Group of each subject, 0 .. J - 1, none empty; by default each subject is one.
+    its nearest element of T is added to T. The distance of the last one is the penalty. With groups, 0 .. J - 1, for
+    the global penalty of the hard HDP, the distance of a group from T is the sum of those of its subjects, and the
+    farthest subject of the farthest group is added (of which the paper says nothing).
     """
     groups = np.arange(len(values)) if groups is None else groups
     nearest = ((values - values.mean(axis=0)) ** 2).sum(axis=1)

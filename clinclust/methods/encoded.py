@@ -28,11 +28,9 @@ class Encoded:
     Attributes
     ----------
     values : float64 (N, C)
-        One column for each feature, or for each level of a feature with unordered levels. Without missing values;
-        every column has mean 0 and standard deviation 1.
+        One column for each feature, or for each level of a nominal feature, without missing values and standardised.
     prepared : str
-        How the columns were made, as one sentence without its full stop. It tells no number of subjects, because it
-        is in reports that are shared.
+        How the columns were made, as one sentence without its full stop or numbers of subjects, to be shared.
     n_levels : int
         Columns, the last ones, that are codes of levels (`KPrototypes`).
     """
@@ -43,24 +41,12 @@ class Encoded:
 
 
 def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
-    """Return the columns of features as standardised numbers.
+    """Return the columns of features, each with two different observed values, as standardised numbers.
 
-    Yes/no features become 0 and 1, ordered levels their scores, unordered levels one indicator (0 or 1) for each
-    observed level. Counts and measurements stay as they are, after the transform of the schema; both parts of a feature
-    with point masses are features here. A missing value becomes the median of its feature; of features with levels in
-    no order, and of yes/no features, the most frequent level. Then each column is standardised.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (N, D)
-        A validated table.
-    features : sequence of Feature
-        Features of the table, each with two different observed values at least (`clinclust.schema.informative`).
-
-    Raises
-    ------
-    ValueError
-        If there is no feature, or a feature has no two different observed values.
+    Yes/no features become 0 and 1, ordered levels their scores, unordered levels one indicator for each observed level.
+    Counts and measurements stay as they are, after the transform of the schema; both parts of a feature with point
+    masses are features here. A missing value becomes the median of its feature; of yes/no features and unordered
+    levels, the most frequent level.
     """
     columns: list[Array] = []
     has_missing = False
@@ -70,7 +56,7 @@ def encoded(frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
         if np.unique(observed).size < 2:
             raise InputError(f"{feature.name} has no two different observed values")
         has_missing |= observed.size < values.size
-        whole = filled(values, by_frequency=_by_frequency(feature))
+        whole = filled(values, by_frequency=feature.traits.is_nominal or feature.traits.is_yes_no)
         made = [whole] if not feature.traits.is_nominal else [whole == level for level in np.unique(observed)]
         columns += [standardised(column.astype(np.float64)) for column in made]
     if not columns:
@@ -84,10 +70,7 @@ def numbers_of(frame: pd.DataFrame, feature: Feature) -> Array:
 
 
 def filled(values: Array, *, by_frequency: bool) -> Array:
-    """Return values (N,) with each missing one (NaN) replaced by the median, or by the most frequent of them.
-
-    Of values that are equally frequent, the smallest is taken.
-    """
+    """Return values (N,) with each missing one replaced by the median, or by the (smallest) most frequent of them."""
     is_missing = np.isnan(values)
     if not is_missing.any():
         return values
@@ -116,10 +99,6 @@ def different_rows(values: Array) -> int:
     return int(np.unique(values, axis=0).shape[0])
 
 
-def _by_frequency(feature: Feature) -> bool:
-    return feature.traits.is_nominal or feature.traits.is_yes_no
-
-
 def _median(values: Array) -> float:
     """Return the median, computed so that the sum of the two middle values cannot leave the range of numbers."""
     ordered = np.sort(values)
@@ -130,15 +109,13 @@ def _median(values: Array) -> float:
 def _said(features: Iterable[Feature], has_missing: bool) -> str:
     """Return how columns of these features are made, as one sentence without its full stop."""
     traits = [feature.traits for feature in features]
-    kinds = (
-        ("yes/no features as 0 and 1", any(one.is_yes_no for one in traits)),
-        ("ordered levels as their scores", any(one.is_scale for one in traits)),
-        ("unordered levels as one indicator each", any(one.is_nominal for one in traits)),
-        (
-            "counts and measurements after the transform of the schema",
-            any(not (one.is_yes_no or one.is_scale or one.is_nominal) for one in traits),
-        ),
-    )
-    coded = ", ".join(text for text, is_there in kinds if is_there)
+    others = [one for one in traits if not (one.is_yes_no or one.is_scale or one.is_nominal)]
+    kinds = {
+        "yes/no features as 0 and 1": any(one.is_yes_no for one in traits),
+        "ordered levels as their scores": any(one.is_scale for one in traits),
+        "unordered levels as one indicator each": any(one.is_nominal for one in traits),
+        "counts and measurements after the transform of the schema": bool(others),
+    }
+    coded = ", ".join(text for text, is_there in kinds.items() if is_there)
     gaps = "; missing values were filled with the median or the most frequent level of the feature"
     return f"{coded}, every column standardised{gaps if has_missing else ''}"

@@ -27,24 +27,19 @@ _SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "s
 class GaussianMixture(NumberFound):
     """Mixture of Gaussians by the EM algorithm, through scikit-learn; the number of clusters K by BIC.
 
-    It maximises sum_i log sum_k pi_k N(x_i | mu_k, Sigma_k) (Dempster, Laird and Rubin 1977). K and the kind of the
-    covariances are those with the lowest BIC = -2 log L + p log N, as in mclust (Fraley and Raftery 2002). The label of
-    a subject is its most probable component; components that are nobody's are left out. The columns are those of
-    `clinclust.methods.encoded`: missing values are filled, and every column counts alike. Columns of few different
-    values are no Gaussians: where such a column is constant in a component, `variance_floor` bounds its density, and
-    BIC tends to find too many clusters.
+    It maximises sum_i log sum_k pi_k N(x_i | mu_k, Sigma_k) (Dempster, Laird and Rubin 1977, JRSS B 39:1-38). K and the
+    kind of the covariances are those with the lowest BIC = -2 log L + p log N, as in mclust (Fraley and Raftery 2002,
+    JASA 97:611-631). The label of a subject is its most probable component; empty components are left out. The columns
+    are those of `clinclust.methods.encoded`: missing values are filled, and every column counts alike. Columns of few
+    different values are no Gaussians: where such a column is constant in a component, `variance_floor` bounds its
+    density, and BIC tends to find too many clusters.
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
+    schema, random_state
         As in `MAPDP`.
-    n_clusters : int, optional
-        K; by default it is found by BIC.
-    max_clusters : int
-        The largest K that is tried.
-    choose_by : {"bic", "silhouette", "calinski_harabasz"}
-        The criterion that chooses K. The average silhouette width and the Calinski-Harabasz index are not defined for
-        one cluster, so that they find at least two in every cohort (`clinclust.methods.number_of_clusters`).
+    n_clusters, max_clusters, choose_by
+        As in `KMeans`.
     covariance : {"auto", "full", "tied", "diag", "spherical"}
         Covariances: any matrix for each cluster, one matrix for all, a diagonal one for each, or one variance for each;
         ``"auto"``: by BIC.
@@ -52,7 +47,6 @@ class GaussianMixture(NumberFound):
         Added to every variance of the standardised columns.
     n_restarts : int
         Starts for each K and kind, of which the one with the highest likelihood is kept.
-    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
@@ -64,13 +58,8 @@ class GaussianMixture(NumberFound):
         In nats, of the standardised columns.
     tried_ : DataFrame
         One row for each K and kind that was tried, with its BIC.
-    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, prepared_, random_seed_, made_by :
+    labels_, cluster_sizes_ and others
         As of `clinclust.methods.method.Method`.
-
-    References
-    ----------
-    Dempster AP, Laird NM, Rubin DB. Maximum likelihood from incomplete data via the EM algorithm. JRSS B 1977;39:1-38.
-    Fraley C, Raftery AE. Model-based clustering, discriminant analysis, and density estimation. JASA 2002; 97: 611-631.
 
     Examples
     --------
@@ -151,10 +140,5 @@ class GaussianMixture(NumberFound):
 def n_parameters_of(n_clusters: int, n_columns: int, shape: str) -> int:
     """Return the number of free parameters of a mixture: shares, means, and covariances of this kind."""
     of_matrix = n_columns * (n_columns + 1) // 2
-    of_covariances = {
-        "full": n_clusters * of_matrix,
-        "tied": of_matrix,
-        "diag": n_clusters * n_columns,
-        "spherical": n_clusters,
-    }
-    return n_clusters - 1 + n_clusters * n_columns + of_covariances[shape]
+    of_each = {"full": of_matrix, "tied": of_matrix, "diag": n_columns, "spherical": 1}[shape]
+    return n_clusters - 1 + n_clusters * n_columns + of_each * (1 if shape == "tied" else n_clusters)

@@ -25,7 +25,7 @@ Labels = NDArray[np.int64]
 
 @dataclass(eq=False, repr=False)
 class HardHDP(Method):
-    """Hard Gaussian hierarchical Dirichlet process (Kulis and Jordan 2012, Algorithm 2), for several centres at once.
+    """Hard Gaussian hierarchical Dirichlet process, for several centres (Kulis and Jordan 2012, ICML, Algorithm 2).
 
     Each centre has local clusters, and each of these belongs to a global one, which several centres may share. With g
     global clusters of the means c_p, and k local ones in all, it lowers
@@ -34,12 +34,12 @@ class HardHDP(Method):
 
     in turns, from one cluster: every subject moves to the nearest mean, where one that its centre does not use yet
     costs the local penalty more, or opens a cluster; every local cluster moves to the global cluster that serves it
-    best, or opens one. The result depends on the order of subjects. Few large centres can stay one cluster where two
-    would have a lower objective: a subject opens one only if it alone pays for it.
+    best, or opens one. Few large centres can stay one cluster where two would have a lower objective: a subject opens
+    one only if it alone pays for it.
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
+    schema, random_state
         As in `MAPDP`.
     centre : str
         The column that names the centre of each subject, none missing. It is not clustered on.
@@ -50,9 +50,7 @@ class HardHDP(Method):
     n_clusters : int, optional
         About how many global clusters are wished: the global penalty is that of `penalty_for` with centres as groups.
     n_restarts : int
-        Number of runs, of which the one with the lowest objective is kept: the first takes the subjects in the order of
-        the table, the others in random ones.
-    random_state : int, numpy.random.Generator or None
+        As in `DPMeans`.
 
     Attributes
     ----------
@@ -62,12 +60,8 @@ class HardHDP(Method):
         The penalties that were used.
     objective_trace_ : float64 (T,)
         Eq. 2 before the first round and after each; it never rises.
-    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, prepared_, random_seed_, made_by :
+    labels_, cluster_sizes_ and others
         As of `clinclust.methods.method.Method`; the clusters are the global ones.
-
-    References
-    ----------
-    Kulis B, Jordan MI. Revisiting k-means: new algorithms via Bayesian nonparametrics. ICML 2012.
 
     Examples
     --------
@@ -136,12 +130,9 @@ class HardHDP(Method):
         runs = (hard_hdp(values, centres, float(local), float(whole), order) for order in orders)
         found = min(runs, key=lambda run: run.trace[-1])
         n_local = [np.unique(found.labels[centres == centre]).size for centre in range(len(names))]
-        facts: dict[str, Any] = {
-            "local_penalty_": float(local),
-            "global_penalty_": float(whole),
-            "objective_trace_": found.trace,
-            "n_local_": pd.Series(n_local, index=pd.Index(names, name=self.centre), name="n_local"),
-        }
+        facts: dict[str, Any] = {"local_penalty_": float(local), "global_penalty_": float(whole)}
+        facts["objective_trace_"] = found.trace
+        facts["n_local_"] = pd.Series(n_local, index=pd.Index(names, name=self.centre), name="n_local")
         return Clustered(found.labels, facts=facts)
 
     def _kept_for_refits(self) -> dict[str, Any]:
@@ -157,17 +148,9 @@ class HardHDP(Method):
 def hard_hdp(
     values: Array, centres: Labels, local_penalty: float, global_penalty: float, order: Labels | None = None
 ) -> Run:
-    """Run the hard Gaussian HDP from one cluster, until the objective falls no more.
+    """Run the hard Gaussian HDP on values (N, C) in centres 0 .. J - 1, none empty, until the objective falls no more.
 
-    Parameters
-    ----------
-    values : float64 (N, C)
-    centres : int64 (N,)
-        Centre of each subject, 0 .. J - 1, none empty.
-    local_penalty, global_penalty : float
-        At least 0.
-    order : int (N,), optional
-        The order in which subjects move; by default 0 .. N - 1.
+    `order`, int (N,), is that in which subjects move; by default 0 .. N - 1.
     """
     if order is not None:
         run = hard_hdp(values[order], centres[order], local_penalty, global_penalty)

@@ -1,4 +1,4 @@
-"""KHarmonicMeans: K-means with the harmonic mean of the distances from all centres, which starts matter less to."""
+"""KHarmonicMeans: K-means with the harmonic mean of the distances from all centres."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ Labels = NDArray[np.int64]
 
 _MOST_ITERATIONS = 1000
 _LEAST_GAIN = 1e-9
-"""Share of the objective by which an iteration must lower it, or it is the last."""
+"""The last iteration is the first that lowers the objective by a smaller share."""
 
 
 @dataclass(eq=False, repr=False)
 class KHarmonicMeans(Method):
-    """K-harmonic means (Zhang, Hsu and Dayal 1999): every subject pulls at every centre, near ones most.
+    """K-harmonic means (Zhang, Hsu and Dayal 1999, HP Labs HPL-1999-124): every subject pulls at every centre.
 
     It minimises, over K centres, the sum of the harmonic means of the squared distances,
 
@@ -36,20 +36,18 @@ class KHarmonicMeans(Method):
 
     where the subjects that no centre is near count most, so that centres that start in one place spread. Each iteration
     sets c_k to the mean of all subjects with the weights 1 / (d_ik^4 (sum_l 1 / d_il^2)^2), where d_ik = |x_i - c_k|:
-    the derivative of the objective is 0 there. (The comparison of Ash 2018 prints d^3 in its place.) The harmonic mean
-    is a concave function of the squared distances, so that the objective never rises. The label of a subject is its
-    nearest centre; centres that are nearest to nobody are left out. The columns are those of
-    `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
+    the derivative of the objective is 0 there. The harmonic mean is a concave function of the squared distances, so
+    that the objective never rises. The label of a subject is its nearest centre; empty clusters are left out. The
+    columns are those of `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
 
     Parameters
     ----------
-    schema : FeatureSchema or None
+    schema, random_state
         As in `MAPDP`.
     n_clusters : int
         K.
     n_restarts : int
         Starts from K random subjects, of which the one with the lowest objective is kept.
-    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
@@ -57,14 +55,9 @@ class KHarmonicMeans(Method):
         In the standardised columns, in the order of the labels.
     objective_ : float
     objective_trace_ : float64 (T,)
-        The objective before the first iteration and after each one. It never rises.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
-        As of `clinclust.methods.method.Method`; `membership_` is None.
-
-    References
-    ----------
-    Zhang B, Hsu M, Dayal U. K-harmonic means: a data clustering algorithm. HP Labs HPL-1999-124, 1999.
-    Ash J. Cluster comparison simulation study. 2018.
+        The objective before the first iteration and after each one.
+    labels_, cluster_sizes_ and others
+        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
@@ -112,23 +105,15 @@ class Run(NamedTuple):
 
 
 def harmonic_means(values: Array, centres: Array) -> Run:
-    """Run K-harmonic means until the objective falls no more.
-
-    Parameters
-    ----------
-    values : float64 (N, C)
-    centres : float64 (K, C)
-        Where it starts.
-    """
+    """Run K-harmonic means on values (N, C) from these centres (K, C), until the objective falls no more."""
     distances = squared_distances(values, centres)
     trace = [_objective(distances)]
     for _ in range(_MOST_ITERATIONS):
         weights = _weights(distances)
         totals = weights.sum(axis=0)
-        # A centre that nobody pulls at, because all subjects lie on other ones, stays where it is.
-        moved = np.where(
-            totals[:, None] > 0.0, weights.T @ values / np.where(totals > 0.0, totals, 1.0)[:, None], centres
-        )
+        # A centre that no subject pulls at, because all are on other ones, stays where it is.
+        means = weights.T @ values / np.where(totals > 0.0, totals, 1.0)[:, None]
+        moved = np.where(totals[:, None] > 0.0, means, centres)
         distances_moved = squared_distances(values, moved)
         objective = _objective(distances_moved)
         if objective >= trace[-1]:  # by rounding

@@ -25,34 +25,31 @@ Labels = NDArray[np.int64]
 
 @dataclass(eq=False, repr=False)
 class KMeans(NumberFound):
-    """K-means with the starts of K-means++, through scikit-learn; the number of clusters K by BIC.
+    """K-means with the starts of K-means++ (Arthur and Vassilvitskii 2007, SODA), through scikit-learn; K by BIC.
 
-    It minimises sum_i |x_i - mu_(z_i)|^2 over partitions into K clusters. K is that with the lowest
-    BIC = -2 log L + p log N of X-means (Pelleg and Moore 2000), with p = K C + K for C columns (K means, K - 1 shares,
-    one variance) and
+    It minimises sum_i |x_i - mu_(z_i)|^2 over partitions into K clusters. K is that with the lowest BIC = -2 log L + p
+    log N of X-means (Pelleg and Moore 2000, ICML), with p = K C + K for C columns and
 
         log L = sum_k N_k log(N_k / N) - N C / 2 log(2 pi s^2) - C (N - K) / 2,
         s^2 = sum_i |x_i - mu_(z_i)|^2 / (C (N - K)),
 
-    the likelihood of spherical Gaussians of one variance, in which each subject belongs to its cluster. The paper
-    leaves C out of s^2; here it is the variance of one column. BIC is compared over all K instead of divisions of
-    clusters. The columns are those of `clinclust.methods.encoded`: missing values are filled, and every column counts
-    alike. Columns of few different values are no Gaussians, and BIC tends to find too many clusters in them.
+    the likelihood of spherical Gaussians of one variance, in which each subject belongs to its cluster. (The paper
+    leaves C out of s^2.) The columns are those of `clinclust.methods.encoded`: missing values are filled, and every
+    column counts alike. Columns of few different values are no Gaussians, and BIC tends to find too many clusters in
+    them.
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
+    schema, random_state
         As in `MAPDP`.
     n_clusters : int, optional
         K; by default it is found by `choose_by`.
     max_clusters : int
         The largest K that is tried.
     choose_by : {"bic", "silhouette", "calinski_harabasz"}
-        The criterion that chooses K. The average silhouette width and the Calinski-Harabasz index are not defined for
-        one cluster, so that they find at least two in every cohort (`clinclust.methods.number_of_clusters`).
+        The criterion that chooses K. The last two are not defined for one cluster, so they find at least two.
     n_restarts : int
         Starts for each K, of which the one with the lowest sum of squares is kept.
-    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
@@ -60,13 +57,8 @@ class KMeans(NumberFound):
         The minimised sum, within clusters.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC, average silhouette width and Calinski-Harabasz index.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
-        As of `clinclust.methods.method.Method`; `membership_` is None.
-
-    References
-    ----------
-    Arthur D, Vassilvitskii S. k-means++: the advantages of careful seeding. SODA 2007.
-    Pelleg D, Moore A. X-means: extending K-means with efficient estimation of the number of clusters. ICML 2000.
+    labels_, cluster_sizes_ and others
+        As of `clinclust.methods.method.Method`.
 
     Examples
     --------

@@ -25,7 +25,7 @@ _GAMMA = 0.5
 
 @dataclass(eq=False, repr=False)
 class KPrototypes(Method):
-    """K-prototypes (Huang 1997), through kmodes: K-means whose centres have means of numbers and modes of levels.
+    """K-prototypes (Huang 1997, PAKDD), through kmodes: K-means with means of numbers and modes of levels.
 
     It minimises sum_i (|x_i - mu_(z_i)|^2 + gamma * number of levels in which i differs from the mode of its cluster).
     Yes/no features and unordered levels are levels; scores of ordered levels, counts and measurements (after the
@@ -34,38 +34,29 @@ class KPrototypes(Method):
 
     Parameters
     ----------
-    schema : FeatureSchema or None
+    schema, random_state
         As in `MAPDP`.
     n_clusters : int
         K.
     gamma : float, optional
-        Weight of a level beside a standardised number; by default 0.5.
+        Weight of a level relative to a standardised number; by default 0.5.
     n_restarts : int
         Random starts, of which the one with the lowest cost is kept.
-    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
     cost_ : float
         The minimised sum.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
-        As of `clinclust.methods.method.Method`; `membership_` is None.
-
-    References
-    ----------
-    Huang Z. Clustering large data sets with mixed numeric and categorical values. PAKDD 1997.
+    labels_, cluster_sizes_ and others
+        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
     >>> import clinclust as cc
     >>> import pandas as pd
     >>> from clinclust import methods
-    >>> schema = cc.FeatureSchema(
-    ...     [
-    ...         cc.Feature(name="gait", likelihood="gaussian"),
-    ...         cc.Feature(name="tremor", likelihood="bernoulli", levels=("no", "yes")),
-    ...     ]
-    ... )
+    >>> tremor = cc.Feature(name="tremor", likelihood="bernoulli", levels=("no", "yes"))
+    >>> schema = cc.FeatureSchema([cc.Feature(name="gait", likelihood="gaussian"), tremor])
     >>> cohort = pd.DataFrame({"gait": [1.0, 1.1, 1.2, 8.0, 8.1], "tremor": ["no", "no", "no", "yes", "yes"]})
     >>> methods.KPrototypes(schema, 2, random_state=0).fit(cohort).labels_.tolist()
     [0, 0, 0, 1, 1]
@@ -89,18 +80,18 @@ class KPrototypes(Method):
             raise InputError("KPrototypes needs a yes/no feature or one with unordered levels; without, use KMeans")
         columns = [standardised(filled(numbers_of(frame, one), by_frequency=False)) for one in numbers]
         columns += [filled(numbers_of(frame, one), by_frequency=True) for one in levels]
-        has_missing = bool(frame[list({one.column for one in features})].isna().to_numpy().any())
-        return Encoded(np.column_stack(columns), _said(bool(numbers), has_missing), n_levels=len(levels))
+        prepared = "yes/no features and unordered levels as levels"
+        if numbers:
+            prepared += "; scores, counts and measurements as standardised numbers"
+        if frame[list({one.column for one in features})].isna().to_numpy().any():
+            prepared += "; missing values were filled with the median or the most frequent level of the feature"
+        return Encoded(np.column_stack(columns), prepared, n_levels=len(levels))
 
     def _clustered(self, table: Encoded, seed: int) -> Clustered:
         n_columns = table.values.shape[1]  # noqa: PD011
         n_numbers = n_columns - table.n_levels
-        settings: dict[str, Any] = {
-            "n_clusters": self.n_clusters,
-            "init": "Huang",
-            "n_init": int(self.n_restarts),
-            "random_state": seed_for_scikit_learn(seed),
-        }
+        settings: dict[str, Any] = {"n_clusters": self.n_clusters, "init": "Huang", "n_init": int(self.n_restarts)}
+        settings["random_state"] = seed_for_scikit_learn(seed)
         with one_thread("KPrototypes"):
             if n_numbers:
                 gamma = _GAMMA if self.gamma is None else float(self.gamma)
@@ -118,9 +109,3 @@ class KPrototypes(Method):
 
 def _has_levels(feature: Feature) -> bool:
     return feature.traits.is_yes_no or feature.traits.is_nominal
-
-
-def _said(has_numbers: bool, has_missing: bool) -> str:
-    numbers = "; scores, counts and measurements as standardised numbers" if has_numbers else ""
-    gaps = "; missing values were filled with the median or the most frequent level of the feature"
-    return f"yes/no features and unordered levels as levels{numbers}{gaps if has_missing else ''}"

@@ -24,7 +24,7 @@ __all__ = ["LatentClasses", "measurement_model"]
 Array = NDArray[np.float64]
 
 _MOST_LEVELS = 10
-"""Different values up to which a whole number is categorical."""
+"""Whole numbers with at most so many different values are categorical."""
 _LEAST_VARIANCE = 1e-3
 """Of a standardised measurement within a class. Below it the likelihood grows without bound, and says nothing."""
 _LEAST_RANGE = 0.01
@@ -35,25 +35,23 @@ _LEAST_RANGE = 0.01
 class LatentClasses(NumberFound):
     """Latent class analysis of mixed data by the EM algorithm, through StepMix; the number of classes K by BIC.
 
-    It maximises sum_i log sum_k pi_k prod_d p(x_id | k) over the observed values alone (full information maximum
-    likelihood), so that nothing is filled in, and values may be missing at random. Within a class features are
-    independent: yes/no features are Bernoulli; levels, ordered or not, and whole numbers with at most ten different
-    values are categorical; other numbers are Gaussian after the transform of the schema, with a variance for each
-    class. K is the number with the lowest BIC = -2 log L + p log N. The label of a subject is its most probable class;
-    classes that are nobody's are left out. Starts that end with a variance of 0, with classes
-    that are all the same, or before they converge, are left out.
+    It maximises sum_i log sum_k pi_k prod_d p(x_id | k) over the observed values alone (Lazarsfeld and Henry 1968;
+    StepMix: Morin et al. 2025, J Stat Softw 113(8)), so that nothing is filled in, and values may be missing at random.
+    Within a class features are independent: yes/no features are Bernoulli; levels, ordered or not, and whole numbers
+    with at most ten different values are categorical; other numbers are Gaussian after the transform of the schema,
+    with a variance for each class. The label of a subject is its most probable class; empty classes are left out. So
+    are starts that end with a variance of 0, with classes that are all the same, or before they converge.
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
+    schema, random_state
         As in `MAPDP`.
     n_clusters : int, optional
-        K; by default it is found by BIC.
+        K; by default it is found by BIC = -2 log L + p log N.
     max_clusters : int
         The largest K that is tried.
     n_restarts : int
         Random starts for each K, of which the one with the highest likelihood is kept.
-    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
@@ -63,19 +61,13 @@ class LatentClasses(NumberFound):
         In nats.
     tried_ : DataFrame
         One row for each K that was tried, with its BIC; NaN where it could not be estimated.
-    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, prepared_, random_seed_, made_by :
+    labels_, cluster_sizes_ and others
         As of `clinclust.methods.method.Method`.
 
     Warns
     -----
     CohortWarning
         If K classes, or one more, could not be estimated, so that BIC has not compared them.
-
-    References
-    ----------
-    Lazarsfeld PF, Henry NW. Latent structure analysis. Houghton Mifflin 1968.
-    Morin S, Legault R, Laliberté F, Bakk Z, Giguère CÉ, de la Sablonnière R, Lacourse É. StepMix: a Python package for
-    pseudo-likelihood estimation of generalized mixture models with external variables. J Stat Softw 2025; 113(8).
 
     Examples
     --------
@@ -105,9 +97,8 @@ class LatentClasses(NumberFound):
         """Return the start with the highest likelihood of those whose variances stay above 0."""
         assert isinstance(table, MeasurementModel)
         with one_thread("LatentClasses"):
-            starts = [
-                _one_start(table, n_clusters, seed_for_scikit_learn(seed) ^ start) for start in range(self.n_restarts)
-            ]
+            first = seed_for_scikit_learn(seed)
+            starts = [_one_start(table, n_clusters, first ^ start) for start in range(self.n_restarts)]
         estimated = [one for one in starts if np.isfinite(one.log_likelihood)]
         return [max(estimated, key=lambda one: one.log_likelihood) if estimated else starts[0]]
 
@@ -180,10 +171,7 @@ def _one_start(model: MeasurementModel, n_clusters: int, seed: int) -> Candidate
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class MeasurementModel(Encoded):
-    """A cohort for latent classes: which column is Bernoulli, categorical or Gaussian within a class.
-
-    Its `values` (N, D) are columns of two levels (0 and 1), then those of more levels (0, 1, ...), then standardised
-    numbers; NaN = missing.
+    """A cohort for latent classes: columns of two levels (0, 1), of more (0, 1, ...), then of standardised numbers.
 
     Attributes
     ----------
@@ -201,17 +189,7 @@ class MeasurementModel(Encoded):
 
 
 def measurement_model(frame: pd.DataFrame, features: Sequence[Feature]) -> MeasurementModel:
-    """Return the measurement model of features, each with two different observed values at least.
-
-    Features of two observed levels are Bernoulli. Other levels, ordered or not, and whole numbers of at most ten
-    different values are categorical; other numbers are Gaussian after the transform of the schema.
-
-    Parameters
-    ----------
-    frame : DataFrame, shape (N, D)
-        A validated table.
-    features : sequence of Feature
-    """
+    """Return the measurement model (see `LatentClasses`) of features, each with two different observed values."""
     binary: list[Array] = []
     levels: list[Array] = []
     numbers: list[Array] = []
@@ -219,43 +197,26 @@ def measurement_model(frame: pd.DataFrame, features: Sequence[Feature]) -> Measu
         values = numbers_of(frame, feature)
         codes = levels_in_use(values)
         n_levels = int(np.nanmax(codes)) + 1
-        if not _has_levels(feature, n_levels):
-            numbers.append(_standardised(values))
+        traits = feature.traits
+        if not (traits.is_yes_no or traits.is_nominal or (traits.is_whole and n_levels <= _MOST_LEVELS)):
+            is_observed = ~np.isnan(values)
+            numbers.append(values.copy())
+            numbers[-1][is_observed] = standardised(values[is_observed])
         elif n_levels == 2:
             binary.append(codes)
         else:
             levels.append(codes)
-    of_kind = {"binary": ("binary_nan", binary), "levels": ("categorical_nan", levels)}
-    of_kind["numbers"] = ("continuous_nan", numbers)
+    kinds = (
+        ("binary", "binary_nan", binary, "features of two levels as Bernoulli"),
+        ("levels", "categorical_nan", levels, "levels and whole numbers of few values as categorical"),
+        ("numbers", "continuous_nan", numbers, "other numbers as Gaussian after the transform of the schema"),
+    )
     table = np.column_stack([*binary, *levels, *numbers])
+    gaps = "; the likelihood is that of the observed values" if np.isnan(table).any() else ""
     return MeasurementModel(
         values=table,
-        described={
-            name: {"model": model, "n_columns": len(columns)} for name, (model, columns) in of_kind.items() if columns
-        },
+        described={name: {"model": model, "n_columns": len(of)} for name, model, of, _ in kinds if of},
         n_numbers=len(numbers),
         n_parameters=len(binary) + sum(int(np.nanmax(codes)) for codes in levels) + 2 * len(numbers),
-        prepared=_said(bool(binary), bool(levels), bool(numbers), bool(np.isnan(table).any())),
+        prepared=", ".join(words for *_, of, words in kinds if of) + gaps,
     )
-
-
-def _has_levels(feature: Feature, n_levels: int) -> bool:
-    traits = feature.traits
-    return traits.is_yes_no or traits.is_nominal or (traits.is_whole and n_levels <= _MOST_LEVELS)
-
-
-def _standardised(values: Array) -> Array:
-    is_observed = ~np.isnan(values)
-    found = values.copy()
-    found[is_observed] = standardised(values[is_observed])
-    return found
-
-
-def _said(has_binary: bool, has_levels: bool, has_numbers: bool, has_missing: bool) -> str:
-    kinds = (
-        ("features of two levels as Bernoulli", has_binary),
-        ("levels and whole numbers of few values as categorical", has_levels),
-        ("other numbers as Gaussian after the transform of the schema", has_numbers),
-    )
-    gaps = "; the likelihood is that of the observed values" if has_missing else ""
-    return f"{', '.join(text for text, is_there in kinds if is_there)}{gaps}"

@@ -25,9 +25,8 @@ class MeanShift(Method):
     """Mean shift, through scikit-learn: each subject belongs to the mode of the density that it climbs to.
 
     From each subject, x moves to the mean of all subjects closer than the bandwidth h until it rests (a flat kernel;
-    Fukunaga and Hostetler 1975, Comaniciu and Meer 2002). Modes within h of each other are one, and each subject has
-    the label of its nearest mode. The number of clusters follows from h; a subject
-    far from all others is a cluster of its own. The columns are those of
+    Fukunaga and Hostetler 1975, IEEE Trans Inf Theory 21:32-40; Comaniciu and Meer 2002, IEEE TPAMI 24:603-619). Modes
+    within h of each other are one. A subject far from all others is a cluster of its own. The columns are those of
     `clinclust.methods.encoded`: missing values are filled, and every column counts alike.
 
     Parameters
@@ -36,18 +35,13 @@ class MeanShift(Method):
         As in `MAPDP`.
     bandwidth : float, optional
         h, a distance of standardised columns. By default the mean distance from a subject to the farthest of the
-        nearest 30% of the subjects, as scikit-learn estimates it.
+        nearest 30% of the subjects.
 
     Attributes
     ----------
     bandwidth_ : float
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
-        As of `clinclust.methods.method.Method`; `membership_` is None.
-
-    References
-    ----------
-    Fukunaga K, Hostetler L. The estimation of the gradient of a density function. IEEE Trans Inf Theory 1975;21:32-40.
-    Comaniciu D, Meer P. Mean shift: a robust approach toward feature space analysis. IEEE TPAMI 2002; 24: 603-619.
+    labels_, cluster_sizes_ and others
+        As of `clinclust.methods.method.Method`.
 
     Examples
     --------

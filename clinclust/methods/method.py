@@ -53,23 +53,21 @@ _RULES = MappingProxyType(
 
 @dataclass(frozen=True, eq=False)
 class Clustered:
-    """What a method found.
+    """What a method found; its further fitted attributes are set by name.
 
     Attributes
     ----------
     labels : int64 (N,)
         Cluster of each subject, in any numbering.
     membership : float64 (N, K) or None
-        Probability of each cluster, by the number of the cluster in `labels`.
-    facts : dict
-        Further fitted attributes, by name.
+        Probability of each cluster, by its number in `labels`.
     by_cluster : dict
-        Further fitted attributes of shape (K, ...), by name, in the numbering of `labels`.
+        Those of shape (K, ...), in the numbering of `labels`.
     """
 
     labels: NDArray[np.int64]
     membership: NDArray[np.float64] | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
     by_cluster: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
@@ -136,18 +134,7 @@ class Method(Parameterised, RenamedAttributes):
         ]
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-        """Cluster a cohort.
-
-        Parameters
-        ----------
-        X : DataFrame or array, shape (N, D)
-            As in `MAPDP.fit`.
-        y : ignored
-
-        Returns
-        -------
-        Method
-            This estimator, fitted.
+        """Cluster a cohort, a table of shape (N, D) as in `MAPDP.fit`; `y` is ignored.
 
         Raises
         ------
@@ -157,13 +144,8 @@ class Method(Parameterised, RenamedAttributes):
             If parameters cannot be used (the message lists all), or no feature is left to cluster on.
         ImportError
             If the method needs a package that is not installed.
-
-        Warns
-        -----
-        CohortWarning
-            If the table is doubtful, or no schema was given.
         """
-        from clinclust.schema.informative import informative_parts, kept_out, warn_of_uninformative
+        from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
 
         parameters = self.get_params()
         problems = parameter_problems(parameters, {**_RULES, **self._rules}) or self._problems()
@@ -213,7 +195,7 @@ class Method(Parameterised, RenamedAttributes):
         if found.membership is not None:
             shares = found.membership[:, order]
             self.membership_ = shares / shares.sum(axis=1, keepdims=True)
-        for name, value in {**found.facts, **{key: rows[order] for key, rows in found.by_cluster.items()}}.items():
+        for name, value in (found.facts | {key: rows[order] for key, rows in found.by_cluster.items()}).items():
             setattr(self, name, value)
 
     def _counted(self, one: str = "cluster", several: str = "clusters") -> str:
@@ -221,7 +203,7 @@ class Method(Parameterised, RenamedAttributes):
         return f"1 {one}" if self.n_clusters_ == 1 else f"{self.n_clusters_} {several}"
 
     def with_number_kept(self, random_state: int) -> Self:
-        """Return an estimator that is not fitted, with the number of clusters of this fit, or asked as this one was."""
+        """Return an unfitted estimator with the number of clusters of this fit, or with the parameters of this one."""
         given = self.get_params()
         kept = {name: value for name, value in self._kept_for_refits().items() if name in given}
         kept |= {"random_state": random_state} if "random_state" in given else {}
@@ -241,13 +223,7 @@ class Method(Parameterised, RenamedAttributes):
 
 
 def refuse_too_many(n_clusters: int | None, values: NDArray[np.float64]) -> None:
-    """Refuse a number of clusters that is not below the number of different rows of a matrix (N, C).
-
-    Raises
-    ------
-    ValueError
-        If there are not more different rows than clusters.
-    """
+    """Raise InputError if the number of clusters is not below the number of different rows of a matrix (N, C)."""
     if n_clusters is None or n_clusters == 1:
         return
     different = different_rows(values)
@@ -256,13 +232,7 @@ def refuse_too_many(n_clusters: int | None, values: NDArray[np.float64]) -> None
 
 
 def needed(module: str, method: str) -> Any:
-    """Return a module, by its full name, that a method needs.
-
-    Raises
-    ------
-    MissingPackageError
-        If it is not installed; the message names the method and the package.
-    """
+    """Return a module by its full name, or raise a MissingPackageError that names the method and the package."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -275,7 +245,7 @@ def needed(module: str, method: str) -> Any:
 def one_thread(method: str) -> Iterator[None]:
     """Run foreign code on one thread, because sums on several have other last digits each time.
 
-    Its warnings of runs that have not converged are not shown: methods read whether a run has, and choose among runs.
+    Warnings that a run has not converged are not shown: methods choose among runs.
     """
     limits = needed("threadpoolctl", method).threadpool_limits
     unfinished = needed("sklearn.exceptions", method).ConvergenceWarning
@@ -285,5 +255,5 @@ def one_thread(method: str) -> Iterator[None]:
 
 
 def seed_for_scikit_learn(seed: int) -> int:
-    """Return a seed that scikit-learn and its relatives accept (below 2^32) for a seed of any size."""
+    """Return a seed below 2^32, as scikit-learn and its relatives need, for a seed of any size."""
     return int(np.random.default_rng(seed).integers(2**32))

@@ -33,7 +33,7 @@ _PRICE = Rule("a number above 0 and below 1", lambda value: is_number(value) and
 
 @dataclass(eq=False, repr=False)
 class NormalisedCut(Method):
-    """Penalised normalised cut of a graph (Kulis and Jordan 2012, section 5.2): DP-means for graphs.
+    """Penalised normalised cut of a graph (Kulis and Jordan 2012, ICML, section 5.2): DP-means for graphs.
 
     The graph joins each subject to its nearest neighbours (and they to it); its adjacency matrix is A. It lowers
 
@@ -41,16 +41,16 @@ class NormalisedCut(Method):
 
     where links(c, c) counts the edges inside a cluster, each twice, and degree(c) all of its members: the objective of
     weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up to a constant
-    (theorem 5.3). A cluster is worth its price if the share of its members' edges that stay inside is above the
-    penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and above, one cluster is best in every graph.
+    (theorem 5.3; Dhillon, Guan and Kulis 2007, IEEE TPAMI 29:1944-1957). A cluster is worth its price if the share of
+    its members' edges that stay inside is above the penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and
+    above, one cluster is best in every graph.
 
     It begins with K-means of the eigenvectors of D^(-1/2) A D^(-1/2) whose eigenvalues are above the penalty. Subjects
-    then move one by one, and pairs of clusters join, while this lowers the objective. (Kernel K-means with a sigma that
-    makes K positive semidefinite moves hardly anybody.)
+    then move one by one, and pairs of clusters join, while this lowers the objective.
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
+    schema, random_state
         As in `MAPDP`.
     penalty : float, optional
         The price of a cluster, above 0 and below 1. Give this or `n_clusters`.
@@ -62,7 +62,6 @@ class NormalisedCut(Method):
         Most clusters; eigenvectors beyond are not computed.
     n_restarts : int
         Starts of K-means.
-    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
@@ -74,13 +73,8 @@ class NormalisedCut(Method):
     objective_ : float
     objective_trace_ : float64 (T,)
         The objective of the relaxation's clusters, and after each round of moves; it never rises.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
-        As of `clinclust.methods.method.Method`; `membership_` is None.
-
-    References
-    ----------
-    Kulis B, Jordan MI. Revisiting k-means: new algorithms via Bayesian nonparametrics. ICML 2012.
-    Dhillon IS, Guan Y, Kulis B. Weighted graph cuts without eigenvectors. IEEE TPAMI 2007; 29: 1944-1957.
+    labels_, cluster_sizes_ and others
+        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
@@ -130,14 +124,10 @@ class NormalisedCut(Method):
         rows = vectors[:, :above] / np.sqrt(degrees)[:, None]
         start = groups_of_rows(rows, degrees, above, int(self.n_restarts), seed, "NormalisedCut")
         run = lowered_cut(graph, start, self.penalty)
-        facts: dict[str, Any] = {
-            "penalty_": run.penalty,
-            "eigenvalues_": eigenvalues,
-            "cut_": float(run.trace[-1] - (run.penalty - 1.0) * (int(run.labels.max()) + 1)),
-            "objective_": float(run.trace[-1]),
-            "objective_trace_": run.trace,
-        }
-        return Clustered(run.labels, facts=facts)
+        objective = float(run.trace[-1])
+        cut = float(run.trace[-1] - (run.penalty - 1.0) * (int(run.labels.max()) + 1))
+        facts: dict[str, Any] = {"penalty_": run.penalty, "eigenvalues_": eigenvalues, "cut_": cut}
+        return Clustered(run.labels, facts=facts | {"objective_": objective, "objective_trace_": run.trace})
 
     def _kept_for_refits(self) -> dict[str, Any]:
         return {"n_clusters": self.n_clusters_, "penalty": None}
@@ -223,10 +213,7 @@ def lowered_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) 
 
 
 def _nodes_moved(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Labels:
-    """Return labels after each node went where the objective is lowest, in their order.
-
-    Without a penalty no cluster is left empty.
-    """
+    """Return labels after each node went where the objective is lowest; without a penalty no cluster is left empty."""
     moved = labels.copy()
     links, degrees = _between(graph, labels)
     inside = np.diag(links).copy()

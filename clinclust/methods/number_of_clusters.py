@@ -29,25 +29,14 @@ CRITERIA = MappingProxyType(
 )
 """The criteria, as reports name them."""
 _MOST_SUBJECTS = 5_000
-"""Silhouettes need the distances of all pairs; of more subjects, a random sample of so many has them."""
+"""Silhouettes need the distances of all pairs; of more subjects, a random sample of so many is taken."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A fitted model of one number of clusters.
+    """A fitted model of one number of clusters; `log_likelihood` is NaN if it could not be estimated.
 
-    Attributes
-    ----------
-    n_clusters : int
-    log_likelihood : float
-        Of the whole cohort, in nats; NaN if the model could not be estimated.
-    n_parameters : int
-        Number of free parameters.
-    labels : int64 (N,)
-    membership : float64 (N, K) or None
-    has_converged : bool
-    facts : dict
-        What else the table of all candidates says of it, by name of the column.
+    `facts` holds further columns of the table of all candidates, by name.
     """
 
     n_clusters: int
@@ -67,17 +56,13 @@ class Candidate:
 class NumberFound(Method):
     """A method that fits models of several numbers of clusters, and chooses one by `choose_by`.
 
-    Attributes
-    ----------
-    tried_ : DataFrame
-        One row for each model that was tried: `compared`.
+    `tried_` has one row for each model that was tried (`compared`).
     """
 
     _rules: ClassVar = MappingProxyType(
         {
             "choose_by": Rule(
-                "'bic', 'silhouette' or 'calinski_harabasz'",
-                lambda value: isinstance(value, str) and value in CRITERIA,
+                "'bic', 'silhouette' or 'calinski_harabasz'", lambda value: isinstance(value, str) and value in CRITERIA
             )
         }
     )
@@ -104,24 +89,19 @@ class NumberFound(Method):
         numbers = numbers_to_try(self.n_clusters, self.max_clusters, table.values, first)
         tried = [one for number in numbers for one in self._candidates(table, number, seed)]
         chosen = self._chosen(tried)
-        return Clustered(
-            chosen.labels, chosen.membership, {**self._facts_of(chosen), "tried_": compared(tried, chosen)}
-        )
+        facts = self._facts_of(chosen) | {"tried_": compared(tried, chosen)}
+        return Clustered(chosen.labels, chosen.membership, facts)
 
     def _how_chosen(self) -> str:
         """Return how the number of clusters was chosen, as reports say it."""
         if self.n_clusters is not None:
             return "a number given"
         estimated = self.tried_.loc[self.tried_["bic"].notna(), "n_clusters"]
-        criterion = CRITERIA[self.choose_by]
-        return f"a number chosen by {criterion} among {int(estimated.min())} to {int(estimated.max())}"
+        return f"a number chosen by {CRITERIA[self.choose_by]} among {estimated.min():.0f} to {estimated.max():.0f}"
 
 
 def numbers_to_try(n_clusters: int | None, max_clusters: int, values: Array, first: int = 1) -> list[int]:
-    """Return the numbers of clusters that are compared: the wanted one, or `first` .. `max_clusters`.
-
-    There are fewer where not more rows of the matrix (N, C) differ.
-    """
+    """Return the wanted number, or `first` .. `max_clusters`, fewer where not more rows of the matrix (N, C) differ."""
     if n_clusters is not None:
         return [n_clusters]
     return list(range(first, max(min(max_clusters, different_rows(values) - 1), first) + 1))
@@ -132,15 +112,8 @@ def separation(values: Array, labels: NDArray[np.int64], seed: int) -> dict[str,
 
     With a the mean distance of a subject to the others of its cluster, and b the least mean distance to those of
     another, the silhouette width is the mean of (b - a) / max(a, b) (Rousseeuw 1987). The index is the sum of squares
-    between K clusters over K - 1, by that within them over N - K (Calinski and Harabasz 1974). Neither is defined for
-    one cluster, nor where every subject is one: then they are NaN.
-
-    Parameters
-    ----------
-    values : float64 (N, C)
-    labels : int64 (N,)
-    seed : int
-        Draws the sample of silhouettes.
+    between K clusters over K - 1, by that within them over N - K (Calinski and Harabasz 1974). Both are NaN for one
+    cluster, or where every subject is one.
     """
     metrics = needed("sklearn.metrics", "the number of clusters")
     found = {"silhouette": np.nan, "calinski_harabasz": np.nan}
@@ -155,13 +128,7 @@ def separation(values: Array, labels: NDArray[np.int64], seed: int) -> dict[str,
 
 
 def best_by(criterion: str, candidates: Sequence[Candidate]) -> Candidate:
-    """Return the best candidate by a criterion of `CRITERIA`; of equal ones the first.
-
-    Raises
-    ------
-    ValueError
-        If none could be estimated, where the criterion is BIC.
-    """
+    """Return the best candidate by a criterion of `CRITERIA`, of equal ones the first; ValueError if none has a BIC."""
     if criterion == BIC:
         return min((one for one in candidates if np.isfinite(one.log_likelihood)), key=lambda one: one.bic)
     defined = [one for one in candidates if np.isfinite(one.facts[criterion])]
@@ -169,21 +136,10 @@ def best_by(criterion: str, candidates: Sequence[Candidate]) -> Candidate:
 
 
 def compared(candidates: Sequence[Candidate], chosen: Candidate) -> pd.DataFrame:
-    """Return one row for each candidate.
-
-    The columns are n_clusters, its facts, log_likelihood (nats), n_parameters, bic, converged and chosen.
-    """
-    return pd.DataFrame(
-        [
-            {
-                "n_clusters": one.n_clusters,
-                **one.facts,
-                "log_likelihood": one.log_likelihood,
-                "n_parameters": one.n_parameters,
-                "bic": one.bic,
-                "converged": one.has_converged,
-                "chosen": one is chosen,
-            }
-            for one in candidates
-        ]
-    )
+    """Return one row for each candidate."""
+    rows = []
+    for one in candidates:
+        numbers = {"log_likelihood": one.log_likelihood, "n_parameters": one.n_parameters, "bic": one.bic}
+        verdicts = {"converged": one.has_converged, "chosen": one is chosen}
+        rows.append({"n_clusters": one.n_clusters} | one.facts | numbers | verdicts)
+    return pd.DataFrame(rows)

@@ -24,23 +24,24 @@ Labels = NDArray[np.int64]
 
 @dataclass(eq=False, repr=False)
 class SpectralDPMeans(Method):
-    """Spectral relaxation of DP-means (Kulis and Jordan 2012, theorem 5.2): clusters from principal components.
+    """Spectral relaxation of DP-means (Kulis and Jordan 2012, ICML, theorem 5.2): clusters from principal components.
 
-    With Z the matrix of indicators, Y = Z (Z' Z)^(-1/2) and the kernel matrix K = X X', the objective of DP-means is
-    tr K - tr Y' (K - penalty I) Y (lemma 5.1). Over all matrices with orthonormal columns instead of indicators, the
-    eigenvectors of K with eigenvalues above the penalty maximise the last term. The columns X have mean 0, and the
-    constant vector, which is a combination of the columns of every Y, is an eigenvector with the eigenvalue 0. It is
-    kept, so that the number of clusters is one more than the eigenvalues above the penalty, and
+    With Z the matrix of indicators, Y = Z (Z' Z)^(-1/2) and the kernel matrix K = X X', the objective of DP-means is tr
+    K - tr Y' (K - penalty I) Y (lemma 5.1). Over all matrices with orthonormal columns instead of indicators, the
+    eigenvectors of K with eigenvalues above the penalty maximise the last term (as for K-means: Zha et al. 2001, NIPS).
+    The columns X have mean 0, and the constant vector, which is a combination of the columns of every Y, is an
+    eigenvector with the eigenvalue 0. It is kept, so that the number of clusters is one more than the eigenvalues above
+    the penalty, and
 
         bound = tr K + penalty - sum over eigenvalues e above the penalty of (e - penalty)
 
-    is below the objective of every partition. K-means of the rows of Y gives the clusters. The columns are those of
-    `clinclust.methods.encoded`: missing values are filled, and every column counts alike; there can be one cluster more
-    than columns.
+    is below the objective of every partition. K-means of the rows of Y gives the clusters, at most one more than
+    columns. The columns are those of `clinclust.methods.encoded`: missing values are filled, and every column counts
+    alike.
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
+    schema, random_state
         As in `MAPDP`.
     penalty : float, optional
         The price of a cluster, in squared standard deviations. Give this or `n_clusters`.
@@ -48,7 +49,6 @@ class SpectralDPMeans(Method):
         The number of clusters; the penalty is then the middle between the eigenvalues that this divides.
     n_restarts : int
         Starts of K-means.
-    random_state : int, numpy.random.Generator or None
 
     Attributes
     ----------
@@ -59,13 +59,8 @@ class SpectralDPMeans(Method):
         The objective of `DPMeans` at the partition.
     bound_ : float
         No partition has a lower one.
-    labels_, n_clusters_, cluster_sizes_, membership_, schema_, uninformative_, index_, prepared_, random_seed_ :
-        As of `clinclust.methods.method.Method`; `membership_` is None.
-
-    References
-    ----------
-    Kulis B, Jordan MI. Revisiting k-means: new algorithms via Bayesian nonparametrics. ICML 2012.
-    Zha H, He X, Ding C, Simon H, Gu M. Spectral relaxation for k-means clustering. NIPS 2001.
+    labels_, cluster_sizes_ and others
+        As of `clinclust.methods.method.Method`.
 
     Examples
     --------
@@ -97,13 +92,9 @@ class SpectralDPMeans(Method):
         n_clusters = relaxed.rows.shape[1] + 1
         weights = np.ones(len(table.values))
         labels = groups_of_rows(relaxed.rows, weights, n_clusters, int(self.n_restarts), seed, "SpectralDPMeans")
-        facts: dict[str, Any] = {
-            "penalty_": relaxed.penalty,
-            "eigenvalues_": relaxed.eigenvalues,
-            "objective_": penalised_sum(table.values, labels, relaxed.penalty),
-            "bound_": relaxed.bound,
-        }
-        return Clustered(labels, facts=facts)
+        facts = {"penalty_": relaxed.penalty, "eigenvalues_": relaxed.eigenvalues, "bound_": relaxed.bound}
+        objective = penalised_sum(table.values, labels, relaxed.penalty)
+        return Clustered(labels, facts=facts | {"objective_": objective})
 
     def _kept_for_refits(self) -> dict[str, Any]:
         return {"n_clusters": self.n_clusters_, "penalty": None}
@@ -130,18 +121,7 @@ class Relaxed(NamedTuple):
 def relaxed_dp_means(values: Array, penalty: float | None, n_clusters: int | None) -> Relaxed:
     """Return the eigenvectors of X X' above the penalty, or so many that there are `n_clusters` with the constant one.
 
-    Parameters
-    ----------
-    values : float64 (N, C)
-        X. Its columns are centred first, which changes no distance.
-    penalty : float or None
-    n_clusters : int or None
-        Needed if there is no penalty.
-
-    Raises
-    ------
-    ValueError
-        If there are fewer eigenvalues above 0 than `n_clusters` needs.
+    X, (N, C), is centred first. Raises InputError if fewer eigenvalues are above 0 than `n_clusters` needs.
     """
     centred = values - values.mean(axis=0)
     vectors, singular, _ = np.linalg.svd(centred, full_matrices=False)
@@ -156,20 +136,7 @@ def relaxed_dp_means(values: Array, penalty: float | None, n_clusters: int | Non
 
 
 def _price_between(eigenvalues: Array, n_above: int) -> float:
-    """Return the middle between two eigenvalues, so that a wished number of them lies above it.
-
-    Parameters
-    ----------
-    eigenvalues : float64 (E,)
-        In falling order.
-    n_above : int
-        From 0.
-
-    Raises
-    ------
-    ValueError
-        If so few of the eigenvalues are above 0.
-    """
+    """Return the middle between two falling eigenvalues, so that a wished number of them is above it."""
     positive = eigenvalues[eigenvalues > 1e-12 * max(float(eigenvalues[0]), 1e-300)]
     if n_above > positive.size:
         raise InputError(f"n_clusters asks for {n_above} eigenvalues above 0, and there are {positive.size}")
@@ -180,16 +147,7 @@ def _price_between(eigenvalues: Array, n_above: int) -> float:
 
 
 def groups_of_rows(rows: Array, weights: Array, n_clusters: int, n_restarts: int, seed: int, method: str) -> Labels:
-    """Return K-means clusters of the rows of a relaxed indicator, int64 (N,), without numbers that nobody has.
-
-    Parameters
-    ----------
-    rows : float64 (N, E)
-    weights : float64 (N,)
-    n_clusters, n_restarts, seed : int
-    method : str
-        Name of the method, for the error where scikit-learn is not installed.
-    """
+    """Return K-means clusters, without empty ones, of the rows of a relaxed indicator (N, E) with weights (N,)."""
     if n_clusters == 1:
         return np.zeros(len(rows), dtype=np.int64)
     cluster = needed("sklearn.cluster", method)

@@ -28,10 +28,9 @@ LIKELIHOOD, DEPENDENCE, VALUES = "likelihood", "dependence", "values"
 """Kinds of problems."""
 _CLEAR = 0.01
 _PROBABLE = 5.0
-"""Evidence in nats from which on another likelihood is advised where more than the evidence speaks for it."""
+"""Least evidence in nats to advise another likelihood where more than the evidence speaks for it."""
 _FAR = 5.0
-"""Distance of a statistic from its replicates, in their SDs, from which on it is told: of many, some are far by
-chance."""
+"""Least distance of a statistic from its replicates, in their SDs, to report it: of many, some are far by chance."""
 _NAMED = 5
 
 
@@ -44,17 +43,8 @@ def advice_of(
 ) -> tuple[pd.DataFrame, dict[str, Feature]]:
     """Return the advice, one row for each problem, and the features as the advice would have them.
 
-    Parameters
-    ----------
-    schema : FeatureSchema
-    likelihoods : DataFrame
-        From `compared_likelihoods`.
-    checks : DataFrame
-        From `predictive_checks`.
-    pairs : DataFrame
-        From `residual_pairs`.
-    priors : mapping, optional
-        From `better_priors`: what to state where the values of a feature are odd.
+    The tables are those of `compared_likelihoods`, `predictive_checks` and `residual_pairs`; `priors` is from
+    `better_priors`, to be stated where the values of a feature are odd.
     """
     rows: list[tuple[str, str, str, bool, str]] = []
     mended: dict[str, Feature] = {}
@@ -67,7 +57,8 @@ def advice_of(
         if found.block is not None:
             feature = mended.get(found.feature, schema[found.feature])
             mended[found.feature] = Feature(**(feature.content() | {"block": found.block}))
-        why = f"depends on {_named(found.others)} inside the subtypes"
+        more = f" and {len(found.others) - _NAMED} more" if len(found.others) > _NAMED else ""
+        why = f"depends on {', '.join(found.others[:_NAMED])}{more} inside the subtypes"
         rows.append((found.feature, DEPENDENCE, why, found.block is not None, found.evidence))
     otherwise = [name for name, kind, *_ in rows if kind == LIKELIHOOD]
     for row in odd_values(checks).to_dict("records"):
@@ -95,18 +86,12 @@ def odd_values(checks: pd.DataFrame) -> pd.DataFrame:
 def _better_otherwise(likelihoods: pd.DataFrame, checks: pd.DataFrame) -> NDArray[np.bool_]:
     """Return which features another likelihood describes better: clearly, or probably where more speaks for it.
 
-    Clusters that one wrong likelihood has bought serve the other features as well, and hide how wrong theirs are.
+    Clusters due to one wrong likelihood serve the other features as well, and hide how wrong theirs are.
     """
     is_clear = likelihoods["is_misfit"].to_numpy(dtype=bool)
     is_supported = likelihoods["feature"].isin(odd_values(checks)["feature"]).to_numpy(dtype=bool) | is_clear.any()
     is_probable = (likelihoods["evidence"] >= _PROBABLE) & likelihoods["schema_line"].notna()
     return np.asarray(is_clear | (is_supported & is_probable.to_numpy(dtype=bool)))
-
-
-def _named(names: list[str]) -> str:
-    """Return the names, or the first of them and how many more there are."""
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 _CLEAR_EVIDENCE = 5.0
@@ -116,14 +101,8 @@ _CLEAR_EVIDENCE = 5.0
 def better_priors(fit: Fit, cohort: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Return hyperparameters that describe the values in the clusters clearly better, by feature.
 
-    Only those that `Likelihood.compared_hyperparameters` varies are looked at: those that must be known in clusters,
-    and whose default, taken from all subjects together, holds the differences between clusters too.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
+    Only those of `Likelihood.compared_hyperparameters` are varied: those that must be known in clusters, and whose
+    default, taken from all subjects together, includes the differences between clusters.
     """
     clusters = fit.clusters_
     tree = ClusterTree(clusters, fit.tree_.joins, fit.tree_.evidence)

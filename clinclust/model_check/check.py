@@ -51,14 +51,9 @@ class ModelCheck:
     mended: Mapping[str, Feature]
 
     def applied_to(self, schema: FeatureSchema) -> FeatureSchema:
-        """Return a copy of the schema in which every line of the advice replaces that of its feature.
+        """Return a copy of the schema with every line of the advice; KeyError if it lacks a feature of the advice.
 
         Fit again with it and check again: a first mistake can hide others.
-
-        Raises
-        ------
-        KeyError
-            If the schema lacks a feature of the advice.
         """
         for name in self.mended:
             schema[name]
@@ -96,7 +91,8 @@ def check_model(
 
     Three questions are asked of every clustered feature, given the clusters that the search found:
 
-    - Does another likelihood describe it better? The log marginal of its likelihood beside those of its alternatives.
+    - Does another likelihood describe it better? The log marginals of its likelihood and of its alternatives are
+      compared.
     - Would values drawn from the model scatter as the observed ones do? Posterior predictive checks (Gelman, Meng and
       Stern 1996, Statistica Sinica 6, 733-807) of the scatter, zeros, ends of a scale, far values and skewness. Their p
       is conservative, because the model has seen the same values.
@@ -120,8 +116,8 @@ def check_model(
     Returns
     -------
     ModelCheck
-        likelihoods: for each feature the declared likelihood, the better one if there is one, the evidence in nats,
-        and whether it is clear (`is_misfit`).
+        likelihoods: for each feature the declared likelihood, the better one if there is one, the evidence in nats, and
+        whether it is clear (`is_misfit`).
 
         checks: for each feature and statistic the observed number, the mean of the replicates, the distance of both in
         standard deviations of the replicates, p, and words. Advice names those at least 5 away. Features of yes/no or
@@ -131,10 +127,9 @@ def check_model(
         would be as large by chance, and the number of subjects with both.
 
         advice: one row for each problem: its kind (likelihood, dependence, values), the line of the schema that would
-        mend it, if there is one, and the evidence; `applied_to(schema)` writes these lines into a copy of the schema.
-        Features that all depend on each other (|r| of at least .5) are advised to be one block, unless they are more
-        than half of all features. Where counts scatter less inside clusters than in all subjects, the line states a
-        dispersion.
+        mend it, if there is one, and the evidence. Features that all depend on each other (|r| of at least .5) are
+        advised to be one block, unless they are more than half of all features. Where counts scatter less inside
+        clusters than in all subjects, the line states a dispersion.
 
     Raises
     ------
@@ -174,18 +169,7 @@ def check_model(
 def check_of(
     fit: Fit, cohort: pd.DataFrame, likelihoods: pd.DataFrame, n_draws: int, rng: np.random.Generator
 ) -> ModelCheck:
-    """Return the check of a fit, as `check_model` explains it.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
-    likelihoods : DataFrame
-        From `compared_likelihoods`.
-    n_draws : int
-    rng : numpy.random.Generator
-    """
+    """Return the check of a fit, given the likelihoods of `compared_likelihoods` and the cohort of `cohort_of`."""
     from clinclust.model_check.advice import advice_of, better_priors
     from clinclust.model_check.dependence import residual_pairs
     from clinclust.model_check.predictive_checks import predictive_checks

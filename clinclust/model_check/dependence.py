@@ -18,12 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["COLUMNS", "Dependent", "dependence", "dependent_pairs", "residual_pairs"]
 
 _CLEAR = 0.01
-_TOLD, _BLOCKED = 0.3, 0.5
-"""Residual correlations from which on a pair is told, and from which on features are advised to be one block. A block
-says that its features measure the same thing: blocks from .3 on blurred the cultivars of the wines (ARI .95 -> .90)."""
+_REPORTED, _BLOCKED = 0.3, 0.5
+"""Least residual correlations of a pair that is reported, and of features that are advised to be one block, which says
+that they measure the same thing: blocks from .3 on made the cultivars of the wines less clear (ARI .95 -> .90).
+"""
 _BLOCK = "depends_{}"
 _EVERYWHERE = 4
-"""Features from which on a group with more than half of all is no block, but dependence everywhere."""
+"""A group of at least so many features and more than half of all is no block, but dependence everywhere."""
 
 
 class Dependent(NamedTuple):
@@ -37,19 +38,12 @@ class Dependent(NamedTuple):
 
 def dependent_pairs(pairs: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
     """Return the pairs of no common block that clearly depend on each other, the strongest first."""
-    strong = pairs[_is_dependent(pairs, _TOLD)]
+    strong = pairs[_is_dependent(pairs, _REPORTED)]
     return strong[~np.array([_together(schema, *pair) for pair in _names(strong)], dtype=np.bool_)]
 
 
 def dependence(schema: FeatureSchema, pairs: pd.DataFrame) -> list[Dependent]:
-    """Return the features that depend on others, with those that are advised to be one block first.
-
-    Parameters
-    ----------
-    schema : FeatureSchema
-    pairs : DataFrame
-        From `residual_pairs`.
-    """
+    """Return the features that depend on others by `residual_pairs`, those that are advised to be one block first."""
     found: dict[str, Dependent] = {}
     taken = {feature.block for feature in schema}
     for members in _groups(pairs):
@@ -63,11 +57,11 @@ def dependence(schema: FeatureSchema, pairs: pd.DataFrame) -> list[Dependent]:
                 taken.add(block)
     rest = dependent_pairs(pairs, schema)
     blocks = {feature.name: feature.block for feature in schema} | {name: each.block for name, each in found.items()}
-    is_told = [
+    is_known = [
         {first, second} <= set(found) or (blocks[first] is not None and blocks[first] == blocks[second])
         for first, second in _names(rest)
     ]
-    rest = rest[~np.array(is_told, dtype=np.bool_)]
+    rest = rest[~np.array(is_known, dtype=np.bool_)]
     for name in dict.fromkeys(name for pair in _names(rest) for name in pair):
         if name not in found:
             own = rest[(rest["first"] == name) | (rest["second"] == name)]
@@ -127,7 +121,7 @@ Array = NDArray[np.float64]
 
 COLUMNS = ["first", "second", "correlation", "p", "p_of_largest", "n"]
 _FEWEST = 10
-"""Subjects with both values below which a pair is left out."""
+"""Pairs with fewer subjects with both values are left out."""
 
 
 def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
@@ -136,13 +130,7 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
     The measure is the correlation of the residuals of their mid-ranks after regression on the probabilities of the
     clusters; of an unordered feature, of the indicator of the level with the strongest one. It is 0 on average if the
     features are independent given the cluster. p is that of a correlation of n - J pairs of normal values;
-    `p_of_largest` is p times the number of correlations: how often the strongest of all would be as strong by chance.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
+    `p_of_largest` is p times the number of correlations.
     """
     features = list(dict.fromkeys(feature.whole for feature in fit.clusters_.encoding.features))
     table = graded(

@@ -2,8 +2,8 @@
 
 Given the partition, the parameters of each cluster are drawn from their posterior, and as many values as were observed
 in it from the likelihood with these parameters (Gelman, Meng and Stern 1996, Statistica Sinica 6, 733-807). p is the
-share of such replicates with a statistic at least as far out as the observed one, two-sided. Because the posterior has
-seen the same values, p is conservative: a small p says more than it seems to, a large one less.
+two-sided share of replicates with a statistic at least as far out. It is conservative, because the posterior has seen
+the same values.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ Array = NDArray[np.float64]
 
 COLUMNS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
 _FEWEST = 10
-"""Observed values below which nothing is checked."""
+"""Features with fewer observed values are not checked."""
 _AT_ONCE = 4_000_000
 """Values that are drawn at once."""
 _FAR = 3.0
-"""Standard deviations from the mean of its cluster from which on a value is far."""
+"""A value is far at so many standard deviations from the mean of its cluster."""
 
 
 class Values(NamedTuple):
@@ -50,7 +50,7 @@ class Statistic(NamedTuple):
 
     name: str
     words: str
-    """Completes "inside the subtypes, ..."; what is observed, and what the likelihood expects."""
+    """Completes "inside the subtypes, ..."."""
     compute: Callable[[Values], Array]
     """Takes `Values`, returns float64 (R,)."""
 
@@ -64,15 +64,7 @@ def values_in(values: Array, clusters: NDArray[np.int64]) -> Values:
 
 
 def statistics_of(*, is_count: bool, is_scale: bool, is_real: bool, lowest: float, highest: float) -> list[Statistic]:
-    """Return what is checked of a feature, by the kind of its values; nothing of levels that have any distribution.
-
-    Parameters
-    ----------
-    is_count, is_scale, is_real : bool
-        The traits of the likelihood.
-    lowest, highest : float
-        The steps at the ends of a scale.
-    """
+    """Return what is checked of a feature with these traits, on a scale from `lowest` to `highest`."""
     found = [Statistic("scatter", "the values vary {observed:.3g} (variance), expected {expected:.3g}", _variance)]
     if is_count:
         found.append(Statistic("zeros", "{observed:.1%} of the values are 0, expected {expected:.1%}", _zeros))
@@ -113,20 +105,9 @@ def _skewness(of: Values) -> Array:
 
 
 def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Return one row for each clustered feature and statistic, in the order of the schema.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
-    n_draws : int
-        Number of replicates.
-    rng : numpy.random.Generator
-    """
+    """Return one row for each clustered feature and statistic, in the order of the schema, by `n_draws` replicates."""
     clusters = fit.clusters_
     values = model_values(cohort, clusters.encoding.features)
-    names = fit.schema_.names
     of_feature: dict[str, list[dict[str, Any]]] = {}
     places = fit.schema_.places(clusters.encoding.features)
     for index, (feature, likelihood, place) in enumerate(
@@ -138,7 +119,7 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
             continue
         labels = fit.cluster_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
         of_feature[feature.column] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
-    rows = [row for name in names for row in of_feature.get(name, [])]
+    rows = [row for name in fit.schema_.names for row in of_feature.get(name, [])]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -157,13 +138,9 @@ def _checked(
     with_values, labels = np.unique(labels[order], return_inverse=True)
     column, posteriors = column[order], clusters.posteriors(index)[with_values]
     highest = float(likelihood.highest_score(feature) or 0)
-    statistics = statistics_of(
-        is_count=likelihood.is_count and feature.lowest == 0.0,  # counts from 1 on have no zeros
-        is_scale=likelihood.is_scale,
-        is_real=likelihood.is_real,
-        lowest=0.0,
-        highest=highest,
-    )
+    is_count = likelihood.is_count and feature.lowest == 0.0  # counts from 1 on have no zeros
+    traits = {"is_count": is_count, "is_scale": likelihood.is_scale, "is_real": likelihood.is_real}
+    statistics = statistics_of(**traits, lowest=0.0, highest=highest)
     observed = [float(statistic.compute(values_in(column[None], labels))[0]) for statistic in statistics]
     drawn: list[list[Array]] = [[] for _ in statistics]
     for first in range(0, n_draws, max(_AT_ONCE // column.size, 1)):
@@ -181,11 +158,8 @@ def _checked(
         distance = abs(here - float(replicated.mean())) / spread if spread > 0.0 else 0.0
         squared = unit**2 if statistic.name == "scatter" else 1.0
         numbers = {"observed": here * squared, "expected": float(replicated.mean()) * squared, "distance": distance}
-        rows.append(
-            {"feature": feature.column, "likelihood": likelihood.name, "statistic": statistic.name, "p": p}
-            | numbers
-            | {"words": statistic.words.format(**numbers)}
-        )
+        about = {"feature": feature.column, "likelihood": likelihood.name, "statistic": statistic.name, "p": p}
+        rows.append(about | numbers | {"words": statistic.words.format(**numbers)})
     return rows
 
 

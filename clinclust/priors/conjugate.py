@@ -4,7 +4,7 @@ With sufficient statistics T and base measure h, the log marginal of n values in
 
     log p(x_1 .. x_n) = sum_j log h(x_j) + A(posterior of sum_j T(x_j)) - A(prior).
 
-The compiled versions, which the engine uses in sweeps, are in `clinclust.engine.kernels.predictives`.
+The compiled versions are in `clinclust.engine.kernels`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clinclust.arrays import Array
 
 __all__ = [
     "Beta",
@@ -26,7 +27,6 @@ __all__ = [
     "log_gamma_ratio",
 ]
 
-Array = NDArray[np.float64]
 
 _LARGE = 1000.0
 """Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""
@@ -35,8 +35,8 @@ _LARGE = 1000.0
 def log_gamma_ratio(x: Any, n: Any) -> Array:
     """Return ln Gamma(x + n) - ln Gamma(x) for x > 0 and n >= 0, which need not be whole; arrays broadcast.
 
-    For large x the two logarithms agree in most digits, and their difference would lose them. Stirling's series of both
-    is therefore subtracted term by term, with y = x + n and d(y) = 1/(12 y) - 1/(360 y^3) + ...:
+    For large x the difference would lose digits. Stirling's series of both is subtracted term by term, with y = x + n
+    and d(y) = 1/(12 y) - 1/(360 y^3) + ...:
 
         (x - 1/2) ln(1 + n/x) + n [ln y - 1] + d(y) - d(x)
     """
@@ -128,8 +128,7 @@ class Beta(Dirichlet):
 class BetaWithDispersion(ConjugatePrior):
     """Beta(a, b) with a known dispersion: the prior of the probability of a negative binomial likelihood.
 
-    Sufficient statistics of a cluster: (n, sum of the counts). Each subject adds the dispersion to a, and its count to
-    b.
+    Statistics of a cluster: (n, sum of the counts). Each subject adds the dispersion to a, and its count to b.
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("a", "b", "dispersion")
@@ -185,8 +184,7 @@ class NormalGamma(ConjugatePrior):
 
         precision ~ Gamma(shape, rate),   mean of the feature | precision ~ Normal(mean, 1 / (kappa precision))
 
-    Sufficient statistics of a cluster: (n, sum of the values, sum of their squares). The engine standardises the values
-    beforehand (`clinclust.engine.problem.encoding`), so that the sum of squares is accurate enough.
+    Sufficient statistics: (n, sum of the values, sum of their squares), of standardised values, for accuracy.
     """
 
     NAMES: ClassVar[tuple[str, ...]] = ("mean", "kappa", "shape", "rate")
@@ -210,10 +208,7 @@ class NormalGamma(ConjugatePrior):
 
     @staticmethod
     def log_normalizer(parameters: Array) -> Array:
-        """Return A = ln Gamma(shape) - shape ln rate - (1/2) ln kappa.
-
-        The factors of 2 pi belong to the base measure of the values.
-        """
+        """Return A = ln Gamma(shape) - shape ln rate - (1/2) ln kappa; the base measure has the factors of 2 pi."""
         from scipy.special import gammaln
 
         kappa, shape, rate = (parameters[..., index] for index in (1, 2, 3))

@@ -1,13 +1,12 @@
 """Dirichlet tree over L ordered levels: the conjugate prior of their probabilities (ordinal likelihood).
 
 The levels are split into two halves, each half is split again, and so on, down to single levels. Each split has its own
-probability of the lower side, with a beta prior (Dennis 1991, *On the hyper-Dirichlet type 1 and hyper-Liouville
-distributions*; Minka 1999, *The Dirichlet-tree distribution*). Two neighbouring levels share all splits above the one
-at the boundary between them, so an observation at one level is also evidence for the other. The Dirichlet distribution
-is the special case in which the two parameters of each split add up to the parameter of that side of the split above.
+probability of the lower half, with a beta prior (Dennis 1991, *On the hyper-Dirichlet type 1 and hyper-Liouville
+distributions*; Minka 1999, *The Dirichlet-tree distribution*). Neighbouring levels share all splits above the one
+between them, so an observation at one level is also evidence for the other.
 
-Parameters: the beta parameter of the lower side at each of the L - 1 boundaries between neighbouring levels, then those
-of the upper side. Sufficient statistics of a cluster: the number of subjects at each level.
+Parameters: the beta parameter of the lower half at each of the L - 1 boundaries between neighbouring levels, then those
+of the upper half. Sufficient statistics of a cluster: the number of subjects at each level.
 """
 
 from __future__ import annotations
@@ -16,22 +15,16 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
 from clinclust.priors.conjugate import ConjugatePrior, log_beta
 
-__all__ = ["DirichletTree", "depths", "probabilities", "sides"]
-
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
+__all__ = ["DirichletTree", "depths", "halves", "probabilities"]
 
 
 @lru_cache(maxsize=256)
-def _splits(n_levels: int) -> tuple[Places, Places, Places, Places]:
-    """Return the first level, the boundary, the level after the last, and the depth, of the split at each boundary.
-
-    Each of the four arrays is int64 (L - 1,).
-    """
+def _splits(n_levels: int) -> tuple[Whole, Whole, Whole, Whole]:
+    """Return the first level, the boundary, the level after the last, and the depth of each split, int64 (L - 1,)."""
     found = []
 
     def divide(first: int, last: int, depth: int) -> None:
@@ -46,19 +39,13 @@ def _splits(n_levels: int) -> tuple[Places, Places, Places, Places]:
     return first, middle, last, depth
 
 
-def depths(n_levels: int) -> Places:
+def depths(n_levels: int) -> Whole:
     """Return the depth of the split at each boundary, int64 (L - 1,): 1 for the split of all levels into halves."""
     return _splits(n_levels)[3]
 
 
-def sides(weights: Array) -> Array:
-    """Return the weight of the levels on the lower side of each split, then on the upper side, (..., 2 (L - 1)).
-
-    Parameters
-    ----------
-    weights : float64 (..., L)
-        Weight of each level.
-    """
+def halves(weights: Array) -> Array:
+    """Return the weight of the levels (..., L) in the lower half of each split, then in the upper, (..., 2 (L - 1))."""
     first, middle, last, _ = _splits(weights.shape[-1])
     below = np.concatenate([np.zeros((*weights.shape[:-1], 1)), np.cumsum(weights, axis=-1)], axis=-1)
     lower, upper = below[..., middle] - below[..., first], below[..., last] - below[..., middle]
@@ -85,7 +72,7 @@ class DirichletTree(ConjugatePrior):
     @staticmethod
     def posterior(prior: Array, statistics: Array) -> Array:
         """Return the posterior parameters given the number of subjects at each level."""
-        return prior + sides(statistics)
+        return prior + halves(statistics)
 
     @staticmethod
     def log_normalizer(parameters: Array) -> Array:

@@ -4,19 +4,15 @@
 
 (Raykov et al. 2016, eq. 18, whose B is the inverse of the scatter matrix here; its eq. 19 sums over j, not i.)
 
-The joint density of a block is the product of the density of each feature given the features before it. Under this
-prior, the factors are regressions with independent parameters (Geiger and Heckerman 2002, Ann Stat 30, 1412-1440).
-The module holds one factor: feature l, counted from 0, given the l features before it. With A_q the log normaliser of
-the Normal-Wishart of the first q features, its log normaliser is A_{l+1} - A_l. The factors of a block therefore sum to
-the log normaliser of the block. A subject whose feature l, or one before it, is missing does not take part in the
-factor, so that a block whose later features are missing is marginalised exactly.
+The density of a block is the product of those of each feature given the features before it, which are regressions with
+independent parameters (Geiger and Heckerman 2002, Ann Stat 30, 1412-1440). The module holds one factor: feature l,
+counted from 0, given the l features before it, with the log normaliser A_{l+1} - A_l, where A_q is that of the first q
+features. A subject with a missing value up to feature l does not take part in the factor.
 
-Hyperparameters of one factor, in this order: mean (l + 1), kappa, degrees, scatter (the lower triangle of a matrix of
-order l + 1, row after row). `degrees` are those of the first l + 1 features.
-
-Sufficient statistics: the lower triangle of the sum of v v' over subjects, row after row, with v = (1, x_0 .. x_l).
-The first is n. A feature without others before it has the statistics and the prior of `NormalGamma`: kappa, shape =
-degrees / 2, rate = scatter / 2.
+Hyperparameters of one factor: mean (l + 1), kappa, degrees (those of the first l + 1 features), scatter (the lower
+triangle of a matrix of order l + 1, row after row). Sufficient statistics: the lower triangle of the sum of v v' over
+subjects, row after row, with v = (1, x_0 .. x_l); the first is n. The first feature has the statistics and the prior of
+`NormalGamma`: kappa, shape = degrees / 2, rate = scatter / 2.
 """
 
 from __future__ import annotations
@@ -24,13 +20,11 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.priors.conjugate import ConjugatePrior
 
 __all__ = ["NormalWishart", "lower", "n_before", "parts", "symmetric"]
-
-Array = NDArray[np.float64]
 
 
 def n_before(n_hyperparameters: int) -> int:

@@ -60,12 +60,8 @@ class ReportOptions:
     n_jobs: int | None = None
     progress: bool = True
 
-    def problems(self, prefix: str = "") -> list[str]:
-        """Return which of them cannot be used, whatever the model; `prefix` makes names those of the command line."""
-
-        def called(name: str) -> str:
-            return prefix + (name.replace("_", "-") if prefix else name)
-
+    def problems(self, called: Callable[[str], str] = str) -> list[str]:
+        """Return which of them cannot be used, whatever the model; `called` says how a reader knows a name."""
         problems = []
         if not (isinstance(self.min_size, Integral) and self.min_size >= 1):
             problems.append(f"{called('min_size')} must be at least 1 subject, not {self.min_size!r}")
@@ -80,31 +76,27 @@ class ReportOptions:
             problems.append(f"{called('stability')} must be at least 1 sample, not {self.stability!r}")
         if self.stability is None and self.whole_procedure:
             problems.append(f"{called('whole_procedure')} can be used only together with {called('stability')}")
-        if prefix and self.suppress is not None:
-            problems += [
-                f"{called(name)} cannot be used with --suppress: a shared report has nothing of it"
-                for name in ("stability", "posterior", "other_methods")
-                if self._has(name)
-            ]
         if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
             problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
         return problems
 
-    def _has(self, name: str) -> bool:
-        """Return whether an option is given that is None or False otherwise."""
-        return getattr(self, name) is not None and getattr(self, name) is not False
-
     def _problems_of_sharing(self, called: Callable[[str], str]) -> list[str]:
         """Return which of the further options of a report for sharing cannot be used."""
+        round_to, min_n, suppress = map(called, ("round_to", "min_n", "suppress"))
         if self.suppress is None:
-            alone = [called(name) for name in ("round_to", "missing_is_harmless", "min_n") if self._has(name)]
-            return [f"{', '.join(alone)} can be used only together with {called('suppress')}"] if alone else []
+            asked = {
+                round_to: self.round_to is not None,
+                called("missing_is_harmless"): self.missing_is_harmless,
+                min_n: self.min_n is not None,
+            }
+            alone = [name for name, is_asked in asked.items() if is_asked]
+            return [f"{', '.join(alone)} can be used only together with {suppress}"] if alone else []
         problems = []
         least = self.suppress if isinstance(self.suppress, Integral) else 2
         if self.round_to is not None and not (isinstance(self.round_to, Integral) and self.round_to >= 3):
-            problems.append(f"{called('round_to')} must be at least 3, not {self.round_to!r}")
+            problems.append(f"{round_to} must be at least 3, not {self.round_to!r}")
         if self.min_n is not None and not (isinstance(self.min_n, Integral) and self.min_n >= least):
-            problems.append(f"{called('min_n')} must be at least {called('suppress')}, {least}, not {self.min_n!r}")
+            problems.append(f"{min_n} must be at least {suppress}, {least}, not {self.min_n!r}")
         return problems
 
 

@@ -22,6 +22,7 @@ WRITE_LIKELIHOOD = (
     "write one on its line, as `likelihood: gaussian` (a measurement) or `likelihood: categorical, levels: [...]` "
     "(groups)"
 )
+_USE_ONE = "To use one, give it `role: cluster`."
 
 
 def with_roles(schema: FeatureSchema, roles: Mapping[str, str]) -> FeatureSchema:
@@ -63,14 +64,10 @@ def needs_likelihood(name: str, role: str) -> str:
     return f"{shortened(name)}: role {role} needs a likelihood"
 
 
-def on_unused(schema: FeatureSchema, *, most: int | None = None) -> str:
+def on_unused(schema: FeatureSchema, *, most: int | None = None, repair: str = _USE_ONE) -> str:
     """Return what is said of the features that are neither clustered on nor identifiers; empty if there are none.
 
-    Parameters
-    ----------
-    schema : FeatureSchema
-    most : int, optional
-        How many are named; by default all.
+    `most` are named, by default all; `repair` says how one of them is used all the same.
     """
     unused = [feature for feature in schema if not (feature.is_clustered or feature.is_id)]
     if not unused:
@@ -78,4 +75,4 @@ def on_unused(schema: FeatureSchema, *, most: int | None = None) -> str:
     unused.sort(key=lambda feature: ROLES.index(feature.role))
     words = [f"{shortened(on_one_line(feature.name))} ({feature.role})" for feature in unused]
     more = "" if most is None or len(words) <= most else f" and {len(words) - most:,} more"
-    return f"Not used to form subtypes: {', '.join(words[:most])}{more}. Use one with --cluster NAME."
+    return f"Not used to form subtypes: {', '.join(words[:most])}{more}. {repair}"

@@ -3,31 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 from clinclust.schema.feature import Feature
 
-__all__ = [
-    "Expectation",
-    "Kind",
-    "expectations",
-    "largest",
-    "limits",
-    "transform_limit",
-]
+__all__ = ["Kind", "expectations", "largest", "limits", "transform_limit"]
 
 Kind = Literal["observed", "level", "number", "finite", "whole", "range", "size", "transform"]
 
 _LEVELS_SHOWN = 12
-
-
-@dataclass(frozen=True)
-class Expectation:
-    """One condition on every cell of a column, in words; a cell is reported for the first one that it fails."""
-
-    kind: Kind
-    text: str
 
 
 def limits(feature: Feature) -> tuple[float, float]:
@@ -58,30 +42,31 @@ def transform_limit(feature: Feature) -> tuple[float, bool]:
     return (0.0, True) if feature.transform == "sqrt" else (-math.inf, True)
 
 
-def expectations(feature: Feature) -> tuple[Expectation, ...]:
-    """Return the expectations of the feature, in the order in which they are checked."""
+def expectations(feature: Feature) -> dict[Kind, str]:
+    """Return the conditions on every cell of the column, in words and in the order in which they are checked.
+
+    A cell is reported for the first one that it fails.
+    """
     if feature.is_ignored:
-        return ()
+        return {}
     if feature.is_id:
-        return (Expectation("observed", "an identifier in every row"),)
-    asked = [Expectation("observed", "a value in every row (complete: true)")] if feature.complete else []
+        return {"observed": "an identifier in every row"}
+    asked: dict[Kind, str] = {"observed": "a value in every row (complete: true)"} if feature.complete else {}
     if feature.levels is not None:
-        return (*asked, Expectation("level", f"one of the levels {listed(feature.levels)}"))
-    asked += [Expectation("number", "a number"), Expectation("finite", "a finite number")]
+        return asked | {"level": f"one of the levels {listed(feature.levels)}"}
+    asked |= {"number": "a number", "finite": "a finite number"}
     if feature.traits.is_whole:
-        asked.append(Expectation("whole", "a whole number"))
+        asked["whole"] = "a whole number"
     if limits(feature) != (-math.inf, math.inf):
-        asked.append(Expectation("range", _range_in_words(feature) + _or_at_a_spike(feature)))
+        asked["range"] = _range_in_words(feature) + _or_at_a_spike(feature)
     if not math.isinf(largest(feature)):
         sign = " in absolute value" if feature.traits.is_real else ""
-        asked.append(Expectation("size", f"at most {largest(feature):,.15g}{sign} ({feature.likelihood})"))
+        asked["size"] = f"at most {largest(feature):,.15g}{sign} ({feature.likelihood})"
     if feature.transform is not None:
         limit, usable = transform_limit(feature)
         relation = "at least" if usable else "greater than"
-        asked.append(
-            Expectation("transform", f"{relation} {limit:g} (transform {feature.transform}){_or_at_a_spike(feature)}")
-        )
-    return tuple(asked)
+        asked["transform"] = f"{relation} {limit:g} (transform {feature.transform}){_or_at_a_spike(feature)}"
+    return asked
 
 
 def _or_at_a_spike(feature: Feature) -> str:

@@ -17,7 +17,7 @@ from clinclust.files.selection.repeated_subjects import one_row_of_each
 from clinclust.likelihoods import traits_of
 from clinclust.nearest import did_you_mean
 from clinclust.schema.expectations import Kind, expectations, transform_limit
-from clinclust.schema.reading import read_column
+from clinclust.schema.reading import Reading
 
 if TYPE_CHECKING:
     from pandera.errors import SchemaError
@@ -41,124 +41,87 @@ _CORRECT = "Correct the cells, or list the values under `missing_codes`."
 
 @dataclass(frozen=True)
 class Failure:
-    """One kind of failure in one column.
+    """One kind of failure in one column, or in the table; a row of `CohortError.failures`."""
 
-    Attributes
-    ----------
-    column : str
-        The name of the column, or ``the table``.
-    expected : str
-        The expectation that failed, in words.
-    rows : int
-        The number of rows at fault; 0 if the failure concerns the column or the table as a whole.
-    first_rows : list
-        Index labels of the first rows at fault.
-    examples : list
-        Some distinct values at fault.
-    repair : str
-        How to correct it.
-    """
-
-    column: str
-    expected: str
-    rows: int = 0
-    first_rows: list[Any] = field(default_factory=list)
-    examples: list[Any] = field(default_factory=list)
+    column: str  # or "the table"
+    expected: str  # the expectation that failed, in words
+    rows: int = 0  # how many are at fault; 0 if the failure concerns the column or the table as a whole
+    first_rows: list[Any] = field(default_factory=list)  # index labels of the first of them
+    examples: list[Any] = field(default_factory=list)  # some distinct values at fault
     repair: str = _CORRECT
 
 
 def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
     """Return the failures as a frame, one row each: the attribute `failures` of `CohortError`."""
-    return pd.DataFrame(
-        {
-            name: pd.Series([getattr(failure, name) for failure in failures], dtype=dtype)
-            for name, dtype in (
-                ("column", object),
-                ("expected", object),
-                ("rows", np.int64),
-                ("first_rows", object),
-                ("examples", object),
-                ("repair", object),
-            )
-        }
-    )
+    frame = pd.DataFrame([vars(failure) for failure in failures], columns=list(Failure.__annotations__), dtype=object)
+    return frame.astype({"rows": np.int64})
 
 
-def column_failures(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> list[Failure]:
-    """Return one failure for each kind of expectation that some cells of a raw column do not meet."""
-    faults = read_column(feature, missing_codes, column).faults
+def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list[Failure]:
+    """Return one failure for each kind of expectation that some cells of a column do not meet; `index` labels them."""
     failures = []
-    for expected in expectations(feature):
-        if expected.kind in faults:
-            failure = _failure_of_rows(feature.name, expected.text, faults[expected.kind], column)
-            repair = _repair(feature, expected.kind, [canonical_text(value) for value in failure.examples])
-            shown = [] if expected.kind == "observed" else failure.examples
-            failures.append(Failure(feature.name, expected.text, failure.rows, failure.first_rows, shown, repair))
+    for kind, expected in expectations(feature).items() if reading.faults else ():
+        if kind in reading.faults:
+            rows = reading.faults[kind]
+            examples = [] if kind == "observed" else _examples(reading.cells, rows)
+            repair = _repair(feature, kind, [canonical_text(value) for value in examples])
+            failures.append(_failure_of_rows(feature.name, expected, rows, index, examples, repair))
     return failures
 
 
-def duplicate_identifiers(schema: FeatureSchema, table: pd.DataFrame) -> list[Failure]:
+def duplicate_identifiers(schema: FeatureSchema, typed: pd.DataFrame) -> list[Failure]:
     """Return the failure of rows with the same identifier (the same combination, if there are several id features)."""
     ids = [feature.name for feature in schema.ids]
-    if not ids or not set(ids) <= set(table.columns):
+    if not ids or not set(ids) <= set(typed.columns):
         return []
-    keys = pd.DataFrame(
-        {
-            feature.name: read_column(feature, schema.missing_codes_of(feature), table[feature.name]).typed
-            for feature in schema.ids
-        }
-    )
+    keys = typed[ids]
     repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
     if not repeated.any():
         return []
     joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
-    return [
-        Failure(
-            ids[0],
-            f"a different {' and '.join(ids)} in every row",
-            int(repeated.sum()),
-            _first_rows(repeated, table.index),
-            list(joined.unique()[:_EXAMPLES_SHOWN]),
-            f"Keep one row per subject, {one_row_of_each(ids[0])}, or give the feature that tells the rows apart "
-            "role: id as well.",
-        )
-    ]
+    repair = (
+        f"Keep one row per subject, {one_row_of_each(ids[0])}, or give the feature that tells the rows apart "
+        "role: id as well."
+    )
+    expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
+    return [_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair)]
 
 
-def user_check_failure(name: str | None, error: SchemaError, table: pd.DataFrame) -> Failure:
+def user_check_failure(error: SchemaError, typed: pd.DataFrame) -> Failure:
     """Return the failure of a check that comes from a user's own pandera schema."""
+    name = getattr(error, "column_name", None)
     asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
     expected = f"{asked} (a check of the pandera schema)"
     repair = "Correct the cells, or change the check in the pandera schema."
     column = name or "the table"
     output = error.check_output
     if isinstance(output, pd.Series) and pd.api.types.is_bool_dtype(output.dtype):
-        rows = np.zeros(len(table), dtype=bool)
         failing = output.index[~output.fillna(True).to_numpy(dtype=bool)]
-        if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(table))).all():
+        if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(typed))).all():
+            rows = np.zeros(len(typed), dtype=bool)
             rows[failing.to_numpy()] = True
-            if name is not None:
-                found = _failure_of_rows(column, expected, rows, table[name])
-                return Failure(column, expected, found.rows, found.first_rows, found.examples, repair)
-            return Failure(column, expected, int(rows.sum()), _first_rows(rows, table.index), [], repair)
+            examples = [] if name is None else _examples(typed[name], rows)
+            return _failure_of_rows(column, expected, rows, typed.index, examples, repair)
     cause = getattr(error, "failure_cases", None)
     detail = f"; it could not be run: {_short(cause)}" if isinstance(cause, str) else ""
     return Failure(column, expected + detail, repair=repair)
 
 
-def _failure_of_rows(name: str, expected: str, rows: NDArray[np.bool_], column: pd.Series) -> Failure:
-    positions = np.flatnonzero(rows)[:_CELLS_SEARCHED]
+def _failure_of_rows(
+    name: str, expected: str, rows: NDArray[np.bool_], index: pd.Index, examples: list[Any], repair: str
+) -> Failure:
+    first = list(index[np.flatnonzero(rows)[:_ROWS_SHOWN]])
+    return Failure(name, expected, int(rows.sum()), first, examples, repair)
+
+
+def _examples(column: pd.Series, rows: NDArray[np.bool_]) -> list[Any]:
+    """Return the first distinct values in these rows of a column."""
     examples: dict[str, Any] = {}
-    for value in column.iloc[positions]:
+    for value in column.iloc[np.flatnonzero(rows)[:_CELLS_SEARCHED]]:
         examples.setdefault(repr(value), value)
         if len(examples) == _EXAMPLES_SHOWN:
             break
-    shown = [_short(value) for value in examples.values()]
-    return Failure(name, expected, int(rows.sum()), _first_rows(rows, column.index), shown)
-
-
-def _first_rows(rows: NDArray[np.bool_], index: pd.Index) -> list[Any]:
-    return list(index[np.flatnonzero(rows)[:_ROWS_SHOWN]])
+    return [_short(value) for value in examples.values()]
 
 
 def _short(value: object) -> object:

@@ -17,10 +17,10 @@ from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
 from clinclust.roles import ROLES, Role, is_described, is_ignored
-from clinclust.schema.as_written import Censored, Decimal, Thousands
-from clinclust.schema.feature_rules import broken_rules
 from clinclust.schema.field_types import (
+    Censored,
     Codes,
+    Decimal,
     Levels,
     Limits,
     Marks,
@@ -29,10 +29,12 @@ from clinclust.schema.field_types import (
     Spikes,
     Synonyms,
     Text,
+    Thousands,
     Whole,
     YesNo,
 )
 from clinclust.schema.level_numbers import LevelNumbers, ends_in_words, numbers_of_levels
+from clinclust.schema.rules import broken_rules
 
 __all__ = ["Feature", "FeatureError"]
 
@@ -128,9 +130,9 @@ class Feature(BaseModel):
         Whom the question was asked, in words or in the branching logic of a questionnaire. It is recorded for the
         reader: values that are missing because nobody asked are modelled like all others.
     block : str
-        The name of a group of features that depend on each other even within subtypes, such as repeated measurements.
-        `MAPDP` counts them for what they are worth together (`block_weights`). With the likelihood
-        ``multivariate_gaussian``, two to four measurements of a block have correlations of their own in each subtype.
+        The name of a group of features that depend on each other even within subtypes. `MAPDP` counts them for what
+        they are worth together (`block_weights`). With the likelihood ``multivariate_gaussian``, two to four
+        measurements of a block have correlations of their own in each subtype.
     missing_codes : tuple of str
         Values that mean missing, in addition to those of the schema.
     complete : bool
@@ -192,8 +194,7 @@ class Feature(BaseModel):
             super().__init__(**fields)
         except ValidationError as error:
             raise FeatureError(fields.get("name"), _problems(error, fields)) from None
-        problems = list(broken_rules(self))
-        if problems:
+        if problems := [*broken_rules(self)]:
             raise FeatureError(self.name, [*problems])
 
     def __hash__(self) -> int:
@@ -213,11 +214,6 @@ class Feature(BaseModel):
     def is_described(self) -> bool:
         """Whether the feature is reported and tested, but not used in the clustering."""
         return is_described(self.role, self.likelihood)
-
-    @property
-    def is_reported(self) -> bool:
-        """Whether the feature is reported and tested: it is clustered on, or described."""
-        return self.is_clustered or self.is_described
 
     @property
     def is_id(self) -> bool:
@@ -270,7 +266,7 @@ class Feature(BaseModel):
     @property
     def lowest(self) -> float:
         """The value of a scale that has score 0: its minimum if it has one, otherwise 0."""
-        return self.minimum if self.traits.is_scale and self.minimum is not None else 0.0
+        return self.minimum or 0.0 if self.traits.is_scale else 0.0
 
     @property
     def level_numbers(self) -> LevelNumbers | None:
@@ -288,8 +284,8 @@ class Feature(BaseModel):
     @property
     def scored(self) -> str | None:
         """What the scores of a scale mean whose levels are words, as ``0 (none)–3 (severe)``; None for others."""
-        in_words = self.traits.is_scale and self.levels is not None and self.level_numbers is None
-        return ends_in_words(self.levels) if in_words and self.levels is not None else None
+        in_words = self.levels is not None and self.traits.is_scale and self.level_numbers is None
+        return ends_in_words(self.levels or ()) if in_words else None
 
     @property
     def range_text(self) -> str | None:
@@ -343,8 +339,7 @@ class Feature(BaseModel):
             scores = np.where(np.isin(scores, self.point_masses), np.nan, scores)
         if self.transform is None:
             return scores
-        functions = {"log": np.log, "log1p": np.log1p, "sqrt": np.sqrt}
-        return np.asarray(functions[self.transform](scores), dtype=np.float64)
+        return np.asarray({"log": np.log, "log1p": np.log1p, "sqrt": np.sqrt}[self.transform](scores))
 
     def on_model_scale(self, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
         """Return observed scores (n,) as the likelihood has them, and the log Jacobian of the transform, summed.
@@ -369,6 +364,7 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
     """Return (field, sentence) for each problem that pydantic found, and for each rule that the other fields break."""
     problems: list[tuple[str | None, str]] = []
     meant: set[str | None] = set()  # the known keys that unknown keys probably stand for
+    likelihood = fields.get("likelihood")
     for found in error.errors(include_url=False):
         field = str(found["loc"][0])
         if found["type"] == "missing":
@@ -377,9 +373,9 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
             problems.append((field, f"unknown key.{did_you_mean(field, Feature.model_fields)}"))
             meant.add(nearest(field, Feature.model_fields))
         elif found["type"] == "literal_error":
-            choices, given = _CHOICES[field], found["input"]
-            hint = _hint(field, given)
-            problems.append((field, f"must be one of {', '.join(choices)}, not {quoted(given)}.{hint}"))
+            given = found["input"]
+            known = f"must be one of {', '.join(_CHOICES[field])}, not {quoted(given)}"
+            problems.append((field, f"{known}.{_hint(field, given)}"))
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
     faulty = {field for field, _ in problems} | meant | {"name"}
@@ -388,10 +384,11 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
         try:
             Feature(name="x", **rest)
         except FeatureError as rules:
-            scale = {"levels", "trials", "minimum", "maximum"} if _is_scale(fields.get("likelihood")) else set()
-            for rule in rules.by_field:
-                if rule[0] not in faulty and not (rule[0] in scale and faulty & scale):
-                    problems.append(rule)
+            is_scale = isinstance(likelihood, str) and REGISTRY[likelihood].is_scale
+            scale = {"levels", "trials", "minimum", "maximum"} if is_scale else set()
+            problems += [
+                (of, rule) for of, rule in rules.by_field if of not in faulty and not (of in scale and faulty & scale)
+            ]
     return problems
 
 
@@ -401,7 +398,3 @@ def _hint(field: str, given: object) -> str:
         return ""
     meant = name_meant(given) if field == "likelihood" else None
     return did_you_mean(given, _CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
-
-
-def _is_scale(likelihood: object) -> bool:
-    return isinstance(likelihood, str) and likelihood in REGISTRY and REGISTRY[likelihood].is_scale

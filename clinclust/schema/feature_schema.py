@@ -4,26 +4,38 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clinclust.control_characters import on_one_line
-from clinclust.errors import SchemaError
+from clinclust.errors import InputError, SchemaError
+from clinclust.files.cell_text import numbers_of, shortened
+from clinclust.files.listed import quoted
 from clinclust.files.selection.row_choice import RowChoice
+from clinclust.likelihoods.bernoulli import Bernoulli
+from clinclust.likelihoods.categorical import Categorical
+from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature
-from clinclust.schema.pandera_extras import PanderaExtras
-from clinclust.schema.schema_rules import Settings, settings_of
+from clinclust.schema.field_types import codes, text
+from clinclust.schema.pandera_schema import PanderaExtras
+from clinclust.schema.reading import text_cells
+from clinclust.schema.rules import TWICE, problems_among, problems_of_settings, rows_of
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
 
-__all__ = ["FeatureSchema"]
+__all__ = ["FeatureSchema", "schema_for_array"]
 
 
+@dataclass(frozen=True, init=False, repr=False)
 class FeatureSchema:
     """The features of a cohort table, in order: the single definition of what each column means.
 
@@ -38,20 +50,19 @@ class FeatureSchema:
     other_columns : {"error", "ignore"}
         Whether columns of the table without a feature are an error or are ignored.
     rows : RowChoice or dict, optional
-        Which rows of its file are the cohort: the arguments of `read_cohort` that choose them (``where``,
-        ``one_row_per``, ``keep``, ``by``, ``dates``, ``rows``). A fit refuses a table that was read with
-        another choice, and reports say which rows were taken. By default nothing is said.
+        Which rows of its file are the cohort: the arguments of `read_cohort` that choose them, so that
+        ``read_cohort(path, **schema.rows.as_dict())`` reads these rows. A fit refuses a table that was read with
+        another choice, and reports say which rows were taken.
+    extras : PanderaExtras, optional
+        Checks and parsers of a user's own pandera schema that the features cannot express (`from_pandera`).
+    comments : mapping of str to str, optional
+        Remarks by feature name. `to_yaml` writes each above its feature. They do not count in comparisons of schemas or
+        in the fingerprint.
 
     Raises
     ------
     SchemaError
         If the schema cannot be used. The message lists all problems.
-
-    Attributes
-    ----------
-    comments : dict of str to str
-        Remarks by feature name. `to_yaml` writes each above its feature. They do not count in comparisons of schemas or
-        in the fingerprint.
 
     Examples
     --------
@@ -73,7 +84,13 @@ class FeatureSchema:
     2       c      0    NaN
     """
 
-    __slots__ = ("_by_name", "_extras", "_features", "_settings", "comments")
+    features: tuple[Feature, ...]
+    title: str | None
+    missing_codes: tuple[str, ...]
+    other_columns: Literal["error", "ignore"]
+    rows: RowChoice
+    extras: PanderaExtras = field(hash=False)
+    comments: dict[str, str] = field(compare=False)
 
     def __init__(
         self,
@@ -83,42 +100,30 @@ class FeatureSchema:
         missing_codes: Iterable[str] = ("",),
         other_columns: Literal["error", "ignore"] = "error",
         rows: RowChoice | Mapping[str, object] | None = None,
+        extras: PanderaExtras | None = None,
+        comments: Mapping[str, str] | None = None,
     ) -> None:
         if isinstance(features, str) or not isinstance(features, Iterable):
             raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
-        self._features = tuple(features)
-        self._settings = settings_of(self._features, title, missing_codes, other_columns, rows)
-        self._by_name = {feature.name: feature for feature in self._features}
-        self._extras = PanderaExtras()
-        self.comments: dict[str, str] = {}
+        features = tuple(features)
+        problems = problems_of_settings(title, missing_codes, other_columns, rows)
+        of_table = () if any(problem.startswith("missing_codes:") for problem in problems) else codes(missing_codes)
+        problems += _problems(features, of_table)
+        if problems:
+            raise SchemaError(problems)
+        self.__dict__.update(
+            features=features,
+            title=None if title is None else text(title),
+            missing_codes=of_table,
+            other_columns=other_columns,
+            rows=rows_of(rows),
+            extras=extras or PanderaExtras(),
+            comments=dict(comments or {}),
+        )
 
-    @property
-    def features(self) -> tuple[Feature, ...]:
-        """The features, in order."""
-        return self._features
-
-    @property
-    def title(self) -> str | None:
-        """The name of the cohort, or None."""
-        return self._settings.title
-
-    @property
-    def missing_codes(self) -> tuple[str, ...]:
-        """Values that mean missing in every column."""
-        return self._settings.missing_codes
-
-    @property
-    def other_columns(self) -> Literal["error", "ignore"]:
-        """Whether columns without a feature are an error or are ignored."""
-        return self._settings.other_columns
-
-    @property
-    def rows(self) -> RowChoice:
-        """Which rows of its file are the cohort; without any field, nothing is said of them.
-
-        ``read_cohort(path, **schema.rows.as_dict())`` reads these rows.
-        """
-        return self._settings.rows
+    @cached_property
+    def _by_name(self) -> dict[str, Feature]:
+        return {feature.name: feature for feature in self.features}
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -128,12 +133,32 @@ class FeatureSchema:
     @property
     def clustered(self) -> tuple[Feature, ...]:
         """The features that the clustering uses (role ``cluster``)."""
-        return tuple(feature for feature in self._features if feature.is_clustered)
+        return tuple(feature for feature in self.features if feature.is_clustered)
+
+    @property
+    def described(self) -> tuple[Feature, ...]:
+        """The features that are reported and tested, but not used in the clustering (see `Feature.is_described`)."""
+        return tuple(feature for feature in self.features if feature.is_described)
+
+    @property
+    def reported(self) -> tuple[Feature, ...]:
+        """The features that are clustered on or described, in order."""
+        return tuple(feature for feature in self.features if feature.is_clustered or feature.is_described)
+
+    @property
+    def ids(self) -> tuple[Feature, ...]:
+        """The features that identify a subject (role ``id``)."""
+        return tuple(feature for feature in self.features if feature.is_id)
 
     @property
     def parts(self) -> tuple[Feature, ...]:
         """The parts of all features, in order: the features themselves, but two for one with point masses."""
-        return tuple(part for feature in self._features for part in feature.parts)
+        return tuple(part for feature in self.features for part in feature.parts)
+
+    @property
+    def clustered_parts(self) -> tuple[Feature, ...]:
+        """The parts of the features that the clustering uses (`Feature.parts`)."""
+        return tuple(part for feature in self.clustered for part in feature.parts)
 
     def places(self, parts: Iterable[Feature]) -> list[int]:
         """Return the place of each of these among the `parts` of the schema, such as its column in `outliers_`."""
@@ -141,46 +166,21 @@ class FeatureSchema:
         return [place[part.name] for part in parts]
 
     @property
-    def clustered_parts(self) -> tuple[Feature, ...]:
-        """The parts of the features that the clustering uses (`Feature.parts`)."""
-        return tuple(part for feature in self.clustered for part in feature.parts)
-
-    @property
-    def described(self) -> tuple[Feature, ...]:
-        """The features that are reported and tested, but not used in the clustering (see `Feature.is_described`)."""
-        return tuple(feature for feature in self._features if feature.is_described)
-
-    @property
-    def reported(self) -> tuple[Feature, ...]:
-        """The features that are clustered on or described, in order."""
-        return tuple(feature for feature in self._features if feature.is_reported)
-
-    @property
-    def ids(self) -> tuple[Feature, ...]:
-        """The features that identify a subject (role ``id``)."""
-        return tuple(feature for feature in self._features if feature.is_id)
-
-    @property
-    def extras(self) -> PanderaExtras:
-        """Checks and parsers of a user's own pandera schema that the features cannot express."""
-        return self._extras
-
-    @property
     def fingerprint(self) -> str:
         """The SHA-256 hash of the content of the schema, without comments, in hexadecimal."""
         from clinclust.schema.yaml_writer import yaml_text
 
-        return hashlib.sha256((yaml_text(self, comments={}) + self._extras.described()).encode()).hexdigest()
+        return hashlib.sha256((yaml_text(self, comments={}) + self.extras.described()).encode()).hexdigest()
 
     def missing_codes_of(self, feature: Feature) -> tuple[str, ...]:
         """Return all texts that mean missing in the column of `feature`: those of the schema, then its own."""
         return (*self.missing_codes, *feature.missing_codes)
 
     def __iter__(self) -> Iterator[Feature]:
-        return iter(self._features)
+        return iter(self.features)
 
     def __len__(self) -> int:
-        return len(self._features)
+        return len(self.features)
 
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
@@ -190,20 +190,8 @@ class FeatureSchema:
             raise KeyError(f"the schema has no feature {name!r}.{did_you_mean(str(name), self._by_name)}")
         return self._by_name[name]
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FeatureSchema):
-            return NotImplemented
-        return (self._features, self._settings, self._extras) == (
-            other._features,
-            other._settings,
-            other._extras,
-        )
-
-    def __hash__(self) -> int:
-        return hash((self._features, self._settings))
-
     def __repr__(self) -> str:
-        kinds = pd.Series([feature.likelihood or feature.role for feature in self._features]).value_counts(sort=False)
+        kinds = pd.Series([feature.likelihood or feature.role for feature in self.features]).value_counts(sort=False)
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return f"FeatureSchema({on_one_line(self.title or 'untitled')}: {len(self)} features; {summary})"
 
@@ -215,24 +203,20 @@ class FeatureSchema:
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
         """Return a schema of only these features, in the order of this schema; it ignores all other columns.
 
-        Checks of a user's pandera schema that concern the whole table are dropped.
-
-        Raises
-        ------
-        KeyError
-            If a name is not a feature of this schema.
+        Checks of a user's pandera schema that concern the whole table are dropped. An unknown name is a KeyError.
         """
         wanted = {self[name].name for name in names}
-        return self._with_features(
-            [feature for feature in self._features if feature.name in wanted],
-            replace(self._settings, other_columns="ignore"),
+        return replace(
+            self,
+            features=tuple(feature for feature in self.features if feature.name in wanted),
+            other_columns="ignore",
+            extras=self.extras.restricted_to(wanted),
+            comments={name: text for name, text in self.comments.items() if name in wanted},
         )
 
     def with_rows(self, rows: RowChoice) -> FeatureSchema:
         """Return the same schema with another choice of rows."""
-        schema = self._with_features(list(self._features), replace(self._settings, rows=rows))
-        schema._extras = self._extras
-        return schema
+        return replace(self, rows=rows)
 
     def with_changed(self, features: Iterable[Feature]) -> FeatureSchema:
         """Return the same schema with its features declared anew.
@@ -242,10 +226,10 @@ class FeatureSchema:
         SchemaError
             If these are not the features of this schema, by name and in order.
         """
-        changed = list(features)
+        changed = tuple(features)
         if tuple(feature.name for feature in changed) != self.names:
             raise SchemaError("the changed features must be those of the schema, in its order")
-        return self._with_features(changed, self._settings)
+        return replace(self, features=changed, extras=self.extras.restricted_to(self.names))
 
     def with_roles(self, roles: Mapping[str, str] | None = None, /, **by_name: str) -> FeatureSchema:
         """Return the same schema with other roles for some features; see `Feature` for the roles.
@@ -274,18 +258,6 @@ class FeatureSchema:
         from clinclust.schema.changed_roles import with_roles
 
         return with_roles(self, {**(roles or {}), **by_name})
-
-    def _with_features(self, features: list[Feature], settings: Settings) -> FeatureSchema:
-        schema = FeatureSchema(
-            features,
-            title=settings.title,
-            missing_codes=settings.missing_codes,
-            other_columns=settings.other_columns,
-            rows=settings.rows,
-        )
-        schema._extras = self._extras.restricted_to(schema.names)
-        schema.comments = {name: text for name, text in self.comments.items() if name in schema}
-        return schema
 
     def validate(self, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
         """Convert a table to typed columns and check all of it.
@@ -333,7 +305,7 @@ class FeatureSchema:
         """
         from clinclust.schema.yaml_writer import write_yaml, yaml_heading, yaml_text
 
-        self._extras.refuse_yaml()
+        self.extras.refuse_yaml()
         text = yaml_heading(self) + yaml_text(self, comments=self.comments)
         if path is not None:
             write_yaml(text, path)
@@ -366,8 +338,7 @@ class FeatureSchema:
 
         Columns without that metadata are ignored. Checks that a feature can express become its `minimum`, `maximum` or
         `levels`, and ``nullable=False`` becomes `complete`. All other checks remain in force: `validate` runs them on
-        the validated column. The dtype of a validated column follows from the likelihood, not from the pandera schema.
-        Columns may be in any order.
+        the validated column, whose dtype follows from the likelihood.
 
         Raises
         ------
@@ -376,12 +347,54 @@ class FeatureSchema:
         TypeError
             If `schema` is not a pandera DataFrameSchema.
         """
-        from clinclust.schema.pandera_reader import from_pandera
+        from clinclust.schema.pandera_schema import from_pandera
 
         return from_pandera(schema)
 
-    def with_extras(self, extras: PanderaExtras) -> FeatureSchema:
-        """Return the same schema with these checks and parsers of a pandera schema instead of its own."""
-        schema = self._with_features(list(self._features), self._settings)
-        schema._extras = extras
-        return schema
+
+def _problems(features: tuple[Feature, ...], missing_codes: tuple[str, ...]) -> list[str]:
+    """Return one sentence for each rule between features that they break, or for what is no feature at all."""
+    strangers = [one for one in features if not isinstance(one, Feature)]
+    if strangers or not features:
+        problems = [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
+        return problems or ["features: there is none"]
+    times = Counter(feature.name for feature in features)
+    repeated = [(name, TWICE) for name, n in times.items() for _ in range(n - 1)]
+    found = [*repeated, *problems_among(features, missing_codes)]
+    return [f"{shortened(name)}: {problem}" for name, problem in found]
+
+
+def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
+    """Return the schema of a two-dimensional array, with features ``x0``, ``x1``, ....
+
+    Parameters
+    ----------
+    X : ndarray, shape (N, D)
+        A column of only 0 and 1, or of booleans, becomes bernoulli. A column of other numbers, or of texts that all
+        write numbers, becomes gaussian. A column of other texts becomes categorical, with its distinct texts, sorted,
+        as levels; it is ignored if there are fewer than two. NaN, None and empty texts are missing.
+
+    Raises
+    ------
+    ValueError
+        If the array is not two-dimensional.
+    """
+    X = np.asarray(X)
+    if X.ndim != 2:
+        raise InputError(f"a table needs two dimensions (subjects, features); this array has {X.ndim}")
+    return FeatureSchema([_feature_of_array(f"x{index}", pd.Series(X[:, index])) for index in range(X.shape[1])])
+
+
+def _feature_of_array(name: str, column: pd.Series) -> Feature:
+    observed = column.dropna().infer_objects()
+    if pd.api.types.is_bool_dtype(observed.dtype):
+        return Feature(name=name, likelihood=Bernoulli.name)
+    if pd.api.types.is_numeric_dtype(observed.dtype):
+        binary = observed.size > 0 and observed.isin([0, 1]).all()
+        return Feature(name=name, likelihood=Bernoulli.name if binary else Gaussian.name)
+    levels = sorted({text for text in text_cells(observed).texts if text})
+    if levels and np.isfinite(numbers_of(levels)).all():
+        return _feature_of_array(name, pd.Series(numbers_of(levels)))
+    if len(levels) < 2:
+        return Feature(name=name, role="ignore")
+    return Feature(name=name, likelihood=Categorical.name, levels=tuple(levels))

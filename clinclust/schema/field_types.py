@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator
 
 from clinclust.files.cell_text import NUMBER, canonical_text, shortened
 from clinclust.files.listed import listed, quoted
+from clinclust.files.number_notation import DecimalMark as Decimal
+from clinclust.files.number_notation import ThousandsMark as Thousands
 
 __all__ = [
+    "Censored",
     "Codes",
+    "Decimal",
     "Levels",
     "Limits",
     "Marks",
@@ -21,6 +25,7 @@ __all__ = [
     "Spikes",
     "Synonyms",
     "Text",
+    "Thousands",
     "Whole",
     "YesNo",
     "codes",
@@ -163,6 +168,7 @@ def _synonyms(value: object) -> dict[str, str]:
     return read
 
 
+Censored = Literal["limit", "half", "missing"]
 Text = Annotated[str, BeforeValidator(text)]
 Number = Annotated[float, BeforeValidator(_number)]
 Whole = Annotated[int, BeforeValidator(_whole)]

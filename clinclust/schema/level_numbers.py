@@ -28,13 +28,7 @@ _ROMAN = {"0": 0, "I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7,
 
 @dataclass(frozen=True)
 class LevelNumbers:
-    """The numbers of levels, in the order of the levels, and the distance of which all their differences are multiples.
-
-    Attributes
-    ----------
-    numbers : tuple of float
-    step : float
-    """
+    """The numbers of levels, in their order, and the step of which all differences are multiples."""
 
     numbers: tuple[float, ...]
     step: float

@@ -1,14 +1,23 @@
-"""Compile a feature schema into the pandera schema that converts and validates a table."""
+"""A feature schema as a pandera schema, and a user's own pandera schema as a feature schema."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from clinclust.schema.expectations import expectations
+from clinclust.errors import SchemaError
+from clinclust.files.cell_text import canonical_text, number_of
+from clinclust.likelihoods import REGISTRY, traits_of
+from clinclust.nearest import did_you_mean
+from clinclust.roles import NEEDS_LIKELIHOOD, is_described
+from clinclust.schema.expectations import Kind, expectations, limits
+from clinclust.schema.feature import Feature
 from clinclust.schema.reading import Reading, read_column
 
 if TYPE_CHECKING:
@@ -16,85 +25,116 @@ if TYPE_CHECKING:
 
     import pandera.pandas as pa
 
-    from clinclust.schema.expectations import Kind
-    from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["METADATA_KEY", "OWN_CHECK", "kind_of", "to_pandera"]
+__all__ = ["PanderaExtras", "from_pandera", "is_own", "to_pandera"]
 
-METADATA_KEY = "clinclust"
-OWN_CHECK = "clinclust: "
+_METADATA = "clinclust"
+_OWN = "clinclust: "
 """The prefix of the names of the checks and parsers compiled from a feature. A user's own checks do not have it."""
-
 _CASES_KEPT = 5  # limits the message of pandera, which would otherwise list every failing cell
+_SCHEMA_KEYS = ("missing_codes", "title", "rows")
+_COMPARISONS = ("greater_than", "greater_than_or_equal_to", "less_than", "less_than_or_equal_to", "in_range")
 
 
-def to_pandera(schema: FeatureSchema) -> pa.DataFrameSchema:
+@dataclass(frozen=True)
+class PanderaExtras:
+    """Checks and parsers of a user's own pandera schema that features cannot express; they stay in force.
+
+    Attributes
+    ----------
+    checks, parsers : dict of str to list
+        The checks and the parsers of each column, by its name.
+    unique : list of str
+        Columns whose values must all differ.
+    frame : dict of str to object
+        Arguments of ``pandera.DataFrameSchema`` that concern the whole table: checks, unique, index.
+    """
+
+    checks: dict[str, list[Any]] = field(default_factory=dict)
+    parsers: dict[str, list[Any]] = field(default_factory=dict)
+    unique: list[str] = field(default_factory=list)
+    frame: dict[str, Any] = field(default_factory=dict)
+
+    def restricted_to(self, names: Collection[str]) -> PanderaExtras:
+        """Return the requirements of these columns, without those of the whole table."""
+        checks = {name: checks for name, checks in self.checks.items() if name in names}
+        parsers = {name: parsers for name, parsers in self.parsers.items() if name in names}
+        return PanderaExtras(checks, parsers, [name for name in self.unique if name in names])
+
+    def described(self) -> str:
+        """Return a text that lists the requirements by name, for the fingerprint; empty if there are none."""
+        return "\n".join(f"{name}: {asked}" for name, asked in self._asked())
+
+    def refuse_yaml(self) -> None:
+        """Raise SchemaError if there are any requirements, because YAML cannot hold them."""
+        problems = [
+            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
+            "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
+            for name, asked in self._asked()
+        ]
+        if problems:
+            raise SchemaError(problems)
+
+    def _asked(self) -> list[tuple[str, str]]:
+        asked = [
+            (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
+        ]
+        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
+        asked += [(name, "unique=True") for name in self.unique]
+        return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]
+
+
+def to_pandera(schema: FeatureSchema, readings: dict[str, Reading] | None = None) -> pa.DataFrameSchema:
     """Return the pandera schema that is equivalent to `schema`.
 
     A parser reads each column. If every cell is sound, the typed column replaces the raw one. Otherwise the raw column
     is kept, so that the checks can report the cells at fault. The error text of a check is its expectation.
+
+    With `readings`, for one validation, parsers keep there what they read, by column, and checks look it up. Without,
+    each check reads the column again, so that the schema holds no data.
     """
     import pandera.pandas as pa
 
-    extras = schema.extras
-    frame = dict(extras.frame)
+    frame = dict(schema.extras.frame)
     frame["checks"] = [*_identifier_checks(schema), *frame.get("checks", [])]
+    rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(
-        {feature.name: _column(schema, feature) for feature in schema},
-        parsers=pa.Parser(_refuse_repeated, name=OWN_CHECK + "names"),
+        {feature.name: _column(schema, feature, readings) for feature in schema},
+        parsers=pa.Parser(_refuse_repeated, name=_OWN + "names"),
         strict=True if schema.other_columns == "error" else "filter",
         title=schema.title,
-        metadata={METADATA_KEY: {"missing_codes": list(schema.missing_codes), **_rows(schema)}},
+        metadata={_METADATA: {"missing_codes": list(schema.missing_codes), **rows}},
         **frame,
     )
 
 
-def _rows(schema: FeatureSchema) -> dict[str, Any]:
-    return {"rows": schema.rows.as_dict()} if schema.rows else {}
-
-
-def kind_of(check: object) -> Kind | None:
-    """Return the kind of expectation that a check tests; None for a check of the user's own."""
-    name = getattr(check, "name", None)
-    if not isinstance(name, str) or not name.startswith(OWN_CHECK):
-        return None
-    return cast("Kind", name.removeprefix(OWN_CHECK))
-
-
-def _column(schema: FeatureSchema, feature: Feature) -> pa.Column:
+def _column(schema: FeatureSchema, feature: Feature, readings: dict[str, Reading] | None) -> pa.Column:
     import pandera.pandas as pa
 
     content = feature.content()
     del content["name"]
-    ignored = feature.is_ignored
     extras = schema.extras
-    read = partial(read_column, feature, schema.missing_codes_of(feature))
-    checks = [_check(read, expected.kind, expected.text) for expected in expectations(feature)]
-    parsers = [] if ignored else [pa.Parser(partial(_typed_if_sound, read), name=OWN_CHECK + "read")]
+    typed_if_sound, passes = _parser_and_check(feature, schema.missing_codes_of(feature), readings)
+    checks = [_own_check(partial(passes, kind), kind, text) for kind, text in expectations(feature).items()]
+    parsers = [] if feature.is_ignored else [pa.Parser(typed_if_sound, name=_OWN + "read")]
     return pa.Column(
         checks=[*checks, *extras.checks.get(feature.name, [])],
         parsers=[*extras.parsers.get(feature.name, []), *parsers],
         nullable=True,
         unique=feature.name in extras.unique,
-        required=not ignored,
+        required=not feature.is_ignored,
         name=feature.name,
         title=feature.label,
         description=feature.description,
-        metadata={METADATA_KEY: content},
+        metadata={_METADATA: content},
     )
 
 
-def _check(read: Callable[[pd.Series], Reading], kind: Kind, text: str) -> pa.Check:
+def _own_check(passes: Callable[[Any], pd.Series], name: str, expected: str) -> pa.Check:
     import pandera.pandas as pa
 
-    return pa.Check(
-        partial(_passes, read, kind),
-        name=OWN_CHECK + kind,
-        error=text,
-        ignore_na=False,
-        n_failure_cases=_CASES_KEPT,
-    )
+    return pa.Check(passes, name=_OWN + name, error=expected, ignore_na=False, n_failure_cases=_CASES_KEPT)
 
 
 def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
@@ -109,23 +149,28 @@ def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
     return frame
 
 
-def _typed_if_sound(read: Callable[[pd.Series], Reading], column: pd.Series) -> pd.Series:
-    reading = read(column)
-    return column if reading.faults else reading.typed
+def _parser_and_check(
+    feature: Feature, missing_codes: tuple[str, ...], readings: dict[str, Reading] | None
+) -> tuple[Callable[[pd.Series], pd.Series], Callable[[Kind, pd.Series], pd.Series]]:
+    """Return the functions of the parser and the checks of a column: closures, since pandera copies other objects."""
 
+    def typed_if_sound(column: pd.Series) -> pd.Series:
+        reading = read_column(feature, missing_codes, column)
+        if readings is not None:
+            readings[feature.name] = reading
+        return column if reading.faults else reading.typed
 
-def _passes(read: Callable[[pd.Series], Reading], kind: Kind, column: pd.Series) -> pd.Series:
-    at_fault = read(column).faults.get(kind)
-    return pd.Series(True if at_fault is None else ~at_fault, index=column.index, dtype=bool)
+    def passes(kind: Kind, column: pd.Series) -> pd.Series:
+        reading = read_column(feature, missing_codes, column) if readings is None else readings[feature.name]
+        at_fault = reading.faults.get(kind)
+        return pd.Series(True if at_fault is None else ~at_fault, index=column.index, dtype=bool)
+
+    return typed_if_sound, passes
 
 
 def _identifier_checks(schema: FeatureSchema) -> list[Any]:
     """Return the check that no two rows have the same identifier; an empty list if no feature has the role ``id``."""
-    import pandera.pandas as pa
-
     ids = [feature.name for feature in schema.ids]
-    if not ids:
-        return []
 
     def differ(frame: pd.DataFrame) -> pd.Series:
         if not set(ids) <= set(frame.columns):
@@ -133,13 +178,146 @@ def _identifier_checks(schema: FeatureSchema) -> list[Any]:
         keys = frame[ids]
         return ~keys.duplicated(keep=False) | keys.isna().any(axis="columns")
 
-    expected = f"a different {' and '.join(ids)} in every row"
-    return [
-        pa.Check(
-            differ,
-            name=OWN_CHECK + "identifier",
-            error=expected,
-            ignore_na=False,
-            n_failure_cases=_CASES_KEPT,
-        )
-    ]
+    return [_own_check(differ, "identifier", f"a different {' and '.join(ids)} in every row")] if ids else []
+
+
+def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
+    """Implement `FeatureSchema.from_pandera`; see there."""
+    import pandera.pandas as pa
+
+    from clinclust.schema.feature_schema import FeatureSchema
+
+    if not isinstance(schema, pa.DataFrameSchema):
+        raise TypeError(f"from_pandera needs a pandera DataFrameSchema, not {type(schema).__name__}")
+    problems: list[str] = []
+    settings = _settings(schema, problems)
+    features, checks, parsers = [], {}, {}
+    for name, column in schema.columns.items():
+        feature = _feature(name, column, problems)
+        if feature is None:
+            continue
+        features.append(feature)
+        beyond = [check for check in column.checks if not (is_own(check) or _is_implied(feature, check))]
+        if beyond and not feature.is_ignored:
+            checks[name] = beyond
+        if theirs := [parser for parser in column.parsers if not is_own(parser)]:
+            parsers[name] = theirs
+    if schema.drop_invalid_rows:
+        problems.append("drop_invalid_rows: clinclust never drops subjects; remove it and correct the cells")
+    if not all(map(is_own, schema.parsers)):
+        problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
+    if problems:
+        raise SchemaError(problems)
+    ids = [feature.name for feature in features if feature.is_id]
+    unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
+    frame = {
+        "checks": [check for check in schema.checks if not is_own(check)],
+        "unique": None if set(schema.unique or ()) == set(ids) else schema.unique,
+        "index": schema.index,
+    }
+    whole = {key: value for key, value in frame.items() if value is not None and value != []}
+    return FeatureSchema(
+        features,
+        **settings,
+        other_columns="error" if schema.strict is True else "ignore",
+        extras=PanderaExtras(checks, parsers, unique, whole),
+    )
+
+
+def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]:
+    settings: Any = (schema.metadata or {}).get(_METADATA, {})
+    if not isinstance(settings, Mapping):
+        problems.append(f"metadata: {_METADATA!r} of the schema must be a dict, not {settings!r}")
+        return {}
+    for key in settings:
+        if key not in _SCHEMA_KEYS:
+            problems.append(f"metadata: {key}: unknown key.{did_you_mean(str(key), _SCHEMA_KEYS)}")
+    return {"title": schema.title, **{key: settings[key] for key in _SCHEMA_KEYS if key in settings}}
+
+
+def is_own(check: object) -> bool:
+    """Return whether a check or a parser is compiled from a feature, and not a user's own."""
+    return str(getattr(check, "name", None)).startswith(_OWN)
+
+
+def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | None:
+    metadata: Any = (column.metadata or {}).get(_METADATA)
+    metadata = {"role": "ignore"} if metadata is None else metadata
+    if not isinstance(metadata, Mapping):
+        problems.append(f"{name}: metadata {_METADATA!r} must be a dict with the keys of a feature, not {metadata!r}")
+        return None
+    if column.regex:
+        problems.append(f"{name}: a column given by a regular expression has no single name; write the columns out")
+        return None
+    fields = {"name": name, "label": column.title, "description": column.description, **metadata}
+    fields = {key: value for key, value in fields.items() if value is not None}
+    role = str(metadata.get("role", "cluster"))
+    if role in NEEDS_LIKELIHOOD or is_described(role, metadata.get("likelihood")):
+        fields = {**({} if column.nullable else {"complete": True}), **_from_checks(fields, column), **fields}
+    try:
+        return Feature(**fields)
+    except SchemaError as error:
+        problems += error.problems
+        return None
+
+
+def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]:
+    """Return the fields that the checks of the column state exactly, as far as the metadata say what it is."""
+    likelihood = fields.get("likelihood")
+    traits = traits_of(likelihood if likelihood in REGISTRY else None)
+    found: dict[str, Any] = {}
+    for check in column.checks:
+        allowed = _allowed_values(check)
+        if allowed is not None and traits.is_share and "levels" not in fields:
+            texts = [canonical_text(value) for value in allowed]
+            if not traits.is_yes_no or set(texts) != {"0", "1"}:
+                found["levels"] = texts
+    has_scale = bool({"levels", "trials"} & set(fields))
+    if "minimum" in traits.takes and not (traits.is_scale and has_scale):
+        ranges = [bounds for check in column.checks if (bounds := _closed_range(check)) is not None]
+        found["minimum"] = max((low for low, _ in ranges), default=-math.inf)
+        found["maximum"] = min((high for _, high in ranges), default=math.inf)
+    return {key: value for key, value in found.items() if value not in (-math.inf, math.inf)}
+
+
+def _allowed_values(check: pa.Check) -> list[Any] | None:
+    if check.name != "isin":
+        return None
+    allowed = (check.statistics or {})["allowed_values"]
+    # A set has no order, so use the alphabetical one.
+    return sorted(allowed, key=canonical_text) if isinstance(allowed, (set, frozenset)) else list(allowed)
+
+
+def _closed_range(check: pa.Check) -> tuple[float, float] | None:
+    """Return the closed range (for ``isin``: of whole numbers) that a check states exactly; None if it states none."""
+    statistics = check.statistics or {}
+    low, high = statistics.get("min_value", -math.inf), statistics.get("max_value", math.inf)
+    if check.name == "in_range":
+        if not (statistics["include_min"] and statistics["include_max"]):
+            return None
+    elif check.name == "isin":
+        values = [number_of(canonical_text(value)) for value in statistics["allowed_values"]]
+        low, high = min(values, default=math.nan), max(values, default=math.nan)
+        if not high - low < len(values) or sorted(values) != [float(step) for step in range(int(low), int(high) + 1)]:
+            return None
+    elif check.name not in ("greater_than_or_equal_to", "less_than_or_equal_to"):
+        return None
+    numeric = all(isinstance(bound, (int, float)) and not isinstance(bound, bool) for bound in (low, high))
+    return (float(low), float(high)) if numeric else None
+
+
+def _is_implied(feature: Feature, check: pa.Check) -> bool:
+    """Return whether every valid cell of the feature passes a built-in check of pandera."""
+    if feature.is_id or check.raise_warning:
+        return False
+    if feature.levels is not None:
+        allowed = _allowed_values(check)
+        if allowed is not None:
+            return set(feature.levels) <= {canonical_text(value) for value in allowed}
+        numbers = [number_of(level) for level in feature.levels]
+        return check.name in _COMPARISONS and not np.isnan(numbers).any() and check(pd.Series(numbers)).check_passed
+    bounds = _closed_range(check)
+    if bounds is None or (check.name == "isin" and not feature.traits.is_whole):
+        return False
+    low, high = limits(feature)
+    return bounds[0] <= low and high <= bounds[1]

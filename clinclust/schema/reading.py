@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,43 +13,31 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of, without_letters
-from clinclust.schema.as_written import number_meant
+from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.schema.expectations import Kind, largest, limits, transform_limit
 from clinclust.schema.feature import Feature
 
-__all__ = ["ID_DTYPE", "Reading", "TextCells", "dtype_of_numbers", "numbers_in", "read_column", "text_cells"]
+__all__ = ["Reading", "TextCells", "number_meant", "read_column", "text_cells"]
 
-ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
-_WHOLE_DTYPE = pd.Int64Dtype()
+_NUMBER_FIRST = re.compile(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
+_ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The typed values of a column, and its faults.
+    """A column (N,) as it was given, its typed values, missing where a cell is missing or at fault, and its faults.
 
-    Attributes
-    ----------
-    typed : pandas.Series, shape (N,)
-        Typed values. Missing where the cell is missing or at fault.
-    faults : dict of str to bool ndarray, shape (N,)
-        For each kind of expectation that some cell fails, the rows that fail it. A row fails at most one.
+    `faults` has the rows, bool (N,), that fail each kind of expectation that some cell fails; a row fails at most one.
     """
 
+    cells: pd.Series
     typed: pd.Series
     faults: dict[Kind, NDArray[np.bool_]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class TextCells:
-    """A column as text: row i holds ``texts[codes[i]]``.
-
-    Attributes
-    ----------
-    codes : int ndarray, shape (N,)
-        The index of the text of each cell; -1 for a cell without a value (None, NaN).
-    texts : list of str
-        The text of each distinct cell. Texts may repeat.
-    """
+    """A column as text: row i holds ``texts[codes[i]]``; -1 for a cell without a value. Texts may repeat."""
 
     codes: NDArray[np.intp]
     texts: list[str]
@@ -57,17 +48,7 @@ class TextCells:
 
 
 def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
-    """Read one column of a table.
-
-    Parameters
-    ----------
-    feature : Feature
-        The feature of the column. It is not ignored.
-    missing_codes : tuple of str
-        All texts that mean missing: those of the schema and those of the feature.
-    column : pandas.Series, shape (N,)
-        Cells of any type. The column is not modified.
-    """
+    """Read one column of a table under its feature; `missing_codes` are all texts that mean missing."""
     if feature.is_id:
         return _read_id(missing_codes, column)
     if feature.levels is not None:
@@ -76,16 +57,9 @@ def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Ser
 
 
 def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells:
-    """Return a column as canonical text.
+    """Return a column as canonical text; with `truth_as_number`, True and False become ``1`` and ``0``.
 
     Each distinct cell is converted only once, except in object columns that do not hold only text.
-
-    Parameters
-    ----------
-    column : pandas.Series, shape (N,)
-        Cells of any type.
-    truth_as_number : bool
-        Whether True and False become ``1`` and ``0``; otherwise they become ``True`` and ``False``.
     """
 
     def text(value: object) -> str:
@@ -127,8 +101,8 @@ def _read_id(missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
     missing = (cells.codes < 0) | cells.pick(is_code)
     texts = np.array([*cells.texts, None], dtype=object)[cells.codes]
     texts[missing] = None
-    values = pd.Series(texts, index=column.index, name=column.name, dtype=ID_DTYPE)
-    return Reading(values, _only_present({"observed": missing}))
+    values = pd.Series(texts, index=column.index, name=column.name, dtype=_ID_DTYPE)
+    return Reading(column, values, _only_present({"observed": missing}))
 
 
 def _read_levels(
@@ -150,18 +124,10 @@ def _read_levels(
     typed = pd.Categorical.from_codes(codes, dtype=dtype)
     values = pd.Series(typed, index=column.index, name=column.name)
     absent = values.isna().to_numpy() & ~unknown if feature.complete else unknown & False
-    return Reading(values, _only_present({"observed": absent, "level": unknown}))
+    return Reading(column, values, _only_present({"observed": absent, "level": unknown}))
 
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
-    values, faults = numbers_in(feature, missing_codes, column)
-    return Reading(_typed(feature, values, column), faults)
-
-
-def numbers_in(
-    feature: Feature, missing_codes: tuple[str, ...], column: pd.Series
-) -> tuple[NDArray[np.float64], dict[Kind, NDArray[np.bool_]]]:
-    """Return the numbers of a column, float64 (N,), NaN where missing or at fault, and its faults (see `Reading`)."""
     missing_numbers = [number for number in map(number_of, missing_codes) if not np.isnan(number)]
     if _is_numeric(column.dtype):
         numbers = column.to_numpy(dtype=np.float64, na_value=np.nan)
@@ -185,7 +151,7 @@ def numbers_in(
     faults["number"] = unreadable
     at_fault = np.logical_or.reduce(list(faults.values()))
     values = np.where(missing | at_fault, np.nan, numbers)
-    return values, _only_present(faults)
+    return Reading(column, _typed(feature, values, column), _only_present(faults))
 
 
 def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -223,16 +189,9 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
     return faults
 
 
-def dtype_of_numbers(feature: Feature) -> pd.Int64Dtype | np.dtype[np.float64]:
-    """Return the dtype of a validated column of numbers: ``Int64`` for whole numbers, otherwise ``float64``.
-
-    Values beyond a limit are infinite, which no whole number is.
-    """
-    return _WHOLE_DTYPE if feature.traits.is_whole and not feature.limit else np.dtype(np.float64)
-
-
 def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:
-    if dtype_of_numbers(feature) != _WHOLE_DTYPE:
+    """Return numbers as ``Int64`` if they are whole, otherwise as ``float64``; values beyond a limit are infinite."""
+    if not feature.traits.is_whole or feature.limit:
         return pd.Series(values, index=column.index, name=column.name)
     absent = np.isnan(values)
     whole = np.where(absent, 0, values).astype(np.int64)
@@ -241,3 +200,78 @@ def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> 
 
 def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[np.bool_]]:
     return {kind: rows for kind, rows in faults.items() if rows.any()}
+
+
+def number_meant(feature: Feature, text: str) -> float | None:
+    """Return the number that the canonical text of a cell means under the declarations of a feature without levels.
+
+    NaN if it is no number, None if it means a missing value.
+    """
+    meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
+    cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
+    limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None
+    written = limit[2] if limit else cell
+    number = _number(feature, written) if meant is None else number_of(written)
+    if limit is None or math.isnan(number):
+        return number
+    is_upper = "<" in limit[1] or limit[1] == "≤"
+    if feature.limit:
+        beyond = -math.inf if is_upper else math.inf
+        return beyond if beyond in feature.point_masses else math.nan
+    return _censored(number, is_upper=is_upper, feature=feature)
+
+
+def without_marks(cell: str, marks: Sequence[str]) -> str:
+    """Return a cell without the marks before and after its number, and without the white space beside them.
+
+    A mark of letters is taken off whole words only: ``H`` off ``137 H`` and ``137H``, but not off ``137 mmHg H2O``.
+    """
+    left = None
+    while left != cell:
+        left = cell
+        for mark in marks:
+            rest = cell.removeprefix(mark)
+            if rest != cell and not (mark[-1].isalpha() and rest[:1].isalpha()):
+                cell = rest.lstrip()
+            rest = cell.removesuffix(mark)
+            if rest != cell and not (mark[0].isalpha() and rest[-1:].isalpha()):
+                cell = rest.rstrip()
+            cell = _without_mark_before_unit(cell, mark)
+    return cell
+
+
+def _without_mark_before_unit(cell: str, mark: str) -> str:
+    """Return a cell without a mark between its number and the unit: ``6.5* mg/l``, ``6.5 H mg/l``."""
+    found = _NUMBER_FIRST.match(cell)
+    if found is None or not found["rest"].lstrip().startswith(mark):
+        return cell
+    behind = found["rest"].lstrip()[len(mark) :]
+    return found["number"] + behind if behind[:1].isspace() else cell
+
+
+def _number(feature: Feature, text: str) -> float:
+    """Return the number that a text writes, with or without the unit at one end; NaN if it writes none."""
+    number = number_as_written(text, feature.decimal, feature.thousands)
+    if number is None and feature.unit is not None:
+        number = number_as_written(_without_unit(text, feature.unit), feature.decimal, feature.thousands)
+    return math.nan if number is None else number_of(number)
+
+
+def _without_unit(text: str, unit: str) -> str:
+    """Return a text without the unit behind it (``5 mg``) or before it (``€ 5``), with or without a full stop."""
+    unit = unit.rstrip(".") or unit
+    stem = text.rstrip(".")
+    if unit.casefold() == "°c" and stem.endswith("°"):  # people leave the letter out
+        return stem.removesuffix("°").rstrip()
+    if stem.casefold().endswith(unit.casefold()):
+        return stem[: len(stem) - len(unit)].rstrip()
+    return text[len(unit) :].lstrip() if text.casefold().startswith(unit.casefold()) else text
+
+
+def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | None:
+    """Return the number that stands for a value below (`is_upper`) or above a limit; None for a missing value."""
+    if feature.censored == "missing":
+        return None
+    if feature.censored == "limit" or not is_upper:
+        return number
+    return math.floor(number / 2.0) if feature.traits.is_whole else number / 2.0

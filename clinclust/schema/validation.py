@@ -1,13 +1,17 @@
-"""Validate a cohort table in one pass, and report all failures together."""
+"""Validate a cohort table in one pass, report all failures together, and find columns that inform no clustering."""
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from clinclust.errors import CohortError
+from clinclust.errors import CohortError, CohortWarning
 from clinclust.files.selection.row_choice import carry_rows_taken
 from clinclust.nearest import did_you_mean
 from clinclust.schema.failures import (
@@ -17,46 +21,101 @@ from clinclust.schema.failures import (
     failures_frame,
     user_check_failure,
 )
-from clinclust.schema.informative import kept_out, warn_of_uninformative
-from clinclust.schema.typed import is_validated
+from clinclust.schema.pandera_schema import is_own, to_pandera
 
 if TYPE_CHECKING:
+    from pandera.errors import SchemaError
+
+    from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
+    from clinclust.schema.reading import Reading
 
-__all__ = ["refuse_unusable", "validate"]
+__all__ = [
+    "informative_parts",
+    "kept_out",
+    "read_columns",
+    "refuse_unusable",
+    "uninformative",
+    "validate",
+    "warn_of_uninformative",
+]
 
+_NO_VALUE = "no observed value"
+_NAMES_WARNED_OF = 20
 _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 20 failures
 
 
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
-    """Implement `FeatureSchema.validate`; see there."""
+    """Implement `FeatureSchema.validate`; see there. Each column is read once."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame: validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
-    typed = frame.copy(deep=False) if is_validated(schema, frame) else _validated(schema, frame)
+    typed, readings, errors = read_columns(schema, frame)
+    failures = _failures_of_columns(schema, frame) + _failures_of_cells(schema, typed, readings, errors)
+    if failures:
+        order = {name: position for position, name in enumerate(schema.names)}
+        failures.sort(key=lambda failure: order.get(failure.column, len(order)))
+        raise CohortError(failures_frame(failures))
     carry_rows_taken(frame, typed)
     if warn:
         warn_of_uninformative(kept_out(typed, schema), len(typed), stacklevel=3)
     return typed
 
 
-def _validated(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the typed table, or raise CohortError."""
-    about_columns = _failures_of_columns(schema, frame)
-    repeated = set(frame.columns[frame.columns.duplicated()])
-    present = [
-        feature.name
-        for feature in schema
-        if not feature.is_ignored and feature.name in frame.columns and feature.name not in repeated
-    ]
-    table = frame[present]
-    typed, about_cells = _run_pandera(schema, table)
-    failures = about_columns + about_cells
-    if failures:
-        order = {name: position for position, name in enumerate(schema.names)}
-        failures.sort(key=lambda failure: order.get(failure.column, len(order)))
-        raise CohortError(failures_frame(failures))
-    return typed
+def read_columns(
+    schema: FeatureSchema, frame: pd.DataFrame
+) -> tuple[pd.DataFrame, dict[str, Reading], list[SchemaError]]:
+    """Run the compiled schema on those of its columns that a table has once, each of which is read once.
+
+    Returns
+    -------
+    typed : DataFrame
+        The typed columns, with missing values where a cell is at fault.
+    readings : dict of str to Reading
+        What was read in each column, after the parsers of a user's own pandera schema.
+    errors : list of SchemaError
+        What pandera found to be wrong.
+    """
+    from pandera.config import ValidationDepth, config_context
+    from pandera.errors import SchemaErrors
+
+    times = Counter(frame.columns)
+    names = [feature.name for feature in schema if not feature.is_ignored and times[feature.name] == 1]
+    bare = frame.copy(deep=False)
+    bare.attrs = {}  # pandas copies them whenever a column is taken
+    table = bare[names]
+    readings: dict[str, Reading] = {}
+    compiled = to_pandera(schema, readings)
+    compiled.strict = False
+    for name in set(compiled.columns) - set(names):
+        compiled.columns[name].required = False
+    if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
+        table = table.set_axis(pd.RangeIndex(len(table)), axis="index")
+    errors: list[SchemaError] = []
+    with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
+        try:
+            typed = compiled.validate(table, lazy=True, inplace=True)[names]
+        except SchemaErrors as found:
+            errors = list(found.schema_errors)
+            typed = pd.DataFrame({name: readings[name].typed for name in names}, index=table.index)
+    return typed.set_axis(frame.index, axis="index"), readings, errors
+
+
+def _failures_of_cells(
+    schema: FeatureSchema, typed: pd.DataFrame, readings: Mapping[str, Reading], errors: Sequence[SchemaError]
+) -> list[Failure]:
+    if not errors:
+        return []
+    read = readings.items()
+    failures = [found for name, reading in read for found in column_failures(schema[name], reading, typed.index)]
+    # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
+    unsound = {failure.column for failure in failures}
+    failures += duplicate_identifiers(schema, typed)
+    for error in errors:
+        name = getattr(error, "column_name", None)
+        if not (is_own(error.check) or name in unsound or (name is None and unsound)):
+            failures.append(user_check_failure(error, typed))
+    return failures or [user_check_failure(error, typed) for error in errors]
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:
@@ -95,44 +154,44 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
     return failures
 
 
-def _run_pandera(schema: FeatureSchema, table: pd.DataFrame) -> tuple[pd.DataFrame, list[Failure]]:
-    """Validate the columns of `table`; return them, typed if all are sound, and the failures that pandera found."""
-    from pandera.config import ValidationDepth, config_context
-    from pandera.errors import SchemaErrors
-
-    compiled = schema.to_pandera()
-    absent = [name for name in compiled.columns if name not in table.columns]
-    if absent:
-        compiled = compiled.remove_columns(absent)
-    compiled.strict = False
-    numbered = table
-    if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
-        numbered = table.set_axis(pd.RangeIndex(len(table)), axis="index")
-    failures = []
-    with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
-        try:
-            typed = compiled.validate(numbered.copy(deep=False), lazy=True, inplace=True)
-        except SchemaErrors as errors:
-            typed, failures = table, _failures_of_cells(schema, table, errors.schema_errors)
-    return typed[list(table.columns)].set_axis(table.index, axis="index"), failures
+def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
+    """Return the cluster features of a validated table that cannot inform a clustering, each with the reason."""
+    return uninformative({feature.name: feature.scores(frame[feature.name]) for feature in schema.clustered})
 
 
-def _failures_of_cells(schema: FeatureSchema, table: pd.DataFrame, errors: list[Any]) -> list[Failure]:
-    from clinclust.schema.pandera_schema import kind_of
+def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
+    """Return the columns of scores without two different observed values, each with the reason."""
+    reasons = {}
+    for name, column in columns.items():
+        lowest, highest = np.fmin.reduce(column), np.fmax.reduce(column)  # fmin and fmax ignore NaN
+        if np.isnan(lowest):
+            reasons[name] = _NO_VALUE
+        elif lowest == highest:
+            reasons[name] = "the same value in every subject observed"
+    return reasons
 
-    found = [(getattr(error, "column_name", None), kind_of(error.check), error) for error in errors]
-    failures: list[Failure] = []
-    unsound: set[str] = set()
-    for name, kind, _ in found:
-        if name is not None and kind is not None and name not in unsound:
-            unsound.add(name)
-            column = table[name]
-            for parser in schema.extras.parsers.get(name, []):
-                column = parser(column).parser_output
-            failures += column_failures(schema[name], schema.missing_codes_of(schema[name]), column)
-    failures += duplicate_identifiers(schema, table)
-    for name, kind, error in found:
-        # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
-        if kind is None and name not in unsound and not (name is None and unsound):
-            failures.append(user_check_failure(name, error, table))
-    return failures or [user_check_failure(name, error, table) for name, _, error in found]
+
+def informative_parts(frame: pd.DataFrame, features: Iterable[Feature]) -> tuple[Feature, ...]:
+    """Return the parts of features (`Feature.parts`), without parts that have no two different observed values."""
+    return tuple(
+        part
+        for feature in features
+        for part in feature.parts
+        if not part.is_part or not uninformative({part.name: part.scores(frame[part.column])})
+    )
+
+
+def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stacklevel: int) -> None:
+    """Issue one CohortWarning that names the columns with their reasons; no warning if there are none."""
+    if n_subjects == 1:  # with one subject every column is constant, so a warning would be of no use
+        reasons = {name: reason for name, reason in reasons.items() if reason == _NO_VALUE}
+    if not reasons:
+        return
+    listed = [f"{name} ({reason})" for name, reason in reasons.items()]
+    more = f" and {len(listed) - _NAMES_WARNED_OF} more" if len(listed) > _NAMES_WARNED_OF else ""
+    warnings.warn(
+        f"{len(listed)} column{'' if len(listed) == 1 else 's'} cannot inform a clustering: "
+        f"{', '.join(listed[:_NAMES_WARNED_OF])}{more}",
+        CohortWarning,
+        stacklevel=stacklevel + 1,
+    )

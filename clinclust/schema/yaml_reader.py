@@ -5,27 +5,154 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import yaml
 
 from clinclust.errors import SchemaError
-from clinclust.files.cell_text import shortened
-from clinclust.files.opening import shown_name
+from clinclust.files.cell_text import NUMBER, shortened
+from clinclust.files.opening import check_readable, shown_name
+from clinclust.nearest import did_you_mean
 from clinclust.schema.feature import Feature, FeatureError
-from clinclust.schema.schema_rules import (
-    TWICE,
-    blocks_alike,
-    clashes,
-    mixed_blocks,
-    names_of_parts,
-    problems_of_settings,
-)
-from clinclust.schema.yaml_document import NO_VALUE, Entries, Problems, compose, mapping, plain, text_of
-from clinclust.schema.yaml_writer import FORMAT_VERSION
+from clinclust.schema.rules import TWICE, problems_among, problems_of_settings
+from clinclust.schema.yaml_repairs import repair_of, said_of_lone_key, typographic_quotes, with_odd_spaces
+from clinclust.schema.yaml_writer import FORMAT_VERSION, misread_as
 
 if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
+
+__all__ = ["NO_VALUE", "Entries", "Problems", "compose", "mapping", "plain", "text_of"]
+
+_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+_DEEPEST = 8  # levels of nested collections; a valid schema has at most five
+_LARGEST = 10 * 2**20  # bytes of a file: a hundred thousand features
+_FREE_OF_QUOTES = (
+    *("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "spike", "limit", "complete"),
+    "prior",
+)
+NO_VALUE = "there is no value"
+"""What begins the sentence on a key without a value."""
+
+Entries = dict[str, tuple[yaml.Node, yaml.Node]]
+"""The key and the value nodes of a mapping, by key."""
+
+
+class Problems(list[tuple[int, str]]):
+    """The problems found so far, each as (line number, sentence)."""
+
+    def add(self, node: yaml.Node, sentence: str) -> None:
+        """Add a problem at the line of a node."""
+        self.append((node.start_mark.line + 1, sentence))
+
+    def error(self) -> SchemaError:
+        """Return the error that lists all problems by line."""
+        return SchemaError([f"line {line}: {sentence}" for line, sentence in sorted(self, key=lambda found: found[0])])
+
+
+def text_of(path: str | os.PathLike[str]) -> str:
+    """Return the text of a schema file; SchemaError if it is not UTF-8, or larger than any schema."""
+    path = Path(path)
+    if check_readable(path, may_be_empty=True) > _LARGEST:
+        raise SchemaError("line 1: the file is larger than 10 MB, which no schema is; is it the table?")
+    content = path.read_bytes()
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise SchemaError(f"line {line}: the file is not UTF-8 text; save it as UTF-8") from None
+
+
+def compose(text: str) -> yaml.Node | None:
+    """Parse the text into nodes. Anchors, aliases, tags and deep nesting raise SchemaError: no schema needs them."""
+    odd = with_odd_spaces(text)
+    if odd is not None:
+        raise SchemaError(
+            f"line {odd}: the line begins with spaces from a web page or word processor, which are none in YAML: type "
+            "plain spaces"
+        )
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            line = event.start_mark.line + 1 if event.start_mark else 1
+            if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
+                raise SchemaError(
+                    f"line {line}: anchors and aliases (& and *) are not allowed; write it out, or in quotes"
+                )
+            if getattr(event, "tag", None):
+                raise SchemaError(f"line {line}: tags (!) are not allowed; put text that begins with ! in quotes")
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > _DEEPEST:
+                raise SchemaError(f"line {line}: lists and mappings are nested too deeply")
+        root: yaml.Node | None = yaml.compose(text, Loader=_Loader)
+    except yaml.MarkedYAMLError as error:
+        line, said = repair_of(error, text)
+        raise SchemaError(f"line {line}: {said}") from None
+    except (yaml.YAMLError, UnicodeEncodeError) as error:
+        line = text[: getattr(error, "position", 0)].count("\n") + 1
+        raise SchemaError(f"line {line}: the text holds a character that YAML does not allow") from None
+    return root
+
+
+def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: Problems) -> Entries:
+    """Return the entries of a mapping by key; record repeated keys and, unless `known` is empty, keys not in it."""
+    entries: Entries = {}
+    for key_node, value_node in node.value:
+        key = key_node.value
+        if not isinstance(key_node, yaml.ScalarNode):
+            problems.add(key_node, f"{context}a key must be a single word")
+        elif _is_lone(key_node, value_node):
+            problems.add(key_node, f"{context}{said_of_lone_key(key)}")
+        elif key in entries:
+            problems.add(key_node, f"{context}{shortened(key)}: the key is given twice")
+        elif known and key not in known:
+            problems.add(key_node, f"{context}{shortened(key)}: unknown key.{did_you_mean(key, known)}")
+        else:
+            entries[key] = (key_node, value_node)
+    return entries
+
+
+def _is_lone(key: yaml.Node, value: yaml.Node) -> bool:
+    """Return whether a key has no colon after it, as what follows a comma within a text."""
+    is_empty = isinstance(value, yaml.ScalarNode) and value.value == "" and value.style not in ("'", '"')
+    return is_empty and key.end_mark.index == value.start_mark.index
+
+
+def plain(node: yaml.Node, context: str, problems: Problems) -> object:
+    """Return a node as text, lists and dicts; record unquoted text that YAML would not read as text."""
+    key = context.rpartition(": ")[2]
+    if isinstance(node, yaml.SequenceNode):
+        return [plain(item, context, problems) for item in node.value]
+    if isinstance(node, yaml.MappingNode):
+        entries = mapping(node, (), f"{context}: ", problems)
+        return {name: plain(value, context, problems) for name, (_, value) in entries.items()}
+    node = cast("yaml.ScalarNode", node)
+    text: str = node.value
+    is_plain = node.style not in ("'", '"', "|", ">")
+    if is_plain and key not in _FREE_OF_QUOTES:
+        misread, shown = misread_as(text), shortened(text)
+        straight = typographic_quotes(text)
+        if text == "":
+            problems.add(node, f"{context}: {_no_value(key)}")
+        elif straight is not None:
+            problems.add(
+                node, f'{context}: {shown} stands in the quotes of a word processor; write straight ones: "{straight}"'
+            )
+        elif misread and not (key == "missing_codes" and _is_ordinary_number(text)):
+            problems.add(node, f'{context}: YAML reads {shown} as {misread}; write it in quotes: "{shown}"')
+    return text
+
+
+def _no_value(key: str) -> str:
+    if key in ("decimal", "thousands"):
+        return f'{NO_VALUE}; write the comma in quotes: {key}: ","'
+    return f'{NO_VALUE}; leave the key out, or write "" for an empty text'
+
+
+def _is_ordinary_number(text: str) -> bool:
+    """Return whether YAML and a person read the same number: not for 012 (octal), 1_000 or 12:30 (base 60)."""
+    digits = text.lstrip("+-")
+    return bool(NUMBER.fullmatch(text)) and not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit())
+
 
 __all__ = ["read_schema"]
 
@@ -54,13 +181,8 @@ def _schema_of(text: str) -> FeatureSchema:
     top = _top(text, problems)
     settings = _settings(top, problems)
     features = _features(top, problems)
-    missing_codes = settings.get("missing_codes", [""])
-    for feature, node in features:
-        for _, sentence in clashes([feature], tuple(missing_codes) if isinstance(missing_codes, list) else ()):
-            problems.add(node, f"{shortened(feature.name)}: {sentence}")
     nodes = {feature.name: node for feature, node in features}
-    known = [feature for feature, _ in features]
-    for name, sentence in (*names_of_parts(known), *blocks_alike(known), *mixed_blocks(known)):
+    for name, sentence in problems_among([feature for feature, _ in features], settings.get("missing_codes", [""])):
         problems.add(nodes[name], f"{shortened(name)}: {sentence}")
     if problems:
         raise problems.error()

@@ -72,15 +72,7 @@ def said_of_lone_key(key: str) -> str:
 
 
 def repair_of(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
-    """Return the line at fault, from 1, and a sentence on what stands there and how to write it.
-
-    Parameters
-    ----------
-    error : yaml.MarkedYAMLError
-        What the parser could not read.
-    text : str
-        The whole document.
-    """
+    """Return the line at fault in a document, from 1, and a sentence on what stands there and how to write it."""
     lines = text.split("\n")
     marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
     at = min(marks[0], len(lines) - 1)

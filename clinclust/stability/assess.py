@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING, Any, cast
@@ -62,7 +61,7 @@ def assess_stability(
     """Refit a model on half-samples and bootstrap samples of its cohort, and say which subtypes come out again.
 
     Each refit is a search from scratch, with the parameters of the model, and with the concentration, coarsening and
-    powers of blocks that the fit found. Where the subtypes are unions of clusters (`MAPDP.cut`, or
+    block weights that the fit found. Where the subtypes are unions of clusters (`MAPDP.cut`, or
     ``n_clusters="distinct"``), the clusters of a refit are merged along their own tree to as many. What the fit chose
     from the data is then not in doubt, and subtypes look more stable than they are: two overlapping groups had a
     Jaccard of .98 so, and of .80 to .87 with `whole_procedure`.
@@ -70,7 +69,7 @@ def assess_stability(
     A subtype is compared with the nearest subtype of the refit: Jaccard is the number of drawn subjects in both divided
     by that in either. Its mean over the refits falls into a band of Hennig (2007, Computational Statistics and Data
     Analysis 52, 258-271): from .85 on highly stable, from .75 stable, from .6 a pattern, below that unstable. Stable
-    does not mean real: slices of one continuum can be stable, so that `distinct_subtypes` is asked as well.
+    does not mean real: slices of one continuum can be stable, so ask `distinct_subtypes` as well.
 
     Half-samples (half of the subjects, none twice) decide. Bootstrap samples hold about 63% of the subjects. Each
     counts once, because copies would make clusters of their own.
@@ -86,14 +85,12 @@ def assess_stability(
     n_restarts : int
         Starts of each search.
     whole_procedure : bool
-        Choose coarsening, powers of blocks, concentration and hyperparameters anew in every resample, and test its tree
+        Choose coarsening, block weights, concentration and hyperparameters anew in every resample, and test its tree
         again, as the fit did; ten to thirty times as long for ``n_clusters="distinct"``. Permuted cohorts and the fits
         with other settings keep what the fit chose.
     random_state : int, optional
         Seed; by default that of the fit.
-    n_jobs : int, optional
-        Number of threads, as in `MAPDP`; it does not change the result.
-    progress : bool
+    n_jobs, progress
         As in `MAPDP`.
 
     Returns
@@ -166,25 +163,29 @@ def assess_stability(
 def _assessed(
     refitter: Refitter, n_bootstraps: int, seed: int, n_jobs: int | None, progress: Progress, index: pd.Index
 ) -> Stability:
+    from clinclust.engine.search.plan import n_threads
+    from clinclust.engine.search.threads import Threads
+
     kinds = dict(zip(SAMPLES, (n_bootstraps, n_bootstraps, _N_PERMUTED), strict=True))
     seeds = dict(zip(SAMPLES, np.random.SeedSequence([seed, 2007]).spawn(3), strict=True))
     tasks: list[Callable[[], Any]] = []
     for kind, number in kinds.items():
         tasks += [partial(drawn, refitter, kind, each) for each in seeds[kind].spawn(number)]
     settings = changed_settings(refitter.problem, seed)
-    tasks_of_settings = [partial(refitter.whole, problem, its_seed) for _, problem, its_seed in settings]
+    whole_tasks: list[Callable[[], Any]] = [
+        partial(refitter.whole, problem, its_seed) for _, problem, its_seed in settings
+    ]
     of_model = Settings.of(refitter.model.get_params())
     seconds = seconds_of_stability(refitter.problem, of_model, n_bootstraps)
     if refitter.procedure is not None:
         of_fit = estimated_seconds(refitter.problem, of_model, with_report=False)
         seconds = max(seconds, _OF_A_FIT * of_fit * 2 * n_bootstraps)
-    about = rounded_duration(seconds)
-    found = _side_by_side(
-        [*tasks, *tasks_of_settings],
-        refitter.cancelled,
-        n_jobs,
-        progress.stage(f"stability, in about {about}", len(tasks) + len(tasks_of_settings)),
-    )
+    found: list[Any] = []
+    stage = progress.stage(f"stability, in about {rounded_duration(seconds)}", len(tasks) + len(whole_tasks))
+    with Threads(n_threads(n_jobs), refitter.cancelled) as pool, stage as advance:
+        for future in [pool.submit(task) for task in tasks + whole_tasks]:
+            found.append(future.result())
+            advance()
     draws: list[Draw] = found[: len(tasks)]
     halves, bootstraps = draws[:n_bootstraps], draws[n_bootstraps : 2 * n_bootstraps]
     permuted = draws[2 * n_bootstraps :]
@@ -201,21 +202,3 @@ def _assessed(
         is_of_whole_procedure=refitter.procedure is not None,
         seed=seed,
     )
-
-
-def _side_by_side(
-    tasks: list[Callable[[], Any]],
-    cancelled: Event,
-    n_jobs: int | None,
-    stage: AbstractContextManager[Callable[[], object]],
-) -> list[Any]:
-    """Return the results of the tasks, in order; they run in parallel on threads."""
-    from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import Threads
-
-    found = []
-    with Threads(n_threads(n_jobs), cancelled) as pool, stage as advance:
-        for future in [pool.submit(task) for task in tasks]:
-            found.append(future.result())
-            advance()
-    return found

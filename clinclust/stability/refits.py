@@ -25,7 +25,7 @@ from clinclust.estimators.search import search
 from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_tree import FEWEST_DRAWS
 from clinclust.progress import SILENT
-from clinclust.schema.informative import kept_out
+from clinclust.schema.validation import kept_out
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,21 +39,10 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Procedure:
-    """How the subtypes of a model were found, to be done again.
+    """How the subtypes of a model were found, to be done again in a part of its cohort.
 
-    All parameters of the model hold: what it chose from the data is chosen anew. Only the search is shorter. It ends
-    with its restarts, and partitions are neither recombined nor perturbed; a join of a tree is tested with the fewest
-    draws; no time limit applies. A search that was told where to begin begins anywhere: from the labels of the model it
-    would find them again.
-
-    Attributes
-    ----------
-    model : MAPDP
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
-    n_restarts : int
-    cancelled : threading.Event
-        Ends every search when it is set.
+    All parameters of the model hold: what it chose from the data is chosen anew. Only the search is shorter: without
+    refinement, time limits or a given start, and with the fewest draws for each join of a tree.
     """
 
     model: MAPDP
@@ -62,19 +51,7 @@ class Procedure:
     cancelled: Event
 
     def labels(self, rows: Labels, seed: int) -> Labels:
-        """Return the subtype of some subjects of the cohort, int64 (n,), 0, 1, ... by decreasing size.
-
-        Parameters
-        ----------
-        rows : int64 (n,)
-            Their rows in the cohort, none twice.
-        seed : int
-
-        Raises
-        ------
-        SearchCancelled
-            If `cancelled` is set before the search has ended.
-        """
+        """Return the subtype of the subjects in some rows of the cohort, int64 (n,), 0, 1, ... by decreasing size."""
         settings, schema, frame = self._with(seed), self.model.schema_, self.cohort.iloc[rows]
         try:
             problem = settings.problem_of(frame, schema)
@@ -117,26 +94,16 @@ class Refitted(NamedTuple):
     labels: Labels
     """(n,) the subtype of each subject, 0 to K - 1 by decreasing size."""
     n_found: int
-    """The number of clusters that the search found, before they were merged; of the whole procedure, of subtypes."""
+    """The number of clusters that the search found, before mergers; of the whole procedure, of subtypes."""
 
 
 @dataclass(frozen=True, eq=False)
 class Refitter:
-    """Searches as the fit of a model did, from scratch, with the resolution that it chose.
+    """Searches as the fit of a model did, from scratch, with its concentration, coarsening and block weights.
 
-    Concentration, coarsening and powers of blocks are those of the fit. Where the subtypes of the model are unions of
-    clusters, the clusters of a refit are merged along their own tree to as many; to more, where the tree would keep a
-    few odd subjects apart and join large subtypes.
-
-    Attributes
-    ----------
-    problem : Problem
-        That of the whole cohort.
-    model : MAPDP
-    n_restarts : int
-    cancelled : threading.Event
-    procedure : Procedure, optional
-        Resamples are refitted by the whole procedure instead, with all that it chooses.
+    Where the subtypes of the model are unions of clusters, the clusters of a refit are merged along their own tree to
+    as many; to more, where the tree would join large subtypes before a few odd subjects. With a `procedure`, resamples
+    are refitted by it instead, with all that it chooses.
     """
 
     problem: Problem
@@ -149,7 +116,7 @@ class Refitter:
     def of(
         cls, model: MAPDP, cohort: pd.DataFrame, n_restarts: int, cancelled: Event, *, whole_procedure: bool
     ) -> Refitter:
-        """Pose the problem of a cohort, which `cohort_of` has checked."""
+        """Encode a cohort, which `cohort_of` has checked."""
         problem = posed_as_fitted(model, cohort)
         procedure = Procedure(model, cohort, n_restarts, cancelled) if whole_procedure else None
         return cls(problem, model, n_restarts, cancelled, procedure)

@@ -111,8 +111,8 @@ class Stability:
 
 
 DISSOLVED, RECOVERED = 0.5, 0.75
-"""A subtype is dissolved in a refit whose nearest subtype has at most the first Jaccard, and found again from the
-second on (Hennig 2007, 2008)."""
+"""A subtype is dissolved in a refit with at most the first Jaccard, and found again from the second on (Hennig 2007).
+"""
 
 
 class Band(NamedTuple):
@@ -174,7 +174,7 @@ def subtypes_table(refitter: Refitter, halves: list[Draw], bootstraps: list[Draw
 def weighted_jaccard(draws: list[Draw]) -> float:
     """Return the mean Jaccard of the clusters of enough subjects, weighed by their sizes; NaN if there are no two.
 
-    One cluster of nearly all subjects, beside a few who are odd, comes out again in any half: it divides nothing.
+    One cluster of nearly all subjects comes out again in any half: it divides nothing.
     """
     found = []
     for draw in draws:

@@ -13,7 +13,7 @@ import pandas as pd
 import clinclust as cc
 from attack.attempts import Attack
 from clinclust.errors import InputError
-from clinclust.files.manifest import write_manifest
+from clinclust.files.writing import write_manifest
 
 LONGEST = 4_000
 """Characters of a message that a reader can be expected to read."""

@@ -15,7 +15,7 @@ from attack.attempts import Attack
 from attack.written import WRITERS, write_earlier
 from clinclust import MAPDP
 from clinclust.errors import InputError
-from clinclust.files.manifest import MANIFEST, changed_files, read_manifest
+from clinclust.files.writing import MANIFEST, changed_files, read_manifest
 
 _STEPS = ("replace", "rename", "fsync", "unlink", "mkdir", "rmdir", "open", "remove", "chmod")
 _FILES_OF_A_MODEL = ("model.json", "model.npz", MANIFEST)
@@ -202,10 +202,17 @@ def _fault_of_a_mixture(target, expected):
     listed = read_manifest(target)
     if not changed_files(target, listed) and not any(listed.items() <= _sha256s(run).items() for run in expected):
         return "the manifest holds for files of two runs"
-    model = {file: (target / file).read_bytes() for file in _FILES_OF_A_MODEL if (target / file).is_file()}
-    is_of_one_run = any(model.items() <= run.items() for run in expected) and len(model) == len(_FILES_OF_A_MODEL)
-    if _loads(target) != is_of_one_run:
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        is_loaded = _loads(target)
+    present = _content(target)
+    model = {file: present[file] for file in _FILES_OF_A_MODEL if file in present}
+    runs = [run for run in expected if model.items() <= run.items() and len(model) == len(_FILES_OF_A_MODEL)]
+    if is_loaded != bool(runs):
         return "a model is loaded that is of two runs, or one is refused that is of one"
+    name = "assignments.csv"
+    if is_loaded and name in present and bool(told) != (present[name] != runs[0][name]):
+        return "nothing is said of assignments of another run, or something of those of this one"
     return None
 
 

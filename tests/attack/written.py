@@ -8,8 +8,7 @@ import pandas as pd
 
 import clinclust as cc
 from clinclust.cli.outputs import FILES_OF_A_FIT
-from clinclust.files.manifest import MANIFEST, write_manifest
-from clinclust.files.writing import write_together
+from clinclust.files.writing import MANIFEST, write_manifest, write_together
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.writing import gathered_findings, write_findings

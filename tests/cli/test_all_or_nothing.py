@@ -12,8 +12,7 @@ from command_line import FILES, FIT, SCHEMA_OPTION, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.files.manifest import changed_files, read_manifest
-from clinclust.files.system_errors import PRIVATE_FOLDER
+from clinclust.files.writing import PRIVATE_FOLDER, changed_files, read_manifest
 
 FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz"]
 

@@ -121,7 +121,7 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
     frame.to_csv("noise.csv", index=False)
     features = "\n".join(f"  - {{name: {name}, likelihood: gaussian}}" for name in frame)
     Path("noise.yaml").write_text(f"clinclust: 1\nfeatures:\n{features}\n", encoding="utf-8")
-    command = [sys.executable, "-m", "clinclust.cli", "fit", "noise.csv", "--schema", "noise.yaml", "--out", "out"]
+    command = [sys.executable, "-m", "clinclust", "fit", "noise.csv", "--schema", "noise.yaml", "--out", "out"]
     process = subprocess.Popen([*command, "--restarts", "100000"], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
     while not list(Path().glob("out/.clinclust-*")):
         assert process.poll() is None

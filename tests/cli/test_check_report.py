@@ -4,6 +4,7 @@ import argparse
 import csv
 import re
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +17,8 @@ from hypothesis import strategies as st
 from clinclust import MAPDP, Feature, FeatureSchema, draft_schema
 from clinclust.cli import main
 from clinclust.cli.check_report import check_lines, looks_at_draft, unused_lines
-from clinclust.cli.next_command import next_command
-from clinclust.cli.options import add_table, path_given
+from clinclust.cli.inputs import TableOptions
+from clinclust.cli.options import Options, add_options, next_command, option, options_of, path_given
 from clinclust.drafting.proposal import Look
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
@@ -167,11 +168,11 @@ def test_the_next_command_can_be_run_as_it_is_shown(here, capsys):
 def test_the_options_of_the_table_are_repeated_exactly(table, sheet):
     def parsed(words):
         parser = argparse.ArgumentParser()
-        add_table(parser)
-        return parser.parse_args(words)
+        add_options(parser, TableOptions)
+        return options_of(TableOptions, parser.parse_args(words))
 
-    options = argparse.Namespace(table=path_given(table), sheet=sheet, encoding=None)
-    again = parsed(shlex.split(next_command("fit", options))[2:])
+    options = TableOptions(table=path_given(table), sheet=sheet)
+    again = parsed(shlex.split(next_command("fit", options, repeated=(TableOptions,)))[2:])
     assert (again.table.absolute(), again.sheet) == (options.table.absolute(), options.sheet)
 
 
@@ -187,18 +188,25 @@ def test_the_check_is_not_quieter_than_its_table(here, capsys, monkeypatch):
     assert all(f"{name}," in f"{' '.join(listing)}," for name in frame)
 
 
+@dataclass(kw_only=True)
+class EveryKind(Options):
+    """One option of each kind."""
+
+    only: tuple[str, ...] = option("names", (), action="extend", type=lambda text: next(csv.reader([text])))
+    word: tuple[str, ...] = option("words", (), action="append")
+    flag: bool = option("a flag", False)
+    number: int = option("a number", 3, type=int)
+
+
 @given(
-    names=st.lists(st.lists(st.text('ab,"-', min_size=1).filter("--".__ne__), min_size=1, max_size=3), max_size=3),
+    names=st.lists(st.text('ab,"-', min_size=1).filter("--".__ne__), max_size=3),
+    words=st.lists(st.text("ab=-", min_size=1).filter("--".__ne__), max_size=3),
     is_given=st.booleans(),
     number=st.integers(-9, 9),
 )
-def test_options_of_every_kind_are_repeated(names, is_given, number):
-    def add(parser):
-        parser.add_argument("--only", action="append", type=lambda text: next(csv.reader([text])))
-        parser.add_argument("--flag", action="store_true")
-        parser.add_argument("--number", type=int, default=3)
-
+def test_options_of_every_kind_are_repeated(names, words, is_given, number):
     parser = argparse.ArgumentParser()
-    add(parser)
-    options = argparse.Namespace(only=names or None, flag=is_given, number=number)
-    assert parser.parse_args(shlex.split(next_command("fit", options, adders=[add]))[2:]) == options
+    add_options(parser, EveryKind)
+    options = EveryKind(only=tuple(names), word=tuple(words), flag=is_given, number=number)
+    again = parser.parse_args(shlex.split(next_command("fit", options, repeated=(EveryKind,)))[2:])
+    assert options_of(EveryKind, again) == options

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from clinclust import MAPDP, Feature, FeatureSchema, read_cohort
 from clinclust.cli import main
-from clinclust.cli.options import number_or_share
-from clinclust.cli.search_options import add_search, search_problems
+from clinclust.cli.options import add_options, number_or_share, options_of
+from clinclust.cli.search_options import SearchOptions, search_problems
 
 OPTIONS = ["--restarts", "4", "--associations", "none"]
 WILD = ["fit", "wild.csv", "--schema", "wild.yaml", "--out", "out", *OPTIONS, "--as-published"]
@@ -34,8 +34,8 @@ def wild(here):
 
 def problems_of(*words):
     parser = argparse.ArgumentParser()
-    add_search(parser)
-    return search_problems(argparse.Namespace(quiet=True, **vars(parser.parse_args(words))))
+    add_options(parser, SearchOptions)
+    return search_problems(options_of(SearchOptions, parser.parse_args([*words, "--quiet"])))
 
 
 # --- the option -------------------------------------------------------------------------------------------------------

@@ -9,8 +9,7 @@ from command_line import FILES, FIT, SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.files.manifest import changed_files, read_manifest
-from clinclust.files.writing import write_together
+from clinclust.files.writing import changed_files, read_manifest, write_together
 
 
 @pytest.mark.parametrize(

@@ -217,3 +217,9 @@ def test_arguments_that_are_missing_or_unknown(arguments, capsys):
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("clinclust: ")
     assert second == f"  `clinclust {arguments[0]} --help` shows how the command is used"
+
+
+@scored([["--stability", "5"], ["--posterior"], ["--other-methods"]])
+def test_what_a_shared_report_has_nothing_of(asked, here, capsys):
+    message = refused(capsys, "fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--suppress", *asked)
+    assert f"{asked[0]} cannot be used with --suppress: a shared report has nothing of it" in message

@@ -9,7 +9,7 @@ from command_line import FILES, cohort, contents, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.files.manifest import changed_files, read_manifest
+from clinclust.files.writing import changed_files, read_manifest
 
 OPTIONS = {
     "defaults": [],

@@ -1,5 +1,6 @@
 """`--cluster`, `--describe` and `--ignore`: what columns are for, on every command that drafts or takes a schema."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -8,9 +9,9 @@ from command_line import SCHEMA, cohort, refused
 
 from clinclust import MAPDP, FeatureSchema
 from clinclust.cli import main
-from clinclust.cli.next_command import next_command
-from clinclust.cli.options import add_table
-from clinclust.cli.role_options import add_roles
+from clinclust.cli.inputs import TableOptions
+from clinclust.cli.options import add_options, next_command, options_of
+from clinclust.cli.roles import RoleOptions
 
 REASONED = SCHEMA.replace("features:", "features:\n  - {name: trt, role: arm}\n  - {name: seen, role: time}")
 UNUSED = "Not used to form subtypes: trt (arm), seen (time), age (describe). Use one with --cluster NAME."
@@ -51,7 +52,7 @@ def test_fit_uses_what_is_asked_for_and_says_what_forms_no_subtypes(capsys):
     assert fitted["trt"].levels == ("drug", "placebo")
     assert [one for one in fitted if one.name != "trt"] == [one for one in used if one.name != "trt"]
     page = Path("found/subtypes.html").read_text("utf-8")
-    assert "Not used to form subtypes: seen (time), stage (ignore), crp (ignore). Use one with --cluster NAME." in page
+    assert "Not used to form subtypes: seen (time), stage (ignore), crp (ignore). To use one, give it" in page
     new = pd.read_csv("cohort.csv").drop(columns=["seen", "stage", "crp"])
     new.to_csv("new.csv", index=False)
     assert said(capsys, "assign", "new.csv", "--model", "found").startswith("who,subtype")
@@ -119,12 +120,16 @@ def test_a_model_keeps_its_roles(capsys):
     assert "--cluster can be used only together with --schema" in message
 
 
+@dataclass(kw_only=True)
+class TableAndRoles(TableOptions, RoleOptions):
+    """A table, and what its columns are for."""
+
+
 def test_names_are_passed_on_as_they_were_given():
     import argparse
 
     parser = argparse.ArgumentParser()
-    add_table(parser)
-    add_roles(parser)
-    options = parser.parse_args(["t.csv", "--cluster", '"CRP, mg/L",age', "--ignore", "x"])
-    command = next_command("fit", options, adders=(add_table, add_roles))
+    add_options(parser, TableAndRoles)
+    options = options_of(TableAndRoles, parser.parse_args(["t.csv", "--cluster", '"CRP, mg/L",age', "--ignore", "x"]))
+    command = next_command("fit", options, repeated=(TableOptions, RoleOptions))
     assert command == """clinclust fit t.csv --cluster '"CRP, mg/L",age' --ignore x"""

@@ -11,7 +11,8 @@ from command_line import SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.cli import main
-from clinclust.cli.search_options import add_search, model_asked_for
+from clinclust.cli.options import add_options, options_of
+from clinclust.cli.search_options import SearchOptions, model_asked_for
 
 PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None}
 QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
@@ -19,8 +20,8 @@ QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
 
 def asked_for(*words):
     parser = argparse.ArgumentParser()
-    add_search(parser)
-    return model_asked_for(argparse.Namespace(quiet=True, **vars(parser.parse_args(words))), None).get_params()
+    add_options(parser, SearchOptions)
+    return model_asked_for(options_of(SearchOptions, parser.parse_args([*words, "--quiet"])), None).get_params()
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ def test_the_record_is_listed_and_checked(planted, tmp_path, monkeypatch, capsys
 
 
 def test_a_later_fit_that_withholds_nothing_leaves_no_record(planted, tmp_path, monkeypatch):
-    monkeypatch.setattr("clinclust.cli.results._reports_beside_model", lambda *_: ([], 0))
+    monkeypatch.setattr("clinclust.cli.fit._reports_beside_model", lambda *_: ([], 0))
     shutil.copytree(planted / "out", tmp_path / "out")
     fit = ["fit", str(planted / "cohort.csv"), "--schema", str(planted / "schema.yaml"), *QUICK]
     assert main([*fit, "--out", str(tmp_path / "out"), "--overwrite"]) == 0

@@ -78,7 +78,7 @@ STAGES = {
     "reading": ("clinclust.files.tables.read_delimited", []),
     "drafting": ("clinclust.drafting.draft_schema", []),
     "checking": ("clinclust.estimators.preparation.prepared", ["cohort.yaml"]),
-    "searching": ("clinclust.MAPDP.fit", ["cohort.yaml"]),
+    "searching": ("clinclust.MAPDP.fit_prepared", ["cohort.yaml"]),
     "saving": ("clinclust.MAPDP.save", ["cohort.yaml"]),
 }
 

@@ -142,7 +142,7 @@ def test_what_tells_the_visits_of_a_subject_apart_is_a_time():
     visits = pd.DataFrame({"id": np.repeat(np.arange(60), 3), "k": [1, 3, 5] * 60, "gait": rng.normal(0, 1, 180)})
     schema = draft_schema(visits)
     assert [schema[name].role for name in visits] == ["ignore", "time", "cluster"]
-    assert "--one-row-per id" in schema.comments["id"]
+    assert "one_row_per='id'" in schema.comments["id"]
 
 
 @scored(

@@ -90,7 +90,7 @@ def test_new_subjects_read_otherwise_are_told(path):
 
 
 def test_counts_of_a_saved_model_that_contradict_themselves_are_refused(path, tmp_path):
-    from clinclust.files.manifest import write_manifest
+    from clinclust.files.writing import write_manifest
 
     model = fitted(schema(), read(path, where="visit == 1"))
     for wrong in (RowCounts(10), RowCounts(40, -1), RowCounts(40, 2, 3), RowCounts(40, 30)):

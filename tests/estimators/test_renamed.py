@@ -9,7 +9,8 @@ import pytest
 from cohorts import mixed_cohort, with_blocks
 
 from clinclust import MAPDP, GibbsDP, Partition
-from clinclust.cli.search_options import add_search
+from clinclust.cli.options import add_options
+from clinclust.cli.search_options import SearchOptions
 from clinclust.errors import InputError
 from clinclust.estimators.renamed import RENAMED
 from clinclust.methods import KMeans
@@ -63,7 +64,7 @@ def test_old_parameters_are_taken_for_the_new_ones(fitted):
 
 def test_the_old_option_is_taken_and_not_shown():
     parser = argparse.ArgumentParser()
-    add_search(parser)
+    add_options(parser, SearchOptions)
     with pytest.warns(FutureWarning, match="--block-powers is called --block-weights now"):
         assert parser.parse_args(["--block-powers", "none"]).block_weights == "none"
     assert "--block-powers" not in parser.format_help()

@@ -21,7 +21,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.fingerprint import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.saved_fields import HELD, read_fields, written_fields
-from clinclust.files.manifest import write_manifest
+from clinclust.files.writing import write_manifest
 
 FITTED = (
     "labels_",

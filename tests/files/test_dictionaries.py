@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.column_notes import notes_of
 from clinclust.files.dictionaries import note_columns, read_dictionary
-from clinclust.files.dictionaries.rows import coded_values, interval, listed_values, redcap_choices
-from clinclust.files.dictionaries.words import plain_text
+from clinclust.files.dictionaries.words import coded_values, interval, listed_values, plain_text, redcap_choices
 from clinclust.reading import read_cohort
 
 

@@ -154,8 +154,8 @@ def test_what_is_kept_is_told_with_the_rows_that_could_not_be_compared(tmp_path)
     assert told == [
         "1 rows are left out because their cells in 'age' are empty or do not tell whether they meet the condition, "
         "such as a number with a unit; to keep those with an empty cell, add `or ... is missing`",
-        "2 of 5 rows are kept, as --where says ('age > 10')",
-        "2 of 5 columns are kept, as --only and --drop say",
+        "2 of 5 rows are kept, as `where` says ('age > 10')",
+        "2 of 5 columns are kept, as `only` and `drop` say",
     ]
 
 
@@ -188,10 +188,10 @@ def test_one_row_per_subject_agrees_with_pandas(tmp_path_factory, cells, last):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"keep": "last"}, "--keep and --by choose a row of a subject: give --one-row-per"),
-        ({"by": "seen"}, "--by choose a row"),
+        ({"keep": "last"}, "`keep` and `by` choose a row of a subject: give `one_row_per`"),
+        ({"by": "seen"}, "`by` choose a row"),
         ({"one_row_per": "Id "}, r"no column 'Id '\. Did you mean 'id'"),
-        ({"one_row_per": "age"}, r"'age' has no value in 1 rows \(first: 6\): .* --where 'age is not missing'"),
+        ({"one_row_per": "age"}, r"'age' has no value in 1 rows \(first: 6\): .* where='age is not missing'"),
         ({"one_row_per": "id", "by": "age"}, r"throughout \('<5'\)"),
         ({"where": "age > 999"}, r"keeps none of 5 rows: .*'age' > '999' is met by no row \('61', '61.5', '9', '<5'\)"),
         (
@@ -221,7 +221,7 @@ def test_repeated_subjects_are_recognised_with_a_column_of_visits():
     assert (found.n_rows, found.n_subjects, found.n_repeated, found.most_rows) == (5, 3, 2, 2)
     assert found.has_visits
     assert "2 of 3 subjects have several rows (up to 2 with the same 'id')" in found.sentence()
-    assert "--one-row-per id (the first; with --keep last the last)" in found.sentence()
+    assert "one_row_per='id' (the first; with keep='last' the last)" in found.sentence()
     assert not repeated_subjects(VISITS.drop(columns="visit"), "id").has_visits
     assert repeated_subjects(VISITS.iloc[[0, 2, 3]], "id") is None
     assert repeated_subjects(pd.DataFrame({"id": ["", None, "a"]}), "id") is None

@@ -2,7 +2,6 @@
 
 import datetime
 import operator
-import shlex
 import warnings
 
 import numpy as np
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.listed import name_in_condition, names_in_list, option_in_shell, text_in_condition
+from clinclust.files.listed import name_in_condition, text_in_condition
 from clinclust.files.selection.condition import parsed
 from clinclust.files.selection.matching import Matching, Reader
 from clinclust.files.text_table import TableRead
@@ -72,14 +71,14 @@ def test_dates_are_compared_whatever_their_notation(writer, dates, limit, sign):
 @pytest.mark.parametrize(
     ("condition", "columns", "words"),
     [
-        ("x > 5", {"x": ["4,887", "5.402"]}, "may be a decimal mark or keep thousands apart: say --decimal ,"),
+        ("x > 5", {"x": ["4,887", "5.402"]}, "may be a decimal mark or keep thousands apart: say decimal=','"),
         ("x > 5", {"x": ["0,820", "0.813", "1,234"]}, "may be a decimal mark or keep thousands apart"),
-        ("x > 5", {"x": ["1,234", "2,345"]}, "may be a decimal mark or keep thousands apart: say --decimal ,"),
+        ("x > 5", {"x": ["1,234", "2,345"]}, "may be a decimal mark or keep thousands apart: say decimal=','"),
         ("x > '5 g/L'", {"x": ["1", "2"]}, "'5 g/L', with which 'x' is compared, is no date and no number"),
         ("x > 1,234", {"x": ["1.5", "2"]}, "could be read in two ways"),
         ("x > '1.500'", {"x": ["1,5", "2"]}, "could be read in two ways"),
         ("x > 1.500", {"x": ["1.234,5", "2"]}, "could be read in two ways"),
-        ("x > '2020-01-01'", {"x": ["03/04/2020"]}, "say --dates day-first or --dates month-first"),
+        ("x > '2020-01-01'", {"x": ["03/04/2020"]}, "say dates='day-first' or dates='month-first'"),
         ("x > '2020-01-01'", {"x": ["13/04/2020", "04/13/2020"]}, "'04/13/2020' and '13/04/2020': not all cells"),
         ("x > '2020-01-01'", {"x": ["03.04.20"]}, "'03.04.20': not all .*, with a year of four digits; write them"),
         ("x > '2020-01-01'", {"x": ["31.02.2020"]}, "'31.02.2020': not all cells are dates"),
@@ -150,10 +149,10 @@ def test_the_first_and_last_row_of_a_subject_follow_the_calendar(tmp_path_factor
 @pytest.mark.parametrize(
     ("seen", "words"),
     [
-        (["03/04/2020", "04/03/2020"], "'seen' holds '03/04/2020', and no date in it tells .* say --dates"),
+        (["03/04/2020", "04/03/2020"], "'seen' holds '03/04/2020', and no date in it tells .* say dates="),
         (["3.4.20", "4.3.20"], "'seen' holds '3.4.20': not all cells are dates"),
-        (["2020-01-01", "soon"], "--by: 'seen' holds neither numbers nor dates .*'soon'"),
-        (["5 mg", "3 g"], "--by: 'seen' holds neither numbers nor dates .*'5 mg'"),
+        (["2020-01-01", "soon"], "`by`: 'seen' holds neither numbers nor dates .*'soon'"),
+        (["5 mg", "3 g"], "`by`: 'seen' holds neither numbers nor dates .*'5 mg'"),
     ],
 )
 def test_an_order_that_is_none_is_refused(tmp_path, seen, words):
@@ -224,21 +223,14 @@ def test_the_order_of_dates_is_kept_with_the_choice(tmp_path):
 
 @given(st.text(min_size=1, max_size=20))
 @example("A·")
-def test_suggested_options_can_be_pasted(name):
-    """A shell reads back what was meant, and a condition finds its column and its text."""
-    if "\x00" not in name:
-        option = shlex.split(option_in_shell("--by", name))
-        assert (option[0].removeprefix("--by=") if len(option) == 1 else option[1]) == name
+def test_suggested_conditions_can_be_pasted(name):
+    """A condition finds its column and its text."""
     frame = pd.DataFrame({"other": ["x"], name: [name]})
     text = text_in_condition(name)
     if text is None or name == "other":
         return
     found = Matching(Reader(TableRead(frame))).of(parsed(f"{name_in_condition(name, 2)} == {text}"))
     assert found.tolist() == [bool(name.strip())]
-
-
-def test_names_with_commas_are_quoted_in_lists():
-    assert names_in_list("a", "b, c", 'd"') == 'a,"b, c","d"""'
 
 
 LIMITS = st.sampled_from(["", "<", "<=", ">", ">="])

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.layout.subject_rows import RowRanges, ranges_of
+from clinclust.files.text_table import RowRanges, ranges_of
 
 NAMES = ["patient", "age", "crp", "sex"]
 
@@ -64,7 +64,7 @@ def test_written_ranges_hold_every_row_and_none_of_those_between(kept, between):
 
 @pytest.mark.parametrize("text", ["", "x", "0-4", "4-3", "2-3,3-5", "5,2", "2-3-4", "-5", "2;5", "2-,5-6"])
 def test_what_is_no_range_is_refused(text):
-    with pytest.raises(InputError, match="--rows"):
+    with pytest.raises(InputError, match="rows="):
         RowRanges.parsed(text)
 
 
@@ -73,7 +73,7 @@ def test_a_table_without_its_header_is_asked_about_and_with_it_is_read(tmp_path_
     folder, rows = tmp_path_factory.mktemp("any"), cohort(n, seed)
     found, told = read(folder, [NAMES, *rows])
     assert (found, told) == ([NAMES, *rows], "")
-    with pytest.raises(InputError, match=r"row 1 .* looks like a subject .* --header-row 0"):
+    with pytest.raises(InputError, match=r"row 1 .* looks like a subject .* header_row=0"):
         read(folder, rows)
     found, told = read(folder, rows, header_row=0)
     assert found[1:] == rows
@@ -110,7 +110,7 @@ def test_a_total_that_agrees_with_nothing_is_asked_about_and_both_answers_are_ob
     table = [NAMES, *rows[:place], [word, "98765", "98765", ""], *rows[place:]]
     with pytest.raises(InputError, match=rf"row {place + 2} .*: the word of a total") as caught:
         read(folder, table)
-    without, every = re.findall(r"--rows ([0-9,-]+)", str(caught.value))
+    without, every = re.findall(r"rows='([0-9,-]+)'", str(caught.value))
     assert read(folder, table, rows=without)[0] == [NAMES, *rows]
     assert read(folder, table, rows=every)[0] == table
 
@@ -131,13 +131,13 @@ def test_every_doubt_of_a_file_is_in_one_message_with_one_answer(tmp_path):
         read(tmp_path, table)
     said = str(caught.value)
     assert all(words in said for words in ("row 2 holds", "row 9 (", "rows 17, 18 ("))
-    assert read(tmp_path, table, rows=re.search(r"--rows ([0-9,-]+)", said)[1])[0] == [NAMES, *rows]
+    assert read(tmp_path, table, rows=re.search(r"rows='([0-9,-]+)'", said)[1])[0] == [NAMES, *rows]
 
 
 def test_many_doubts_make_no_long_message(tmp_path):
     rows = cohort(400)
     table = [NAMES, *(row for at, one in enumerate(rows) for row in (one, [f"remark no. {'x' * at}", "", "", ""]))]
-    with pytest.raises(InputError, match="say with --rows which rows are subjects, or delete in the file") as caught:
+    with pytest.raises(InputError, match="say with `rows` which rows are subjects, or delete in the file") as caught:
         read(tmp_path, table)
     assert len(str(caught.value)) < 4000
 

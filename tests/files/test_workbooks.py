@@ -1,4 +1,4 @@
-"""A cover before the table is passed over, and said to be; rows that --rows leaves out are counted in every format."""
+"""A cover before the table is passed over, and said to be; rows that `rows` leaves out are counted in every format."""
 
 import numpy as np
 import openpyxl
@@ -42,7 +42,7 @@ def test_the_only_table_is_read_and_told_first(tmp_path, cover):
 
 def test_several_tables_are_asked_about(tmp_path):
     path = workbook(tmp_path / "c.xlsx", Cover=COVER, Data=subjects(), Labs=subjects(1))
-    with pytest.raises(InputError, match=r"'Cover', is no table of subjects.*--sheet: 'Data', 'Labs'"):
+    with pytest.raises(InputError, match=r"'Cover', is no table of subjects.*`sheet`: 'Data', 'Labs'"):
         cc.read_cohort(path)
     assert len(cc.read_cohort(path, sheet="Labs")) == 40
 
@@ -60,7 +60,7 @@ def test_a_sheet_that_was_asked_for_is_read_whatever_it_is(tmp_path):
 
 def test_a_first_sheet_at_fault_is_not_passed_over_but_the_others_are_named(tmp_path):
     path = workbook(tmp_path / "c.xlsx", Data=BROKEN, Labs=subjects())
-    with pytest.raises(InputError, match="If 'Data' is no table of subjects, choose another sheet by --sheet: Labs"):
+    with pytest.raises(InputError, match="If 'Data' is no table of subjects, choose another sheet by `sheet`: Labs"):
         cc.read_cohort(path)
 
 

@@ -83,7 +83,7 @@ def test_it_is_told_in_words_and_each_model_can_be_reported(compared, tmp_path):
     found, frame, _ = compared
     lines = found.summary.split("\n")
     assert len(lines) == len(found.table)
-    assert lines[0].startswith("MAP-DP: 2 clusters, 2 told from one continuum; half-samples agree by ")
+    assert lines[0].startswith("MAP-DP: 2 clusters, 2 distinct; half-samples agree by ")
     assert "adjusted Rand index with MAP-DP" in lines[1]
     for line, gain, error in zip(
         lines[1:], found.table["held_out_gain"][1:], found.table["held_out_gain_se"][1:], strict=True

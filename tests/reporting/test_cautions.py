@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.files.listed import in_shell
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.sheets.cautions import cautions, on_dominant_columns, refit_options
+from clinclust.reporting.sheets.cautions import cautions, fit_without, on_dominant_columns
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.writing import gathered_findings
 
@@ -96,7 +95,7 @@ def test_a_described_column_comes_with_the_fit_of_a_part():
     assert on_dominant_columns(findings) == [
         "These subtypes are nearly The a sex: it alone gives 98% of the subjects to their subtype (50% in the "
         "largest), though it was not clustered on; features follow it. To see what else there is, fit one part of the "
-        f"subjects at a time, such as {in_shell('--where', IN_WOMEN)}."
+        f"subjects at a time, such as those where {IN_WOMEN}."
     ]
 
 
@@ -107,11 +106,11 @@ def test_features_that_make_the_subtypes_alone_come_with_the_fit_without_them():
     findings = findings_of(columns, labels, {})
     (said,) = on_dominant_columns(findings)
     assert said.startswith("These subtypes are hardly more than The a sex: it alone gives 98% of the subjects to their")
-    assert said.endswith(f"{in_shell('--describe', 'a sex')}, or in Python schema.with_roles({{'a sex': 'describe'}}).")
+    assert said.endswith("`role: describe` in the schema, or in Python schema.with_roles({'a sex': 'describe'}).")
     (row,) = findings.dominant.to_dict("records")
-    assert refit_options(row) == ("--describe", "a sex")
+    assert fit_without(row) == ("describe", ["a sex"])
     pair = row | {"column": "-a", "second": "b,c"}
-    assert refit_options(pair) == ("--describe=-a", "--describe", '"b,c"')
+    assert fit_without(pair) == ("describe", ["-a", "b,c"])
 
 
 def test_a_shared_report_names_a_column_only_if_every_count_of_it_is_shown():

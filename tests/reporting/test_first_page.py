@@ -13,7 +13,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.cli.found import say_found
+from clinclust.cli.fit import say_found
 from clinclust.disclosure.rule import Rule
 from clinclust.errors import InputError
 from clinclust.reporting.findings import Findings
@@ -305,7 +305,9 @@ def test_the_first_page_counts_what_was_validated(findings, outcomes, said):
 def test_without_tests_the_first_page_says_that_nothing_was_validated(findings):
     sheet = overview(replace(findings, associations=None))
     said = next(note for note in sheet.notes if "validated" in note)
-    assert said.startswith("Nothing was validated: no feature was tested against subtypes that it had no part in (clin")
+    assert said.startswith(
+        "Nothing was validated: no feature was tested against subtypes that it had no part in (a report"
+    )
     assert "q: the p" not in " ".join(sheet.explanations)
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.cli.found import say_found
+from clinclust.cli.fit import say_found
 from clinclust.disclosure.rule import Rule
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods

@@ -10,7 +10,6 @@ import pytest
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.estimators.posterior_around import posterior_around
-from clinclust.reporting.options import ReportOptions
 
 from .test_groups import Words
 
@@ -111,9 +110,6 @@ def test_draws_of_another_cohort_or_none_are_refused(model, cohort, drawn, tmp_p
     other = cc.MAPDP.as_published(model.schema_, n_restarts=1, random_state=0, progress=False).fit(cohort.head(60))
     with pytest.raises(InputError, match="posterior was drawn for 80 subjects, and the model has 60"):
         cc.write_report(other, cohort.head(60), tmp_path / "x.html", posterior=drawn, **QUICK)
-    assert ReportOptions(posterior=True, suppress=10).problems("--") == [
-        "--posterior cannot be used with --suppress: a shared report has nothing of it"
-    ]
 
 
 def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, monkeypatch):

@@ -5,7 +5,8 @@ from hypothesis import given
 from schema_strategies import schemas
 
 from clinclust.errors import CohortError, SchemaError
-from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema import Feature, FeatureSchema, pandera_schema
+from clinclust.schema.reading import read_column
 
 
 def column(dtype, *checks, nullable=True, **fields):
@@ -174,3 +175,33 @@ def test_identifiers_that_a_parser_makes_equal_are_a_failure():
     schema = schema_of(id=column(str, parsers=parser, metadata={"role": "id"}))
     with pytest.raises(CohortError, match="a different id in every row"):
         schema.validate(pd.DataFrame({"id": ["a1", "a2"]}))
+
+
+def test_validation_reads_each_column_once(monkeypatch):
+    read = []
+
+    def counted(feature, *arguments):
+        read.append(feature.name)
+        return read_column(feature, *arguments)
+
+    monkeypatch.setattr(pandera_schema, "read_column", counted)
+    fields = {"likelihood": "poisson", "minimum": 1, "complete": True}
+    schema = FeatureSchema([Feature(name="id", role="id"), *(Feature(name=name, **fields) for name in "ab")])
+    schema.validate(pd.DataFrame({"id": ["1", "2"], "b": ["1", "2"], "a": ["3", "4"]}))
+    with pytest.raises(CohortError) as caught:
+        schema.validate(pd.DataFrame({"id": ["1", "1"], "b": ["?", ""], "a": ["0.5", "0"]}))
+    assert read == ["id", "a", "b"] * 2
+    assert caught.value.failures["column"].tolist() == ["id", "a", "a", "b", "b"]
+
+
+@pytest.mark.parametrize(("b", "failing"), [("2", ["a", "the table"]), ("?", ["a", "b"])])
+def test_a_check_of_the_users_own_is_not_reported_of_cells_that_cannot_be_read(b, failing):
+    fails = pa.Check(lambda values: values.isna(), error="nothing")
+    columns = {name: column(float, fails, metadata={"likelihood": "gaussian"}) for name in "ab"}
+    columns["b"].checks = [pa.Check(lambda values: values == "?", error="unread")] if b == "?" else []
+    frame = pa.Check(lambda frame: frame["a"].isna(), error="no a")
+    schema = FeatureSchema.from_pandera(pa.DataFrameSchema(columns, checks=frame))
+    with pytest.raises(CohortError) as caught:
+        schema.validate(pd.DataFrame({"a": ["1", "1"], "b": ["2", b]}))
+    assert caught.value.failures["column"].tolist() == failing
+    assert caught.value.failures["expected"].str.contains("pandera").tolist() == [name != "b" for name in failing]

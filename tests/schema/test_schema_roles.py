@@ -9,7 +9,7 @@ from schema_strategies import cohorts
 from clinclust import Feature, FeatureSchema, SchemaError
 from clinclust.roles import REASONS, ROLES
 from clinclust.schema.changed_roles import on_unused
-from clinclust.schema.pandera_reader import from_pandera
+from clinclust.schema.pandera_schema import from_pandera
 
 COHORT = pd.DataFrame({"who": ["a", "b", "c"], "x": ["1", "2", "4"], "y": ["0.5", "", "2"]})
 
@@ -103,10 +103,10 @@ def test_what_forms_no_subtypes_is_said_with_the_reason_and_how_to_undo_it():
     said = on_unused(FeatureSchema(features))
     assert said == (
         "Not used to form subtypes: arm (arm), outcome (outcome), time (time), site (site), describe (describe), "
-        "ignore (ignore). Use one with --cluster NAME."
+        "ignore (ignore). To use one, give it `role: cluster`."
     )
     assert on_unused(FeatureSchema(features), most=2) == (
-        "Not used to form subtypes: arm (arm), outcome (outcome) and 4 more. Use one with --cluster NAME."
+        "Not used to form subtypes: arm (arm), outcome (outcome) and 4 more. To use one, give it `role: cluster`."
     )
     assert on_unused(FeatureSchema([Feature(name="x", likelihood="poisson")])) == ""
 
@@ -115,6 +115,6 @@ def test_a_written_schema_begins_with_what_forms_no_subtypes():
     schema = schema_of("time").with_roles(x="outcome")
     text = schema.to_yaml()
     assert text.startswith(
-        "# Not used to form subtypes: x (outcome), y (time). Use one with --cluster NAME.\nclinclust: 1"
+        "# Not used to form subtypes: x (outcome), y (time). To use one, give it `role: cluster`.\nclinclust: 1"
     )
     assert FeatureSchema.from_yaml(text) == schema

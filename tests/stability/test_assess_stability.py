@@ -184,9 +184,6 @@ def test_the_whole_procedure_chooses_the_number_of_subtypes_again():
 
 
 def test_what_cannot_go_together_is_told():
-    assert ReportOptions(stability=5, suppress=10).problems("--") == [
-        "--stability cannot be used with --suppress: a shared report has nothing of it"
-    ]
     assert ReportOptions(whole_procedure=True).problems() == [
         "whole_procedure can be used only together with stability"
     ]

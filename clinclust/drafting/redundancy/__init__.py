@@ -28,7 +28,7 @@ from clinclust.drafting.redundancy.findings import Redundancy, applied, block_na
 from clinclust.drafting.redundancy.nearly_same import groups_of_nearly_same
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import listed
-from clinclust.schema.schema_rules import block_key
+from clinclust.schema.rules import block_key
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from clinclust.files.listed import limited, listed
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
-from clinclust.schema.schema_rules import block_key
+from clinclust.schema.rules import block_key
 
 if TYPE_CHECKING:
     from clinclust.drafting.proposal import Look

@@ -1,9 +1,8 @@
 """The test of one node of a merge tree: whether its split gains more than it would in one continuous population.
 
-This is the question of SigClust (Liu, Hayes, Nobel and Marron 2008, *Statistical significance of clustering for high
-dimension, low sample size data*), asked along a tree (Kimes, Liu, Hayes and Marron 2017, *Statistical significance for
-hierarchical clustering*). There the one population is Gaussian. Here it is a Gaussian copula with the margins, the
-correlations and the missing values of the subjects.
+SigClust (Liu, Hayes, Nobel and Marron 2008) asked along a tree (Kimes, Liu, Hayes and Marron 2017, *Statistical
+significance for hierarchical clustering*), with a Gaussian copula of the subjects' margins, correlations and missing
+values as the one population.
 
 G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`), g_2 that of the best division into two
 (also from the tree's own), and S_bk the gain in draw b of the one population, with mean m_k and standard deviation s_k:
@@ -11,10 +10,9 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
     T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_k) / s_k
     z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
 
-The last bound matters where few draws gain anything, so that M is far from normal.
-
-The draws end early, after 20 or 50, if z lies further from the value at which p is the significance level than 4.5
-times its own standard error, which after B draws is about ((1 + z^2 / 2) / B)^(1/2).
+The last bound matters where few draws gain anything, so that M is far from normal. The draws end early if z is further
+from its value at the significance level than 4.5 times its standard error, about ((1 + z^2 / 2) / B)^(1/2) after B
+draws.
 """
 
 from __future__ import annotations
@@ -23,23 +21,21 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
 from clinclust.engine.kernels.partition import Partition, accumulate
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import joint_of, log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.threads import SearchCancelled, Threads
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "LARGEST_NODE",
@@ -54,14 +50,12 @@ __all__ = [
     "swept",
 ]
 
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
 _SWEEPS = 8
 _NO_NEW_CLUSTER = 1
-"""Value of `most_clusters` at which no subject opens a cluster, however many there are."""
+"""Value of `most_clusters` at which no subject opens a cluster."""
 _POLISHING_SWEEPS = 4
 SMALLEST_NODE = 10
 """Number of subjects below which a node is not tested."""
@@ -70,7 +64,7 @@ LARGEST_NODE = 5000
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
 _CHECKPOINTS = (20, 50)
-"""Numbers of draws after which a test may end. They are fixed, so that the threads do not change the result."""
+"""Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
 _STANDARD_ERRORS = 4.5
 """Distance of z from its value at the level, in standard errors, from which on a test ends early."""
 _LEAST_SPREAD = 0.1
@@ -84,7 +78,7 @@ class NodeTest:
     """The result of the test of one node."""
 
     n_parts: int
-    """The k at which the gain exceeds its expectation most."""
+    """The k at which (G_k - m_k) / s_k is largest."""
     gain: float
     """G_k, or g_2, at this k, in nats."""
     expected: float
@@ -95,7 +89,7 @@ class NodeTest:
 
     @property
     def excess(self) -> float:
-        """Nats by which the gain exceeds its expectation in one population."""
+        """The gain less its expectation in one population, in nats."""
         return self.gain - self.expected
 
 
@@ -111,7 +105,7 @@ class Node:
     """Number of clusters of the fit below the node."""
 
     def sample(self, rng: np.random.Generator) -> Node:
-        """Return the node as it is, or with a sample of the largest number of subjects that are tested."""
+        """Return the node, or a sample of `LARGEST_NODE` of its subjects."""
         if self.members.size <= LARGEST_NODE:
             return self
         chosen = np.sort(rng.choice(self.members.size, LARGEST_NODE, replace=False))
@@ -142,7 +136,7 @@ class DrawPlan:
             first = last
 
     def is_decided(self, found: NodeTest, n_draws: int) -> bool:
-        """Return whether draws beyond these would not change on which side of the level p lies."""
+        """Return whether more draws would not bring p across the level."""
         critical = -ndtri(self.significance_level)
         error = np.sqrt((1.0 + 0.5 * found.z**2) / n_draws)
         return bool(found.expected_sd > _LEAST_SPREAD and abs(found.z - critical) > _STANDARD_ERRORS * error)
@@ -151,8 +145,7 @@ class DrawPlan:
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
     """Test whether the subjects of a node are more than one continuous population.
 
-    The problem is that of all subjects, at coarsening 1. Every draw has a stream of random numbers of its own, so that
-    the threads do not change it. SearchCancelled is raised if the plan is cancelled.
+    The problem is that of all subjects, at coarsening 1. Each draw has its own random stream. Raises SearchCancelled.
     """
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     rng = np.random.default_rng(_stream(seed, _NODE))
@@ -178,12 +171,10 @@ def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence
 
 
 def _of_subjects(part: Problem, halves: Labels, most: int, rng: np.random.Generator) -> tuple[Array, float]:
-    """Return the profile of the subjects, and the gain of their best two-way division, also from that of the tree."""
     return profile(part, most, rng), best_division(part, rng, halves).gain
 
 
 def _of_draw(population: OnePopulation, most: int, cancelled: Event, seed: np.random.SeedSequence) -> Array:
-    """Return the profile of a cohort drawn from one population."""
     if cancelled.is_set():
         raise SearchCancelled("the test was cancelled")
     rng = np.random.default_rng(seed)
@@ -193,7 +184,7 @@ def _of_draw(population: OnePopulation, most: int, cancelled: Event, seed: np.ra
 def compared(observed: Array, two_way: float, expected: Array, least: float) -> NodeTest:
     """Return the test of a profile (k_max - 1,) and of a best two-way gain g_2 against the profiles of draws (B, ...).
 
-    `least` is the least standard deviation: the nats that count as a rounding error.
+    `least` is the least standard deviation, in nats.
     """
     means, spreads = expected.mean(axis=0), np.maximum(expected.std(axis=0, ddof=1), least)
     gains = observed.copy()
@@ -216,9 +207,8 @@ def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Arra
     """Return the gains G_2, G_3, ... in log joint over one cluster, in nats, float64 (most_clusters - 1,).
 
     The cluster whose best division gains most is divided, again and again. From the third cluster on, this ends when
-    nothing is gained any more, and the last gain is carried on: G does not decrease. The last gain is that after a few
-    sweeps through all clusters, if it is higher. Two-way divisions alone would be blind to several subtypes of equal
-    size, of which no two together are set apart from the others.
+    nothing is gained, and the last gain is carried on: G does not decrease. The last gain is that after a few sweeps
+    through all clusters, if higher: two-way divisions alone are blind to several subtypes of equal size.
     """
     labels, one = part.cohort.together, joint_of(part, part.cohort.together)
     gains: list[float] = []
@@ -252,7 +242,7 @@ def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:
 
 
 def best_division(part: Problem, rng: np.random.Generator, given: Labels | None = None) -> Division:
-    """Divide subjects into the two clusters with the highest log joint that sweeps find, from cuts of their main axis.
+    """Divide subjects into two clusters by sweeps from cuts of their main axis; return the one with the best log joint.
 
     A division that is `given`, int64 (M,), 0 or 1, is one more start.
     """
@@ -281,7 +271,7 @@ class Division(NamedTuple):
 
 
 def _cut(along: NDArray[np.intp], share: float) -> Labels:
-    """Return 1 for the subjects above this share of those sorted along the axis, at least one on each side."""
+    """Return 1 for the subjects above this share of those sorted along the axis, at least one in each half."""
     n_below = min(max(round(share * along.size), 1), along.size - 1)
     labels = np.zeros(along.size, dtype=np.int64)
     labels[along[n_below:]] = 1
@@ -289,7 +279,7 @@ def _cut(along: NDArray[np.intp], share: float) -> Labels:
 
 
 def swept(part: Problem, labels: Labels, most_sweeps: int) -> Partition:
-    """Return the partition after sweeps that open no cluster; they end when nobody moves. Clusters may empty."""
+    """Return the partition after sweeps that open no cluster; they end when no subject moves. Clusters may empty."""
     arrays = part.cohort.arrays
     partition, order, least = part.partition(labels), np.arange(labels.size), minimum_gain(part)
     for _ in range(most_sweeps):

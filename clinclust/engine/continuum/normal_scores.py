@@ -1,32 +1,24 @@
 """Normal scores of the features of given subjects, their correlations, and the subjects' first principal score.
 
-The normal score of a value with the mid-rank r among the n observed values of its feature is Phi^-1((r - 1/2) / n). The
-levels of a nominal feature are ordered by their mean position on the principal axis of the subjects first. The scores z
-have the correlation matrix R with the first eigenvector v. The first principal score of a subject is v' z (Hotelling
-1933, *Analysis of a complex of statistical variables into principal components*, Journal of Educational Psychology 24,
-417-441); where values are missing, its expectation given the observed ones o, as z ~ N(0, R):
+The normal score of a value with mid-rank r among the n observed values of its feature is Phi^-1((r - 1/2) / n); the
+levels of a nominal feature are first ordered by their mean position on the principal axis of the subjects. With R the
+correlation matrix of the scores z and v its first eigenvector, the first principal score of a subject is v' z
+(Hotelling 1933); with missing values, its expectation given the observed ones o, as z ~ N(0, R):
 
     s = v' R_.o R_oo^-1 z_o
-
-Nothing is imputed, and a subject of whom little is known is near the middle, instead of at an end by one value.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from clinclust.arrays import Array
+from clinclust.engine.kernels.partition import CohortArrays
+from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.numeric_columns import encoded_columns, principal_axis
 from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-    from clinclust.engine.problem.encoding import EncodedCohort
-
 
 __all__ = [
     "correlations",
@@ -43,11 +35,9 @@ __all__ = [
     "with_unit_diagonal",
 ]
 
-Array = NDArray[np.float64]
 
 _STEPS = 2.0**20
-"""Normal draws and factors are rounded to whole multiples of its inverse. Sums of up to 16,000 of their products are
-then exact in float64, whatever their order."""
+"""Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""
 _LEAST_EIGENVALUE = 0.02
 _FEW_COLUMNS = 64
 _FEWEST_PAIRS = 5.0
@@ -68,9 +58,9 @@ def in_score_steps(scores: Array) -> Array:
 
 
 def whole_columns(cohort: EncodedCohort, rng: np.random.Generator) -> tuple[list[Array], list[tuple[int, ...]]]:
-    """Return the columns of `ordered_columns` with one for both parts of a feature, and the encoded features of each.
+    """Return `ordered_columns` with one column for both parts of a feature, and the encoded features of each.
 
-    Where a value is at a point mass, its place among the other values is that of the point mass.
+    A value at a point mass has the place of the point mass among the other values.
     """
     columns = ordered_columns(cohort.arrays, rng)
     pairs = dict(pairs_of_parts(cohort.encoding.features))
@@ -85,7 +75,7 @@ def whole_columns(cohort: EncodedCohort, rng: np.random.Generator) -> tuple[list
 
 
 def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
-    """Return a feature in two parts as one column; NaN = missing."""
+    """Return a feature in two parts as one column."""
     arrays, encoding, n_table = cohort.arrays, cohort.encoding, cohort.arrays.codes.shape[1]
     codes = arrays.codes[:, first]
     if second < n_table:
@@ -127,8 +117,7 @@ def _along(column: Array, axis: Array) -> Array:
 def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     """Return the expected first principal score of each subject, float64 (N,); NaN where nothing is observed.
 
-    `scores` (N, D) are normal scores, with NaN for missing ones, `correlation` is their positive definite correlation
-    matrix, and `axis` is its first eigenvector.
+    `scores` (N, D) are normal scores, NaN = missing; `axis` is the first eigenvector of their `correlation`.
     """
     observed = ~np.isnan(scores)
     patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
@@ -157,9 +146,9 @@ def reliable_correlations(scores: Array) -> Array:
 
 
 def correlations(scores: Array) -> tuple[Array, Array]:
-    """Return the correlations of columns (N, D) in pairs, and in how many rows both are observed; float64 (D, D) each.
+    """Return the correlations of columns (N, D) in pairs, and in how many rows both are observed, float64 (D, D) each.
 
-    A column that does not vary has the correlation 0 with others. If the scores are whole numbers, all sums are exact.
+    A column that does not vary has correlation 0 with others. Sums of whole numbers are exact.
     """
     seen = (~np.isnan(scores)).astype(np.float64)
     scores = np.where(np.isnan(scores), 0.0, scores)
@@ -177,7 +166,7 @@ def correlations(scores: Array) -> tuple[Array, Array]:
 def exact_product(first: Array, second: Array) -> Array:
     """Return a matrix product whose sums are exact, so that any order of summation gives the same digits.
 
-    The product of few columns is not left to BLAS, whose threads wait for each other on a busy machine.
+    Products of few columns avoid BLAS, whose threads wait for each other on a busy machine.
     """
     if second.shape[1] > _FEW_COLUMNS:
         return np.asarray(first @ second)
@@ -207,7 +196,6 @@ def standard_normals(n_rows: int, n_columns: int, rng: np.random.Generator) -> A
 
 
 def _in_exact_steps(values: Array) -> Array:
-    """Return values rounded so that sums of their products are exact (`_STEPS`)."""
     return np.asarray(np.rint(values * _STEPS) / _STEPS)
 
 

@@ -1,29 +1,25 @@
 """Cohorts drawn from one continuous population with the margins and the correlations of given subjects.
 
-The population is a Gaussian copula. Each feature has a normal score z, the subjects' scores have the correlation matrix
-R, and a drawn score is mapped to the observed value at the same quantile:
+The population is a Gaussian copula: a score z with the subjects' correlation matrix R is mapped to the observed value
+at the same quantile,
 
     z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j).
 
-A feature in two parts is one feature here, whose point masses lie among its other values. R is chosen so that the drawn
-values, and not only the latent scores, have the correlations of the subjects: ties weaken correlations, which a few
-rounds of drawing and correcting undo.
+A feature in two parts is one feature here, with its point masses among its other values. R is corrected in a few rounds
+until the drawn values, and not only the latent scores, have the subjects' correlations: ties weaken them.
 
 In a unimodal population, the first principal score of z has the subjects' own distribution, smoothed until it has one
-mode (Silverman 1981, *Using kernel density estimates to investigate multimodality*, Journal of the Royal Statistical
-Society B 43, 97-99): a severity that is skewed. The number of modes of a Gaussian kernel density estimate falls with
-its bandwidth; draws from the estimate with one mode are scaled back to the variance of the sample.
+mode (Silverman 1981, *Using kernel density estimates to investigate multimodality*), and scaled to their variance.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from clinclust.arrays import Array, Whole
 from clinclust.engine.continuum.normal_scores import (
     correlations,
     first_axis,
@@ -36,18 +32,14 @@ from clinclust.engine.continuum.normal_scores import (
     with_correlation,
     with_unit_diagonal,
 )
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
+from clinclust.engine.problem.problem import Problem
 
 __all__ = ["NULLS", "UNIMODAL", "OnePopulation", "critical_bandwidth", "one_population", "unimodal_draws"]
 
-Array = NDArray[np.float64]
 
 _BINS = 512
 _MARGIN = 3.0
-"""How far the bins reach beyond the sample, in standard deviations: there the density falls to nothing."""
+"""How far the bins reach beyond the sample, in standard deviations."""
 _HALVINGS = 20
 UNIMODAL = "unimodal"
 NULLS = ("copula", UNIMODAL)
@@ -118,7 +110,7 @@ class _Margin:
 
     members: tuple[int, ...]
     """The encoded features: one, or the two parts of a feature."""
-    subjects: NDArray[np.int64]
+    subjects: Whole
     """(n_j,) the subject of each value."""
     scores: Array
     """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
@@ -180,8 +172,7 @@ def unimodal_draws(sample: Array, bandwidth: float, n_draws: int, rng: np.random
 def _corrected(population: OnePopulation, wanted: Array, rng: np.random.Generator) -> OnePopulation:
     """Return the population whose drawn values, rather than its latent scores, have the wanted correlations.
 
-    The same normal draws serve all rounds. That their own correlations differ from R by chance is taken off: among
-    thousands of subjects such an error would be as large as what the test must see.
+    The same normal draws serve all rounds, and their correlations by chance are subtracted.
     """
     normals = standard_normals(_DRAWS_OF_A_ROUND, len(population.margins), rng)
     for _ in range(_ROUNDS):
@@ -206,7 +197,6 @@ def _with_quantiles(population: OnePopulation, normals: Array, rng: np.random.Ge
 
 
 def _severity(scores: Array, correlation: Array) -> _Severity | None:
-    """Return the distribution of the first principal score; None if no feature varies."""
     axis, _ = first_axis(correlation)
     observed = ~np.isnan(scores)
     weights = np.where(observed, axis, 0.0)
@@ -216,14 +206,13 @@ def _severity(scores: Array, correlation: Array) -> _Severity | None:
     return None if along.size == 0 or along.std() == 0.0 else _Severity(along, critical_bandwidth(along))
 
 
-def _ranks(shares: Array, margin: _Margin) -> NDArray[np.int64]:
-    """Return the place of each share among the ordered values of a feature, int64 (N,)."""
+def _ranks(shares: Array, margin: _Margin) -> Whole:
     n_values = margin.scores.size
     return np.minimum((shares * n_values).astype(np.int64), n_values - 1)
 
 
 def _margin(column: Array, members: tuple[int, ...]) -> _Margin:
-    """Return the margin of a feature; one that nobody has observed has no subject, and a score that no draw shows."""
+    """Return the margin of a feature; one without observed values has no subject, and a score that is not drawn."""
     seen = np.flatnonzero(~np.isnan(column))
     if seen.size == 0:
         return _Margin(members, seen, np.zeros(1))

@@ -1,49 +1,44 @@
 """Alternation of search and estimation: the partition given the model, then the model given the partition.
 
-The objective is the extended joint, the log joint plus the log hyperpriors of the estimated parameters:
+The objective is the extended joint, with the log hyperpriors of the estimated parameters:
 
     ln p(X_obs, z | theta, N0) + ln h(theta) + ln h(N0)
 
-The search raises the first term, and a new model is accepted only if it raises the sum. The hyperpriors bound it from
-above, so the alternation ends. `choose_greedily` tries values without a hyperprior instead, as in the paper.
+The search raises the first term, and a new model is accepted only if it raises the sum, so that the alternation ends.
+`choose_greedily` tries values without a hyperprior instead, as in the paper.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.engine.joint_estimates.concentration import concentration_mode, log_concentration_hyperprior
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
+from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.objective import joint_of, log_joint
+from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.one_start import RestartResult
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.settle import minimum_gain, settle
-from clinclust.engine.search.starts import starts_from
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Partition
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import RestartResult
-    from clinclust.engine.search.plan import Budget, SearchPlan
-    from clinclust.engine.search.starts import Start
-
+from clinclust.engine.search.starts import Start, starts_from
 
 __all__ = ["Estimated", "Search", "alternate", "carry_on", "choose_greedily"]
 
-Search = Callable[["Problem", list["Start"]], list["RestartResult"]]
+Search = Callable[[Problem, list[Start]], list[RestartResult]]
 """`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
 
 _MOST_ROUNDS = 20
 _LEAST_GAIN = 1e-6
-"""Nats by which a new model must raise the extended joint. A smaller gain is within the error of the maximisation."""
+"""Nats by which a new model must raise the extended joint, above the error of the maximisation."""
 _FACTORS = (1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0)
-"""Factors by which a positive hyperparameter is multiplied; the paper does not say which values to try."""
+"""Factors by which a positive hyperparameter is multiplied; the paper does not give values."""
 _STEPS = (-1.0, -0.5, 0.5, 1.0)
-"""Steps that are added to the prior mean of a Gaussian feature, in standard deviations of the feature."""
+"""Steps of the prior mean of a Gaussian feature, in its standard deviations."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +60,7 @@ class Estimated:
         return total
 
     def maximised(self, problem: Problem, partition: Partition) -> Problem:
-        """Return the problem with the model that maximises the extended joint given a partition.
-
-        Given the partition, the hyperparameters and the concentration are independent and are maximised separately.
-        """
+        """Return the problem with the model that maximises the extended joint given a partition."""
         if self.hyperprior is not None:
             problem = maximise_hyperparameters(problem, partition, self.hyperprior)
         if self.concentration:
@@ -88,25 +80,8 @@ def alternate(
 ) -> tuple[Problem, list[RestartResult]]:
     """Estimate the model from the best partition and continue the search, in turns, until neither changes.
 
-    Parameters
-    ----------
-    problem : Problem
-        Problem with the model under which the restarts searched.
-    restarts : list of RestartResult
-    starts : list of Start
-        Starts of these restarts.
-    estimated : Estimated
-    search : callable
-    budget : Budget
-        When it is used up, the turns end.
-
-    Returns
-    -------
-    problem : Problem
-        Problem with the last model.
-    restarts : list of RestartResult
-        As many, with log joints under the last model; the best one is continued. Traces show the extended joint less
-        the log hyperprior of the last model, so that each ends at the log joint.
+    Return the problem with the last model, and as many restarts, with log joints under the last model; the best one is
+    continued. Traces show the extended joint less the log hyperprior of the last model.
     """
     if estimated.hyperprior is None and not estimated.concentration:
         return problem, restarts  # keep the log joints: after feature selection they include the prior of the selection
@@ -129,8 +104,7 @@ def carry_on(
 ) -> list[RestartResult]:
     """Compute the log joint of all restarts under a new model, and continue the search from the best of them.
 
-    `fall` is the decrease of the log hyperprior, in nats, from the old model to the new one. It is added to the traces,
-    so that they do not fall where the model changes.
+    `fall` is the decrease of the log hyperprior by the new model, in nats, which is added to the traces.
     """
     restarts = [
         replace(restart, log_joint=joint_of(problem, restart.labels), trace=restart.trace + fall)
@@ -147,13 +121,9 @@ def choose_greedily(
 ) -> tuple[Problem, list[RestartResult]]:
     """Set one hyperparameter after the other to the value with the highest log joint (Raykov et al. 2016, app. G.2).
 
-    Differences to the paper: results are compared by the log joint, not by eq. 12, which sweeps do not minimise; each
-    run of sweeps continues from the best partition so far, and whole clusters are merged and divided once, at the end;
-    the first values are the defaults, because maximum likelihood estimates would make the prior as strong as the
-    cohort; each hyperparameter that the schema does not state is changed once, by `_FACTORS` or `_STEPS`.
-
-    Arguments and results are those of `alternate`; the trace of the best restart shows the log joint after each change
-    that was kept.
+    Differences to the paper: results are compared by the log joint, not by eq. 12, which sweeps do not minimise; sweeps
+    continue from the best partition so far, and clusters are merged and divided once, at the end; the first values are
+    the defaults; each hyperparameter that the schema does not state is changed once, by `_FACTORS` or `_STEPS`.
     """
     hyperprior = Hyperprior.of(problem)
     lead = index_of_best(restarts)
@@ -174,6 +144,5 @@ def choose_greedily(
     return problem, carry_on(problem, restarts, starts, search)
 
 
-def _values(default: float, location: bool) -> NDArray[np.float64]:
-    """Return the values to try in addition to the default, float64 (V,)."""
+def _values(default: float, location: bool) -> Array:
     return np.asarray(default + np.array(_STEPS) if location else default * np.array(_FACTORS))

@@ -4,33 +4,28 @@ Raykov et al. (2016, appendix G, eq. 35): with N0 ~ Gamma(a, b), given K cluster
 
     p(N0 | N, K) is proportional to Gamma(N0) / Gamma(N0 + N) N0^(K + a - 1) exp(-b N0).
 
-The density maximised here is that of u = ln N0, which has one more factor N0, as in Rasmussen (2000), the paper's
-source. It is log-concave, and its mode is above 0 for every K. With a discount, N0^K becomes the product of
-N0 + j discount over j = 0 .. K - 1.
+The density maximised here is that of u = ln N0, with one more factor N0, as in Rasmussen (2000): it is log-concave,
+with a mode above 0 for every K. With a discount, N0^K becomes the product of N0 + j discount over j = 0 .. K - 1.
 
-In cross-validation, each fold is scored with the clusters of the subjects in the other folds (point 4, and eq. 33). The
-encoding and the default priors, which weigh about as much as one subject, come from the whole cohort.
+In cross-validation, each fold is scored with the clusters of the other folds (point 4, and eq. 33); the encoding and
+the default priors come from the whole cohort.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import logsumexp, polygamma, psi
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.partition import clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.encoding import EncodedCohort
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.encoding import EncodedCohort
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.starts import Start
-
+from clinclust.engine.search.starts import Start
 
 __all__ = [
     "DEFAULT",
@@ -41,8 +36,6 @@ __all__ = [
     "starts_among",
 ]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""
@@ -57,14 +50,12 @@ def log_concentration_hyperprior(concentration: float) -> float:
 
 
 def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) -> float:
-    """Return the N0 at the mode of p(ln N0 | N, K), found by Newton's method.
+    """Return the N0 at the mode of p(ln N0 | N, K), found by Newton's method within a bracket, else bisection.
 
-    Let f be the log density of u, and let sums run over j = 1 .. K - 1:
+    With f the log density of u = ln N0, and sums over j = 1 .. K - 1:
 
         f'(u) = 1 + a + N0 [sum 1 / (N0 + j discount) + psi(N0) - psi(N0 + N) - b]
         f''(u) = f'(u) - (1 + a) + N0^2 [psi'(N0) - psi'(N0 + N) - sum 1 / (N0 + j discount)^2].
-
-    An interval is kept in which f' changes its sign. A Newton step that would leave it is replaced by a bisection step.
     """
     seats = discount * np.arange(1, n_clusters)
     low, high = math.log(1e-12), math.log(1e12)
@@ -95,10 +86,7 @@ def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) 
 
 
 def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[Labels, Labels]]:
-    """Yield (training, held-out) subjects of each fold, int64 arrays in ascending order.
-
-    Every subject is held out once. If there are fewer subjects than folds, every subject forms one fold.
-    """
+    """Yield (training, held-out) subjects of each fold, ascending; every subject is held out once."""
     fold = rng.permutation(np.arange(n_subjects) % min(n_folds, n_subjects))
     for index in range(int(fold.max()) + 1):
         yield np.flatnonzero(fold != index), np.flatnonzero(fold == index)
@@ -116,18 +104,9 @@ def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
 
 
 def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort, subjects: Labels) -> Array:
-    """Return ln p(x | clusters) of held-out subjects, in nats, float64 (n,): the mixture of eq. 33.
+    """Return ln p(x | clusters) of held-out subjects of a cohort, in nats, float64 (n,): the mixture of eq. 33.
 
-    Parameters
-    ----------
-    training : Problem
-        Problem of the M training subjects, with the model under which their clusters were found.
-    labels : int64 (M,)
-        Their clusters.
-    cohort : EncodedCohort
-        All subjects.
-    subjects : int64 (n,)
-        The held-out subjects.
+    `labels` (M,) are the clusters of the training subjects.
     """
     known = training.partition(labels)
     n_clusters = int(known.n_clusters[0])

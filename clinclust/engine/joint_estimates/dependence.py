@@ -1,38 +1,33 @@
 """Dependence between features within clusters, and the coarsening and the weights of blocks that it implies.
 
-The model assumes features that are independent within clusters. Dependent features repeat information, which the
-likelihood counts more than once: they would open a cluster for each slice of what they measure. The likelihood of each
-of the p features of a block is therefore raised to a power, the weight of the block:
+Features that depend on each other within clusters repeat information, which the model would count more than once. The
+likelihood of each of the p features of a block is therefore raised to a power, the weight of the block:
 
     w = 1 / (1 + c),    c = mean over the features of the block of the sum, over its other features, of the absolute
                             correlations of the residuals within clusters, each corrected for chance.
 
 1 + c is the design effect of p measurements with these correlations (Kish 1965, *Survey Sampling*): the block counts
-for one feature if all are the same, and for p if they are independent within clusters. Squared correlations, which
-estimate the coarsening, are not enough: enough items of mean correlation r would divide one normal quantity, as two
-halves of it gain ln(1 / (1 - 2 r / pi)) / 2 nats a subject and item, and cost ln 2 nats a subject.
+for one feature if all are the same, and for p if they are independent. Squared correlations, which estimate the
+coarsening, are not enough: two halves of a normal quantity measured by items of mean correlation r gain ln(1 / (1 - 2 r
+/ pi)) / 2 nats a subject and item, and cost ln 2 nats a subject.
 
-Weights and clusters are found in turns, until the weights reproduce themselves. The turns begin with one cluster, where
-features depend on each other most, so that the first partition is too coarse rather than too fine: the superfluous
-clusters of weight 1 would explain the dependence away from which the weights are estimated.
+Weights and clusters are found in turns, until the weights reproduce themselves, beginning with one cluster: the
+superfluous clusters of weight 1 would explain away the dependence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels, Whole
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.blocks import members_of_blocks, members_of_chains
 from clinclust.engine.problem.numeric_columns import numeric_columns
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-    from clinclust.engine.problem.problem import Problem
-
+from clinclust.engine.problem.problem import Problem
 
 __all__ = [
     "block_weight",
@@ -43,10 +38,8 @@ __all__ = [
     "reproduced_weights",
 ]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Find = Callable[["Problem"], tuple["Problem", Labels]]
-"""A search with fixed weights: it returns the problem of the values that are kept, and the clusters, int64 (N,)."""
+Find = Callable[[Problem], tuple[Problem, Labels]]
+"""A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
 
 _MOST_SUBJECTS = 2000
 """Number of subjects above which `independent_features` uses a part of them."""
@@ -62,16 +55,16 @@ class WithinClusters(NamedTuple):
     """
 
     excess: Array
-    """(D, D) squared correlation less its expectation under independence, 1 / (n - K), where n is the number of
-    subjects in whom both features are observed; 0 on the diagonal."""
+    """(D, D) squared correlation less 1 / (n - K), its expectation under independence in n subjects; 0 on the diagonal.
+    """
     squared: Array
-    """(D, D) squared correlation. On the diagonal it is 1, less for the indicators of a nominal feature, and 0 for a
-    feature that does not vary within clusters."""
-    n_columns: NDArray[np.int64]
+    """(D, D) squared correlation; its diagonal is 1, less for nominal features, 0 for those that do not vary within
+    clusters."""
+    n_columns: Whole
     """(D,) number of indicators of each nominal feature; 1 for others."""
 
 
-def within_clusters(arrays: CohortArrays, labels: NDArray[np.int64]) -> WithinClusters:
+def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     """Return how features depend on each other within the clusters 0 .. K - 1 of `labels`, int64 (N,)."""
     table, feature = numeric_columns(arrays)
     observed = ~np.isnan(table)
@@ -94,7 +87,7 @@ def within_clusters(arrays: CohortArrays, labels: NDArray[np.int64]) -> WithinCl
     return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
 
 
-def _by_feature(between: Array, feature: NDArray[np.int64]) -> Array:
+def _by_feature(between: Array, feature: Whole) -> Array:
     """Return the means over the columns of each two features, float64 (D, D), of a matrix (C, C)."""
     n_features = int(feature.max()) + 1
     if n_features == feature.size:  # no feature is nominal; the products below grow with the fourth power of D
@@ -107,9 +100,8 @@ def _by_feature(between: Array, feature: NDArray[np.int64]) -> Array:
 def independent_features(problem: Problem) -> float:
     """Return the effective number of features in the whole cohort, from 1 to D.
 
-    It is D / (1 + mean over features of the summed squared correlations with the others, less those expected of
-    independent features), the participation ratio (sum of eigenvalues)^2 / sum of squared eigenvalues of the
-    correlation matrix: D for independent features, and 1 for D copies of one.
+    It is the participation ratio (sum of eigenvalues)^2 / sum of squared eigenvalues of the correlation matrix,
+    corrected for chance: D for independent features, and 1 for D copies of one.
     """
     every = -(-problem.cohort.n_subjects // _MOST_SUBJECTS)
     if every > 1:
@@ -119,16 +111,14 @@ def independent_features(problem: Problem) -> float:
     return float(np.clip(n_features / (1.0 + max(excess.sum() / n_features, 0.0)), 1.0, n_features))
 
 
-def independent_share(problem: Problem, labels: NDArray[np.int64]) -> float:
-    """Return the share of the log likelihood that independent features would have, in (0, 1].
+def independent_share(problem: Problem, labels: Labels) -> float:
+    """Return the share of the log likelihood that independent features would have, in (0, 1], as the coarsening.
 
-    It estimates the coarsening. With the excess of `WithinClusters` and weights w_d of the features, it is
+    With the excess of `WithinClusters` and weights w_d of the features, it is at most 1 and
 
-        sum_d w_d / (sum_d w_d^2 + sum over d, e of w_d w_e excess_de),
+        sum_d w_d / (sum_d w_d^2 + sum over d, e of w_d w_e excess_de).
 
-    at most 1: the share that a sum of correlated terms holds of the information of a sum of independent terms. What the
-    weight of a block takes into account already is not counted twice, and dependence in a multivariate Gaussian block,
-    which the model describes, not at all.
+    Dependence within a multivariate Gaussian block, which the model describes, does not count.
     """
     powers = problem.model.powers
     excess = within_clusters(problem.cohort.arrays, labels).excess
@@ -142,8 +132,7 @@ def independent_share(problem: Problem, labels: NDArray[np.int64]) -> float:
 def reproduced_weights(problem: Problem, find: Find, enough: Callable[[], bool]) -> Array:
     """Return weights of the features, float64 (D,), that the clusters found with them imply again.
 
-    The turns end early, with the weights so far, once `enough()`: the clusters of a search that was cut short imply
-    none.
+    The turns end early once `enough()`: the clusters of an interrupted search imply no weights.
     """
     powers = implied_weights(problem, problem.cohort.together)
     for _ in range(_MOST_ROUNDS):
@@ -175,11 +164,10 @@ def block_weight(problem: Problem, members: Labels, labels: Labels) -> float:
 
 
 def _beyond_chance(found: WithinClusters) -> Array:
-    """Return the absolute correlations a, corrected for chance: (a - e) / (1 - e), float64 (p, p); diagonal 0.
+    """Return the absolute correlations a, corrected for chance as Cohen's kappa: (a - e) / (1 - e), (p, p); diagonal 0.
 
-    e is the mean of a under independence, so that the mean is 0 then, and 1 for equal features (as in Cohen's kappa).
-    The squared correlation of nominal features is divided by the root of the product of those with themselves, as in
-    Tschuprow's T squared, so that it is 1 for equal ones. Under independence it is about chi-squared.
+    e is the mean of a under independence, where the squared correlation is about chi-squared. That of nominal features
+    is divided by the root of the product of those with themselves, as in Tschuprow's T squared.
     """
     itself = np.diagonal(found.squared)
     itself = np.where(itself > 0.0, itself, 1.0)

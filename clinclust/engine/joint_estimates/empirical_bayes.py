@@ -1,23 +1,17 @@
 """Empirical Bayes: the hyperparameters that maximise the extended joint of a given partition, under a weak hyperprior.
 
-Every hyperparameter that the schema does not state is log-normal around its default. The prior mean of a Gaussian
-feature is normal around its default, in units of the feature's standard deviation:
+Every hyperparameter that the schema does not state is log-normal around its default; the prior mean of a Gaussian
+feature is normal around its default, in standard deviations of the feature. Densities are densities of u:
 
-    u = ln theta                    (positive hyperparameters)
-    u = mean / standard deviation   (the mean of a Gaussian feature)
-    u ~ Normal(u of the default, 1)
+    u = ln theta, or mean / standard deviation,     u ~ Normal(u of the default, 1)
 
-Densities are densities of u. A standard deviation of 1 weighs about as one cluster, which counts as one draw from the
-prior. The log marginals grow at most in proportion to |u|, and the log hyperprior falls with u^2: the maximum is
-finite for all data. The prior of a multivariate Gaussian block is not estimated.
-
-Features do not share hyperparameters. Given a partition, each feature d is therefore a separate problem, and all
-features with the same conjugate prior are maximised together:
+A standard deviation of 1 weighs about as one cluster, and makes the maximum finite for all data. The prior of a
+multivariate Gaussian block is not estimated. Each feature d is a separate problem given a partition, and all features
+with the same conjugate prior are maximised together:
 
     maximise over theta    exponent_d sum_k ln m_d(x_kd | theta) + ln hyperprior(theta)
 
-Raykov et al. (2016, appendix G.1) omit the prior terms of the updates instead. Taken literally, this gives a prior as
-strong as the whole cohort.
+Raykov et al. (2016, appendix G.1) omit the prior terms, which gives a prior as strong as the whole cohort.
 """
 
 from __future__ import annotations
@@ -26,23 +20,17 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Mask, Whole
+from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Partition
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.priors.conjugate import ConjugatePrior
-
+from clinclust.engine.problem.problem import Problem
+from clinclust.priors.conjugate import ConjugatePrior
 
 __all__ = ["Hyperprior", "maximise_hyperparameters", "objectives", "with_prior"]
 
-Array = NDArray[np.float64]
-Places = NDArray[np.int64]
 Objective = Callable[[Array], tuple[Array, Array]]
 
 _MOST_STEPS = 100
@@ -57,14 +45,14 @@ class Hyperprior:
 
     centre: Array
     """(H,) the default hyperparameters."""
-    location: NDArray[np.bool_]
+    location: Mask
     """(H,) true for the prior means of Gaussian features, the only hyperparameters that may be 0 or negative."""
-    free: NDArray[np.bool_]
+    free: Mask
     """(H,) true for hyperparameters that the schema does not state. Only these are estimated."""
 
     @classmethod
     def of(cls, problem: Problem) -> Hyperprior:
-        """Return the hyperprior centred at the present hyperparameters. Those that the schema states are not free."""
+        """Return the hyperprior centred at the present hyperparameters."""
         location, free = [], []
         encoding = problem.cohort.encoding
         for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
@@ -73,18 +61,18 @@ class Hyperprior:
             free += [not likelihood.is_chained and name not in (feature.prior or {}) for name in names]
         return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))
 
-    def offsets(self, prior: Array, places: Places | slice = slice(None)) -> Array:
-        """Return u minus the u of the default, for all hyperparameters or for those at the indices `places`."""
+    def offsets(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
+        """Return u minus the u of the default, for all hyperparameters or for those at `places`."""
         location, centre = self.location[places], self.centre[places]
         ratio = np.where(location, 1.0, prior) / np.where(location, 1.0, centre)
         return np.where(location, prior - centre, np.log(ratio))
 
-    def prior_at(self, offsets: Array, places: Places | slice = slice(None)) -> Array:
+    def prior_at(self, offsets: Array, places: Whole | slice = slice(None)) -> Array:
         """Return the hyperparameters that have these offsets: the inverse of `offsets`."""
         location, centre = self.location[places], self.centre[places]
         return np.where(location, centre + offsets, centre * np.exp(np.where(location, 0.0, offsets)))
 
-    def slopes(self, prior: Array, places: Places | slice = slice(None)) -> Array:
+    def slopes(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
         """Return d theta / d u: theta for a positive hyperparameter, 1 for a prior mean."""
         return np.where(self.location[places], 1.0, prior)
 
@@ -112,10 +100,9 @@ def with_prior(problem: Problem, prior: Array) -> Problem:
 
 
 def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Problem:
-    """Return the problem with the hyperparameters that maximise the extended joint given a partition.
+    """Return the problem with the free hyperparameters that maximise the extended joint given a partition.
 
-    Hyperparameters that are not free keep their values. The maximisation begins at the present hyperparameters, and no
-    feature's objective ends lower than it began.
+    No feature's objective ends lower than it began.
     """
     prior = problem.model.prior.copy()
     for places, objective in objectives(problem, partition, hyperprior):
@@ -125,11 +112,11 @@ def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior:
     return with_prior(problem, prior)
 
 
-def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Places, Objective]]:
+def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Iterator[tuple[Whole, Objective]]:
     """Yield, for each conjugate prior, the indices of its hyperparameters, int64 (F, P), and its objective.
 
     The objective takes offsets, float64 (F, P), and returns what `objective_by_feature` returns, with the log base
-    measures of features whose base measure depends on the prior.
+    measures that depend on the prior.
     """
     sums = partition.statistics[: int(partition.n_clusters[0])]
     for features, conjugate, places, statistics_places in _features_by_prior(problem):
@@ -144,28 +131,15 @@ def objectives(problem: Problem, partition: Partition, hyperprior: Hyperprior) -
 def objective_by_feature(
     conjugate: type[ConjugatePrior],
     hyperprior: Hyperprior,
-    places: Places,
+    places: Whole,
     statistics: Array,
     exponents: Array,
     offsets: Array,
 ) -> tuple[Array, Array]:
     """Return each feature's term of the extended joint, without constants, and its gradient in the offsets.
 
-    The values (F,) are exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2.
-
-    Parameters
-    ----------
-    conjugate : class
-        The conjugate prior of these F features, a class of `clinclust.priors`.
-    hyperprior : Hyperprior
-    places : int64 (F, P)
-        Indices of their hyperparameters in the flat prior.
-    statistics : float64 (K, F, S)
-        Sufficient statistics of every cluster and feature.
-    exponents : float64 (F,)
-        Power of the likelihood of each feature (`Model.exponents`).
-    offsets : float64 (F, P)
-        As `Hyperprior.offsets` returns them.
+    The values (F,) are exponent * sum_k [A(posterior_k) - A(prior)] - sum over P of offsets^2 / 2; the statistics are
+    float64 (K, F, S), and `places` (F, P) are the indices in the flat prior.
     """
     prior = hyperprior.prior_at(offsets, places)
     marginals = conjugate.log_normalizer(conjugate.posterior(prior, statistics)) - conjugate.log_normalizer(prior)
@@ -175,9 +149,9 @@ def objective_by_feature(
 
 
 def _with_base_measures(
-    objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Places, offsets: Array
+    objective: Objective, problem: Problem, features: list[int], hyperprior: Hyperprior, places: Whole, offsets: Array
 ) -> tuple[Array, Array]:
-    """Return an objective and its gradient with the log base measures of these features, which depend on the prior."""
+    """Add the log base measures of these features, which depend on the prior, to an objective and its gradient."""
     values, gradients = objective(offsets)
     prior = hyperprior.prior_at(offsets, places)
     slopes = hyperprior.slopes(prior, places)
@@ -191,7 +165,7 @@ def _with_base_measures(
     return values, gradients
 
 
-def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[ConjugatePrior], Places, Places]]:
+def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[ConjugatePrior], Whole, Whole]]:
     """Return, for each conjugate prior, its features, the prior, and indices into the flat arrays.
 
     The indices are those of the hyperparameters, int64 (F, P), and of the sufficient statistics, int64 (F, S).
@@ -204,7 +178,7 @@ def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[Conjugate
         shape = (likelihood.prior, likelihood.n_hyperparameters, likelihood.n_statistics)
         groups.setdefault(shape, []).append(index)
 
-    def places(starts: Places, features: list[int]) -> Places:
+    def places(starts: Whole, features: list[int]) -> Whole:
         first = starts[features]
         return first[:, None] + np.arange(starts[features[0] + 1] - first[0])
 
@@ -214,20 +188,12 @@ def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[Conjugate
     ]
 
 
-def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free: NDArray[np.bool_]) -> Array:
+def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free: Mask) -> Array:
     """Return where F functions of P variables each are maximal, float64 (F, P); no value ends lower than at `start`.
 
-    This is Newton's method with a Hessian from differences of the gradient. Each function has its own Levenberg
-    damping, which grows until the matrix is positive definite and the step raises the value, and shrinks after a step
-    that does. No library matrix routines are used, because their last bits depend on the number of threads.
-
-    Parameters
-    ----------
-    objective : callable
-        Takes points (F, P); returns the values (F,) and their gradients (F, P).
-    start : float64 (F, P)
-    free : bool (F, P)
-        True for variables that may change.
+    Newton's method with a Hessian from differences of the gradient. Each function has its own Levenberg damping, which
+    grows until the step goes uphill. Library matrix routines would make the last bits depend on the number of threads.
+    `objective` takes points (F, P) and returns values (F,) and gradients (F, P); `free` (F, P) variables change.
     """
     points = start.copy()
     values, gradients = objective(points)
@@ -257,13 +223,8 @@ def climb(objective: Callable[[Array], tuple[Array, Array]], start: Array, free:
     return points
 
 
-def _negative_hessian(
-    objective: Callable[[Array], tuple[Array, Array]], points: Array, free: NDArray[np.bool_]
-) -> Array:
-    """Return the negative Hessian of each function, symmetric, float64 (F, P, P).
-
-    Rows and columns of variables that are not free are those of the identity matrix.
-    """
+def _negative_hessian(objective: Callable[[Array], tuple[Array, Array]], points: Array, free: Mask) -> Array:
+    """Return the negative Hessian of each function, float64 (F, P, P): identity where variables are not free."""
     n_variables = points.shape[1]
     columns = []
     for variable in range(n_variables):
@@ -276,11 +237,10 @@ def _negative_hessian(
     return np.where(both, 0.5 * (hessian + hessian.transpose(0, 2, 1)), np.eye(n_variables))
 
 
-def _damped_step(curvatures: Array, gradients: Array, damping: Array) -> tuple[Array, NDArray[np.bool_]]:
+def _damped_step(curvatures: Array, gradients: Array, damping: Array) -> tuple[Array, Mask]:
     """Solve (curvature + damping I) step = gradient by Gaussian elimination; return the steps (F, P).
 
-    Also return whether each matrix is positive definite (all its pivots are above 1e-10), bool (F,), so that the step
-    is uphill.
+    Also return whether each matrix is positive definite, bool (F,), so that the step is uphill.
     """
     n_variables = gradients.shape[1]
     matrix = curvatures + damping[:, None, None] * np.eye(n_variables)

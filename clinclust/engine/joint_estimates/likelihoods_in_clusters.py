@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
+from clinclust.engine.problem.posterior import Clusters
 from clinclust.likelihoods import Likelihood
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.posterior import Clusters
-
 __all__ = ["BestLevel", "ClusterTree", "log_marginals_in_tree"]
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 class BestLevel(NamedTuple):
     """The level of a tree at which a likelihood describes a feature best."""
 
     evidence: float
-    """The log marginals of the groups there, less what the divisions above cost the feature, in nats."""
+    """The log marginals of the groups there, less the cost of the divisions above, in nats."""
     n_groups: int
     prior: int
     """The place of the prior that was taken."""
@@ -32,15 +27,8 @@ class BestLevel(NamedTuple):
 class ClusterTree:
     """The J clusters of a fit, and the groups that arise when they are merged one after the other.
 
-    Its nodes are the clusters, 0 .. J - 1, and the group of each join, J .. 2 J - 2; the last holds all subjects.
-
-    Parameters
-    ----------
-    clusters : Clusters
-    joins : int64 (J - 1, 2)
-        The two nodes of each join, as `merge_tree` returns them.
-    evidence : float64 (J - 1,)
-        The decrease of the log joint by each join, in nats.
+    Its nodes are the clusters, 0 .. J - 1, and the group of each join, J .. 2 J - 2; the last holds all subjects. The
+    joins, int64 (J - 1, 2), and the evidence, float64 (J - 1,), are those of `merge_tree`.
     """
 
     def __init__(self, clusters: Clusters, joins: Labels, evidence: Array) -> None:
@@ -59,25 +47,16 @@ class ClusterTree:
         return sums
 
     def charges(self, log_marginals: Array) -> Array:
-        """Return what each division costs a feature, in nats, float64 (..., J - 1).
+        """Return the cost of each division to a feature with these log marginals (..., 2 J - 1), in nats, (..., J - 1).
 
         The features that gain by a division pay its cost, minus the change of ln p(z), in proportion to their gains.
-
-        Parameters
-        ----------
-        log_marginals : float64 (..., 2 J - 1)
-            Those of the feature in each node, as it was declared.
         """
         return np.asarray(self._rate * np.maximum(self._gains(log_marginals), 0.0))
 
     def best_level(self, log_marginals: Array, charges: Array) -> BestLevel:
         """Return the level at which the log marginals of its groups, less the charges, are most.
 
-        Parameters
-        ----------
-        log_marginals : float64 (P, 2 J - 1)
-            Those of the nodes under each of P priors, the best of which is taken.
-        charges : float64 (P, J - 1)
+        The log marginals are those of the nodes under each of P priors, (P, 2 J - 1), with charges (P, J - 1).
         """
         net = (self._gains(log_marginals) - charges)[:, ::-1]
         levels = np.cumsum(np.concatenate([log_marginals[:, -1:], net], axis=1), axis=1)
@@ -95,19 +74,8 @@ def log_marginals_in_tree(
 ) -> Array:
     """Return ln m(values in node | theta) of every node of a tree, in nats, float64 (P, 2 J - 1).
 
-    theta are the default hyperparameters; P of them are tried where one must be known in clusters
-    (`Likelihood.compared_hyperparameters`).
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-    values : float64 (n,)
-        Observed values on the scale of the likelihood.
-    labels : int64 (n,)
-        The cluster of each value, 0 .. J - 1; some clusters may have none.
-    tree : ClusterTree
-    priors : float64 (P, H), optional
-        Other hyperparameters.
+    The observed values (n,) are on the scale of the likelihood, each in a cluster 0 .. J - 1 of `labels`. By default,
+    theta are the P `Likelihood.compared_hyperparameters`.
     """
     priors = likelihood.compared_hyperparameters(values) if priors is None else priors
     summed = _of_measurements if likelihood.is_continuous else _of_levels
@@ -120,10 +88,7 @@ def log_marginals_in_tree(
 def _of_levels(
     likelihood: Likelihood, values: Array, labels: Labels, n_clusters: int, priors: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the priors (P, H), and of each cluster the statistics (J, S) and the log base measures (P, J).
-
-    Each different value is looked at once.
-    """
+    """Return the priors (P, H), and of each cluster the statistics (J, S) and the log base measures (P, J)."""
     levels, places = np.unique(values, return_inverse=True)
     counts = np.bincount(labels * levels.size + places, minlength=n_clusters * levels.size)
     counts = counts.reshape(n_clusters, levels.size).astype(np.float64)

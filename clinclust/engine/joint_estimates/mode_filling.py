@@ -1,51 +1,40 @@
 """Missing values filled with modes, which then count as observed (Raykov et al. 2016, appendix F); for reproduction.
 
-A sweep of the subjects in the completed table and an update of all filled values follow each other: each value, one
-after the other, is set to the mode of the predictive of its feature in its subject's cluster without this value. Moves
-and updates raise the same joint, ln p(X_obs, X_filled, z), which therefore never falls after the first sweep of the
-paper's start. The paper begins with values drawn from the prior, which can lie far from all observed values; here the
-search begins with the mode of each feature in the whole cohort.
-
-A cluster takes filled values for evidence. The search that integrates missing values out (`search_from`) does not.
+Sweeps of the completed table and updates of all filled values follow each other; each value is set to the mode of the
+predictive of its feature in its subject's cluster without it. Both raise ln p(X_obs, X_filled, z). The search begins
+with the mode of each feature in the whole cohort, while the paper draws from the prior. A cluster takes filled values
+for evidence; the search that integrates missing values out (`search_from`) does not.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Whole
 from clinclust.engine.problem.encoding import starts
 from clinclust.engine.problem.objective import joint_of
-from clinclust.engine.search.one_start import RestartResult
+from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.one_start import Attempts, RestartResult
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import settle
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import Attempts
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.starts import Start
-    from clinclust.likelihoods import Likelihood
-
+from clinclust.engine.search.starts import Start
+from clinclust.likelihoods import Likelihood
 
 __all__ = ["completed", "search_filling"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 LEAST_RISE = 1e-6
-"""Rise of the joint in nats, by an update of all filled values, below which they count as unchanged: values of
-continuous features approach their limits and do not reach them."""
+"""Rise of the joint in nats, by an update of all filled values, below which they count as unchanged."""
 
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-    """Sweep and fill in turn until nobody moves in a sweep and the filled values stay.
+    """Sweep and fill in turn until no subject moves in a sweep and the filled values stay.
 
-    The log joint and the trace, with one value for each round, are those of the completed table. `attempts` are not
-    used: whole clusters are neither divided nor merged.
+    The log joint and the trace, one value a round, are those of the completed table. `attempts` are not used.
     """
     began = time.perf_counter()
     labels, filled = start.labels, cohort_modes(problem)
@@ -66,10 +55,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
 
 
 def cohort_modes(problem: Problem) -> Array:
-    """Return the mode of each feature in the whole cohort where it is missing, float64 (N, D), else NaN.
-
-    Values are standardised, but are not yet in the form that the compiled functions read.
-    """
+    """Return the standardised mode of each feature in the cohort where it is missing, float64 (N, D), else NaN."""
     arrays = problem.cohort.arrays
     missing = np.hstack([arrays.codes == 0, np.isnan(arrays.values)])
     sums = problem.partition(problem.cohort.together).statistics[0]
@@ -96,9 +82,8 @@ def refilled(problem: Problem, labels: Labels, filled: Array) -> Array:
 
 def _of_feature(problem: Problem, feature: int, sums: Array) -> tuple[Array, Array]:
     """Return the hyperparameters (P,) of a feature, and its part of the sufficient statistics (S,) of a cluster."""
-    arrays = problem.cohort.arrays
-    theta = problem.model.prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-    return theta, sums[arrays.statistic_start[feature] : arrays.statistic_start[feature + 1]]
+    start = problem.cohort.arrays.statistic_start
+    return _prior_of(problem, feature), sums[start[feature] : start[feature + 1]]
 
 
 def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values: Array) -> Array:
@@ -121,10 +106,9 @@ def _one_at_a_time(likelihood: Likelihood, theta: Array, observed: Array, values
 
 
 def completed(problem: Problem, filled: Array) -> Problem:
-    """Return the problem of the same subjects with filled values, float64 (N, D); NaN where there is none.
+    """Return the problem of the same subjects with filled standardised values, float64 (N, D); NaN where there is none.
 
-    Filled values are standardised values of the encoded features. One that nobody was observed to have becomes a level
-    of its feature.
+    A filled value that was not observed becomes a level of its feature.
     """
     if np.isnan(filled).all():
         return problem
@@ -158,7 +142,7 @@ def completed(problem: Problem, filled: Array) -> Problem:
 class _Levels(NamedTuple):
     """The table rows of a discrete feature in the completed table."""
 
-    codes: NDArray[np.int64]
+    codes: Whole
     """(N,) the level of each subject, counted from 0; -1 = still missing."""
     values: Array
     """(L,) the levels, observed and filled."""

@@ -1,49 +1,42 @@
 """Outlying values given the partition: single values that do not come from their subject's cluster.
 
-Every observed value x_id has an indicator o_id. With probability 1 - share the value is drawn from its subject's
-cluster (o_id = 0). With probability `share` it is drawn from the prior predictive of its feature (o_id = 1), like the
-first value of a new cluster:
+Every observed value x_id has an indicator o_id. With probability 1 - share it is drawn from its subject's cluster (o_id
+= 0), and with probability `share` from the prior predictive of its feature (o_id = 1):
 
     ln p(X_obs, z, o) = ln p(z) + coarsening * sum_d power_d [ sum_k ln m_d(values in cluster k with o_id = 0)
                         + sum over o_id = 0 of ln(1 - share) + sum over o_id = 1 of ln share + ln m_d(x_id) ]
 
-An outlying value adds nothing to the statistics of its cluster, like a missing value. For a given mask of outlying
-values the joint is therefore the joint of another cohort (`without_outlying`), and the whole search can raise it. The
-term of one value in a subject's score is at least coarsening * power_d * [ln m_d(x) + ln share - ln(1 - share)].
-Without this lower bound, one extreme value could open a new cluster.
+An outlying value adds nothing to the statistics of its cluster, like a missing value: given the mask, the joint is that
+of another cohort (`without_outlying`). The term of one value in a subject's score is at least coarsening * power_d *
+[ln m_d(x) + ln share - ln(1 - share)], so that no single value opens a cluster.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, new_partition
 from clinclust.engine.problem.objective import log_base_measures, log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 __all__ = ["OutlyingMask", "best_elsewhere", "best_outlying", "without_outlying"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-OutlyingMask = NDArray[np.bool_]
+OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
 
 
 def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> Problem:
     """Return the problem of the values that are kept: all if the share is 0.
 
-    Its log joint is the joint of the module docstring for this mask. The terms of the outlying values, and the terms of
-    the indicators, are part of its log base measure.
+    Its log joint is that of the module docstring; the terms of outlying values and indicators are in its log base
+    measure.
     """
     if share == 0.0:
         return problem
@@ -77,9 +70,9 @@ def _of_outlying_values(problem: Problem, outlying: OutlyingMask) -> float:
 def _first_values(arrays: CohortArrays, model: Model) -> Array:
     """Return ln m_d(x_id), the log prior predictive of each value, float64 (N, D); 0 where missing."""
     n_subjects, n_table = arrays.codes.shape
-    nobody = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
+    empty = new_partition(arrays, np.zeros(n_subjects, dtype=np.int64))
     out = np.zeros((n_subjects, n_table + arrays.values.shape[1]))
-    prior_predictives(arrays, model, nobody, out)
+    prior_predictives(arrays, model, empty, out)
     return out
 
 
@@ -91,26 +84,10 @@ def _log_base(problem: Problem) -> Array:
 
 
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:
-    """Change which values are outlying until no change of a single value raises the joint.
+    """Change which values are outlying until no change of a single value raises the joint; return mask and log joint.
 
-    Given the partition, the joint is a sum over clusters and features. Each round first changes all values whose change
-    alone would raise the joint. If the joint does not rise, the round instead changes the best such value of each
-    cluster and feature.
-
-    Parameters
-    ----------
-    problem : Problem
-        Problem of all values.
-    labels : int64 (N,)
-    outlying : bool (N, D)
-        The mask to begin with.
-    share : float
-        Prior probability that a value is outlying, in [0, 1); at 0 the mask stays.
-
-    Returns
-    -------
-    outlying : bool (N, D)
-    log_joint : float
+    Each round changes all values whose change alone would raise the joint; if it does not rise, the best such value of
+    each cluster and feature. At share 0 the mask stays.
     """
     least = minimum_gain(problem)
     partition, joint = _kept(problem, labels, outlying, share)
@@ -132,7 +109,7 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
 def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
     """Return labels in which each member of one cluster is moved to the best of the other clusters, int64 (N,).
 
-    Under each of these clusters, a member is scored with the outlying values that give the highest score.
+    Under each cluster, a member is scored with its best outlying values.
     """
     members = np.flatnonzero(labels == cluster)
     partition = new_partition(_arrays_kept(problem.cohort.arrays, outlying), labels)
@@ -144,7 +121,6 @@ def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, sha
 
 
 def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Partition, float]:
-    """Return the partition of the values that are kept, and the joint."""
     kept = without_outlying(problem, outlying, share)
     partition = kept.partition(labels)
     return partition, log_joint(kept, partition)
@@ -162,7 +138,7 @@ def _log_odds(problem: Problem, share: float) -> float:
 
 
 def _best_of_each(gains: Array, labels: Labels, least: float) -> OutlyingMask:
-    """Return a mask of the value with the largest gain, above `least`, in each cluster and feature; bool (N, D)."""
+    """Return a mask of the value with the largest gain, above `least`, in each cluster and feature."""
     chosen = np.zeros(gains.shape, dtype=np.bool_)
     for cluster in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == cluster)

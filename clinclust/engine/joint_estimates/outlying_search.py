@@ -1,31 +1,28 @@
 """Search for the partition and for the outlying values. Both raise the same joint (`outlying`), in turns.
 
-Given the outlying values, the whole search raises the joint of the values that are kept. Given the partition,
-`best_outlying` raises it. Neither step removes a cluster that consists of subjects with outlying values only, because
-these values are not extreme under the wide distribution of that cluster. Clusters are therefore dissolved in turn: the
-members of one move to the others, the outlying values are found again, and the result is kept if the joint is higher.
+Neither step removes a cluster of subjects with outlying values, which are not extreme under its wide distribution.
+Clusters are therefore dissolved in turn: the members of one move to the others, the outlying values are found again,
+and the result is kept if the joint is higher.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
+from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
 
 __all__ = [
     "Dissolution",
@@ -37,7 +34,6 @@ __all__ = [
     "search_with_outlying",
 ]
 
-Labels = NDArray[np.int64]
 
 _ROUNDS = 4
 """Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
@@ -47,8 +43,7 @@ _SWEEPS_OF_A_DISSOLUTION = 20
 class Dissolution:
     """Dissolves clusters up to a size, the smallest first, as long as this raises the joint.
 
-    It remembers where no cluster could be dissolved, because the searches in between often change nothing. `sweep`
-    takes the problem of the values that are kept, and labels; it moves subjects while this raises the joint.
+    It remembers where no cluster could be dissolved. `sweep` takes the problem of the kept values, and labels.
     """
 
     def __init__(
@@ -91,8 +86,8 @@ class Dissolution:
     ) -> tuple[Labels, OutlyingMask, float]:
         """Move the members of a cluster elsewhere, then find outlying values and sweep, in turns.
 
-        A turn is the last if its sweep gains nothing, or less than what is still missing to the joint of the restart:
-        later turns gain a fraction of the first. Return labels, mask and log joint.
+        A turn is the last if its sweep gains less than is missing to the joint of the restart. Return labels, mask, log
+        joint.
         """
         problem, share = self._problem, self._plan.outlying_share
         labels = best_elsewhere(problem, restart.labels, outlying, share, cluster)
@@ -111,13 +106,13 @@ class OutlyingResult(NamedTuple):
     """Result of a search with outlying values."""
 
     restarts: list[RestartResult]
-    """Restarts as `run_restarts` returns them. Each log joint includes the best outlying values of its partition."""
+    """Restarts as of `run_restarts`, each with the best outlying values of its partition in its log joint."""
     best: int
-    """Index of the best restart. Only for this restart was the search continued in turns (`raise_in_turns`)."""
+    """Index of the best restart, the only one continued in turns (`raise_in_turns`)."""
     outlying: OutlyingMask
     """(N, D) outlying values of the best restart."""
     problem: Problem
-    """Problem of the values that are kept. Its log joint at the best partition is that of the best restart."""
+    """Problem of the values that are kept in the best restart."""
 
 
 def none_outlying(problem: Problem) -> OutlyingMask:
@@ -161,30 +156,12 @@ def run_outlying_restarts(
 
 
 def raise_in_turns(
-    problem: Problem,
-    restart: RestartResult,
-    outlying: OutlyingMask,
-    start: Start,
-    plan: SearchPlan,
-    *,
-    look_back: bool,
+    problem: Problem, restart: RestartResult, outlying: OutlyingMask, start: Start, plan: SearchPlan, *, look_back: bool
 ) -> tuple[RestartResult, OutlyingMask]:
     """Raise the joint by outlying values, by the search and by dissolving clusters, in turns, until none can raise it.
 
-    Parameters
-    ----------
-    problem : Problem
-        Problem of all values.
-    restart : RestartResult
-        The restart to continue.
-    outlying : bool (N, D)
-        Its outlying values, which its log joint includes.
-    start : Start
-        Its seed and its order of visits are used.
-    plan : SearchPlan
-    look_back : bool
-        Whether to search once more with all values kept: those of a rare and distant subtype may have been classified
-        as outlying one by one.
+    The seed and the order of visits are those of `start`. `look_back` searches once more with all values kept: those of
+    a rare and distant subtype may have been classified as outlying one by one.
     """
     share = plan.outlying_share
     if share == 0.0:
@@ -217,7 +194,6 @@ def raise_in_turns(
 
 
 def _from(labels: Labels, start: Start) -> Start:
-    """Return a start at these labels, with the seed and the order of visits of another start."""
     return Start("given", labels, start.seed, start.order)
 
 

@@ -1,19 +1,17 @@
-"""Partitions from fine to coarse: the best partition found at each of a decreasing sequence of coarsenings.
+"""The best partition found at each of a decreasing sequence of coarsenings, each with fewer clusters.
 
 In a large cohort, the path is followed in a sample to the first coarsening that is borne out there, and goes on among
-all subjects to the first that they bear out. Outlying values are found among all subjects, in turns with the partition.
-Only small clusters are dissolved, because the sample showed the others.
+all subjects. Only small clusters are then dissolved, because the sample showed the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
 from clinclust.engine.joint_estimates.outlying_search import (
@@ -25,6 +23,7 @@ from clinclust.engine.joint_estimates.outlying_search import (
     search_with_outlying,
 )
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan, n_threads
 from clinclust.engine.search.restarts import N_SAMPLED, carried_over, index_of_best, searched_on_among_all
@@ -32,10 +31,6 @@ from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_
 from clinclust.engine.search.starts import Start, search_starts, starts_from
 from clinclust.engine.search.threads import Threads
 from clinclust.progress import SILENT
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "LARGE_BESIDE",
@@ -48,20 +43,19 @@ __all__ = [
     "step_of",
 ]
 
-Labels = NDArray[np.int64]
 
-# The share of independent features is itself an estimate, and a difference of 0.01 does not change the partition.
 _TOLERANCE = 0.01
+"""Difference to the estimated share of independent features that does not change the partition."""
 _ONWARD = "step before"
 """Name of the start of a restart that continues from the step before."""
 _SHARE_OF_FIRST = 0.5
-"""Share of a time budget that the first step may take. The coarser steps have fewer clusters and starts."""
+"""Share of a time budget that the first step may take: the others have fewer clusters and starts."""
 LARGE_BESIDE = 10_000
 """Number of subjects from which on the search begins in a sample."""
 _SHARE_OF_SAMPLE = 0.5
 """Share of a time budget that the search in the sample may take."""
 _SEEN_IN_SAMPLE = 30
-"""Number of members in the sample from which on a cluster is one that the sample showed."""
+"""Number of members in the sample from which on a cluster counts as shown by the sample."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +64,8 @@ class ResolutionStep:
 
     coarsening: float
     restarts: list[RestartResult]
-    """Restarts at this coarsening. Except at the first step, the first restart continues from the partition of the step
-    before; the name of its start is ``"step before"``."""
+    """Restarts at this coarsening. After the first step, the first continues from the step before (start ``"step
+    before"``)."""
     best: int
     """Index of the best restart."""
     outlying: OutlyingMask
@@ -81,10 +75,10 @@ class ResolutionStep:
     log_joint_uncoarsened: float
     """Log joint of this partition at coarsening 1, in nats."""
     log_likelihood: float
-    """Log likelihood of this partition at coarsening 1: the sum of the log marginals and the log base measures."""
+    """Sum of the log marginals and log base measures of this partition at coarsening 1."""
 
     independent_share: float
-    """Coarsening that corresponds to the dependence within the clusters of this partition (`independent_share`)."""
+    """The coarsening that the dependence within these clusters implies (`independent_share`)."""
 
     @property
     def borne_out(self) -> bool:
@@ -104,25 +98,12 @@ class ResolutionStep:
 
 
 def resolution_steps(
-    problem: Problem,
-    plan: SearchPlan,
-    seed: np.random.SeedSequence,
-    first: OutlyingResult | None = None,
+    problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence, first: OutlyingResult | None = None
 ) -> list[ResolutionStep]:
     """Search at each coarsening from the partition of the step before and from fresh starts; keep the best partition.
 
-    The path ends at the first step whose best partition has one cluster and, if a coarsening is to be chosen, at the
-    first that is `borne_out`, because coarser steps do not change the choice.
-
-    Parameters
-    ----------
-    problem : Problem
-        Problem of all values; its own coarsening is not used.
-    plan : SearchPlan
-        `resolution` lists the coarsenings. `n_restarts` is the number of starts of the first step.
-    seed : SeedSequence
-    first : OutlyingResult, optional
-        Result of the first step, if it has already been searched.
+    The path ends at the first step with one cluster and, if a coarsening is to be chosen, at the first that is
+    `borne_out`. `first` is the result of the first step, if it has already been searched.
     """
     resolution = plan.resolution or ResolutionPlan()
     (drawn,) = seed.spawn(1)
@@ -135,7 +116,7 @@ def resolution_steps(
         coarsened = at_coarsening(problem, coarsening)
         (drawn,) = seed.spawn(1)
         starts = search_starts(problem.cohort.n_subjects, drawn.spawn(resolution.n_fresh))
-        return step_of(coarsened, *_beside(coarsened, before, starts, drawn, plan), plan.outlying_share)
+        return step_of(coarsened, *_onward_and_fresh(coarsened, before, starts, drawn, plan), plan.outlying_share)
 
     return followed(begin, resolution, plan, search_at)
 
@@ -152,7 +133,9 @@ def followed(
     """
     steps, ahead = [begin], [float(value) for value in resolution.coarsenings if value < begin.coarsening]
     with plan.progress.stage("coarsening") as advance:
-        while ahead and not _ends(steps[-1], resolution) and not plan.budget.used_up():
+        while ahead and steps[-1].labels.max() > 0 and not (resolution.choose and steps[-1].borne_out):
+            if plan.budget.used_up():
+                break
             # The last partition may ask for a coarsening before the next one of the path.
             if resolution.choose and ahead[0] < steps[-1].independent_share and not any(it.borne_out for it in steps):
                 ahead.insert(0, steps[-1].independent_share)
@@ -161,27 +144,20 @@ def followed(
     return steps
 
 
-def _ends(step: ResolutionStep, resolution: ResolutionPlan) -> bool:
-    return int(step.labels.max()) == 0 or (resolution.choose and step.borne_out)
-
-
 def at_coarsening(problem: Problem, coarsening: float) -> Problem:
     """Return the problem at a coarsening."""
     return replace(problem, model=problem.model._replace(coarsening=coarsening))
 
 
 def first_step(coarsened: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
-    """Search for the finest step of a path. A time budget leaves time for the coarser steps."""
+    """Search for the first step of a path. A time budget leaves time for the coarser steps."""
     return search_with_outlying(coarsened, starts, replace(plan, budget=plan.budget.part(_SHARE_OF_FIRST)))
 
 
-def _beside(
+def _onward_and_fresh(
     coarsened: Problem, before: ResolutionStep, starts: list[Start], seed: np.random.SeedSequence, plan: SearchPlan
 ) -> tuple[list[RestartResult], int, OutlyingMask]:
-    """Continue from the step before, then search from fresh starts on the values that are kept.
-
-    Return the restarts, the index of the best, and its outlying values.
-    """
+    """Continue from the step before, then search from fresh starts; return restarts, index of the best, its mask."""
     share = plan.outlying_share
     (start,) = starts_from(before.labels, [seed])
     outlying, joint = best_outlying(coarsened, before.labels, before.outlying, share)
@@ -218,10 +194,10 @@ def step_of(
 
 
 def chosen_step(steps: Sequence[ResolutionStep]) -> int:
-    """Return the index of the finest step that is `borne_out`, or of the last step if none is.
+    """Return the index of the first step that is `borne_out`, or of the last step if none is.
 
-    At coarsening 1, extra clusters may explain dependence between features, so that it is underestimated. The path
-    therefore continues until a partition is borne out by the dependence within its own clusters.
+    At coarsening 1, extra clusters may explain dependence, so that it is underestimated; hence the dependence within
+    each step's own clusters.
     """
     return next((index for index, step in enumerate(steps) if step.borne_out), len(steps) - 1)
 
@@ -229,16 +205,12 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
     """Search in a sample as the plan says, then among all subjects from the coarsening that was found there.
 
-    Without a `resolution`, the coarsening is that of the problem. Return the steps among all subjects: more than one
-    only where the coarsening that the sample bore out is not borne out by all subjects.
+    Return the steps among all subjects: more than one only where they do not bear out the coarsening of the sample.
     """
     of_rows, of_path, of_all = seed.spawn(3)
     rows = np.sort(np.random.default_rng(of_rows).choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
     in_sample = replace(
-        plan,
-        patience=1,
-        budget=plan.budget.part(_SHARE_OF_SAMPLE),
-        progress=plan.progress.within("a sample"),
+        plan, patience=1, budget=plan.budget.part(_SHARE_OF_SAMPLE), progress=plan.progress.within("a sample")
     )
     step = _in_sample(problem.restricted_to(rows, 0), in_sample, of_path)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:

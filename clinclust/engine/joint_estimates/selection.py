@@ -1,18 +1,14 @@
 """Feature selection: the features that differ between the clusters are found together with the clusters.
 
-The inclusion indicator gamma_d is a variable of the model. An included feature (gamma_d = 1) has one distribution for
-each cluster; an excluded feature has the same distribution for all subjects.
+An included feature (gamma_d = 1) has one distribution for each cluster; an excluded one has the same for all subjects.
 
     ln p(X_obs, z, gamma) = ln p(z) + ln p(gamma)
         + coarsening * sum_d power_d [gamma_d sum_k ln m_d(x_kd) + (1 - gamma_d) ln m_d(x_d, all subjects together)]
     ln p(gamma)           = ln B(1 + n, 1 + D - n),   n = sum_d gamma_d
 
-Under the prior of gamma, each of the D features is included with the same unknown probability, which is uniform on
-[0, 1] (Scott and Berger 2010, *Bayes and empirical-Bayes multiplicity adjustment in the variable-selection problem*).
-The more features are irrelevant, the more evidence a further feature needs to be included.
-
-Given z, the best gamma has a closed form. Given gamma, the joint of z is the joint of a cohort with the included
-features only. Each step raises the same joint in z or in gamma, so that the joint never falls.
+Each feature is included with the same unknown, uniform probability (Scott and Berger 2010, *Bayes and empirical-Bayes
+multiplicity adjustment in the variable-selection problem*). Given z, the best gamma has a closed form; given gamma, the
+joint of z is that of a cohort with the included features only. Both steps raise the same joint.
 """
 
 from __future__ import annotations
@@ -20,31 +16,24 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from itertools import cycle
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaln
 
+from clinclust.arrays import Array, Labels, Mask
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.problem.objective import feature_relevance
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
-from clinclust.engine.search.plan import Either
+from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.settle import minimum_gain
+from clinclust.engine.search.starts import Start
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.starts import Start
-
 
 __all__ = ["best_inclusion", "log_inclusion", "run_selecting_restarts"]
 
-Array = NDArray[np.float64]
-Included = NDArray[np.bool_]
 
 # Numbers of features with which random partitions begin, taken in turn: the features that depend most on others. A
 # small number excludes irrelevant features; a large number also keeps subtypes that only a few features show.
@@ -62,7 +51,7 @@ class SelectingSearch:
     def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
         """Search for the partition and select features, in turns, until neither raises the joint.
 
-        The argument `attempts` is not used, because attempts are shared by the included features instead.
+        The argument `attempts` is not used: attempts are shared by the included features instead.
         """
         began = time.perf_counter()
         n_features = len(problem.cohort.encoding.features)
@@ -99,20 +88,19 @@ def log_inclusion(n_included: int, n_features: int) -> float:
     return float(betaln(1.0 + n_included, 1.0 + n_features - n_included))
 
 
-def best_inclusion(problem: Problem, labels: NDArray[np.int64]) -> Included:
+def best_inclusion(problem: Problem, labels: Labels) -> Mask:
     """Return the gamma with the highest joint given the partition with these labels (0 .. K - 1), bool (D,).
 
-    ln p(gamma) depends only on the number of included features. For each number, the features with the largest
-    relevance are best. Among numbers with equal joints the smallest is taken.
+    For each number of features, those with the largest relevance are best; of equal joints, the smallest number.
     """
     return _best(problem.model.exponents * _relevance(problem, labels))
 
 
-def _relevance(problem: Problem, labels: NDArray[np.int64]) -> Array:
+def _relevance(problem: Problem, labels: Labels) -> Array:
     return feature_relevance(problem, problem.partition(labels))
 
 
-def _best(gains: Array) -> Included:
+def _best(gains: Array) -> Mask:
     order = np.argsort(-gains, kind="stable")
     numbers = np.arange(gains.size + 1)
     joint = np.concatenate([[0.0], np.cumsum(gains[order])])
@@ -126,9 +114,8 @@ def _best(gains: Array) -> Included:
 def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPlan) -> list[RestartResult]:
     """Search from every start and select features; otherwise like `run_restarts`.
 
-    If a random partition begins with all features, hundreds of irrelevant features dominate the relevant ones. In the
-    first half of the starts, random partitions therefore begin with the features that depend most on others; in the
-    second half, with the features that differ between the clusters of the best restart so far.
+    So that irrelevant features do not dominate, random partitions begin with the features that depend most on others,
+    and in the second half of the starts with those that differ between the clusters of the best restart so far.
     """
 
     def second_half(starts: list[Start], found: list[RestartResult]) -> list[Start]:
@@ -141,8 +128,8 @@ def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPl
 def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
     """Return the starts, each with the features to begin with.
 
-    A random partition begins with the features that depend most on others. Another partition with several clusters
-    begins with the features that differ between its clusters. All other starts begin with all features.
+    They are, for a random partition, the features that depend most on others; for other partitions with several
+    clusters, those that differ between its clusters; else all.
     """
     ranked = np.argsort(-mutual_dependence(problem.cohort.arrays), kind="stable")
     sizes = cycle(_N_DEPENDENT)
@@ -160,11 +147,10 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
     return prepared
 
 
-def _relevant(problem: Problem, starts: list[Start], labels: NDArray[np.int64]) -> list[Start]:
+def _relevant(problem: Problem, starts: list[Start], labels: Labels) -> list[Start]:
     """Return the starts, where random partitions begin with the features that differ between the given clusters.
 
-    These are all features with positive relevance, including those that ln p(gamma) would exclude, because a partition
-    that is not yet the best underestimates the relevance of a feature.
+    All with positive relevance, because a partition that is not yet the best underestimates it.
     """
     relevant = _relevance(problem, labels) > 0.0
     if not relevant.any():
@@ -180,12 +166,10 @@ def _relevant(problem: Problem, starts: list[Start], labels: NDArray[np.int64]) 
 def mutual_dependence(cohort: CohortArrays) -> Array:
     """Return the evidence that each feature depends on others in the whole cohort, float64 (D,), at least 0.
 
-    Features that depend on each other there differ between clusters; an irrelevant feature depends on none. With r the
-    correlation of ranks over the n subjects in whom both features are observed, n r^2 is about chi-squared with one
-    degree of freedom under independence. The evidence of a feature is the sum over the others of max(n r^2 - 2 ln D,
-    0): few pairs of independent features exceed 2 ln D. The n r^2 of the indicators of a nominal feature are summed
-    with weights (1 - p) / (L - 1), where p is the frequency of the level: Pearson's chi-squared divided by its degrees
-    of freedom.
+    With r the correlation of ranks over n subjects, n r^2 is about chi-squared with one degree of freedom under
+    independence. The evidence is the sum over the other features of max(n r^2 - 2 ln D, 0). The n r^2 of the indicators
+    of a nominal feature are summed with weights (1 - p) / (L - 1), with p the frequency of the level: Pearson's chi-
+    squared divided by its degrees of freedom.
     """
     n_features = cohort.kinds.size
     bound = 2.0 * np.log(max(n_features, 2))

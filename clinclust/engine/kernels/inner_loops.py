@@ -1,7 +1,7 @@
 """The innermost loops in one of two versions that give the same bits: vector instructions or plain Python.
 
-CLINCLUST_PLAIN_KERNELS=1 selects the plain version, to debug the kernels or to avoid the LLVM code. NUMBA_DISABLE_JIT=1
-selects it as well; then nothing is compiled, and a debugger can step through a fit of a small cohort.
+CLINCLUST_PLAIN_KERNELS=1 selects the plain version, which needs no LLVM code; so does NUMBA_DISABLE_JIT=1, with which
+nothing is compiled, and a debugger can step through a fit of a small cohort.
 """
 
 from __future__ import annotations

@@ -1,13 +1,11 @@
 """The innermost loops over eight clusters or eight features at a time, as vector instructions.
 
-LLVM does not vectorise loops of these shapes by itself. They are therefore written in its intermediate representation,
-on vectors of eight doubles, which LLVM splits to fit the processor's registers. The loops use only IEEE additions,
-multiplications and divisions in a fixed order, and no fused operations, so that all processors give the same bits.
-`clinclust.engine.kernels.plain` holds the same functions in plain Python.
+LLVM does not vectorise loops of these shapes by itself. They use IEEE additions, multiplications and divisions in a
+fixed order, and no fused operations, so that all processors give the same bits. `clinclust.engine.kernels.plain` holds
+the same functions in plain Python.
 
-The last axis of an array must be contiguous, and its length must be a multiple of eight. C is the number of clusters,
-rounded up to such a multiple; `first` is the index of the first of eight clusters; `start` and `count` are the flat
-index of the first code, in memory order, and the number of codes.
+The last axis of an array must be contiguous, and its length C a multiple of eight; `first` is the index of the first of
+eight clusters; `start` and `count` are the flat index of the first code, in memory order, and the number of codes.
 """
 
 from __future__ import annotations
@@ -154,8 +152,8 @@ def add_log_products(
 ) -> Any:
     """Add the log predictives of several values whose features have the same c1, with one logarithm of a product.
 
-    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2] for eight clusters k. NaN values are
-    skipped. The first `count` of the columns, int64, are these features; the c1 of the first one is used.
+    scores[k] += sum_j c0 - c1 ln prod_j [1 + c2 (values[columns[j]] - c3)^2] for eight clusters k and the first `count`
+    columns, int64, without NaN values. The c1 is that of the first column.
     """
     signature = types.void(scores, types.intp, coefficients, columns, types.intp, types.intp, values)
 
@@ -208,9 +206,8 @@ def add_log_products(
 def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width: Any, least: Any) -> Any:
     """Return the sum over features of c0 + c1 ln(1 - c2 (z - c3)^2). Features whose z is NaN are skipped.
 
-    The result is NaN if 1 - c2 (z - c3)^2 is below `least` for any feature, because it has then lost too many digits.
-    The values z are float64 (W,), and W is `width`, a multiple of eight. The coefficients contain c0 .. c3, each of
-    length W, one after the other from flat index `start` on.
+    The result is NaN if 1 - c2 (z - c3)^2 is below `least` for any feature: too many digits are lost. The values z are
+    float64 (width,); c0 .. c3, of this length each, follow each other from flat index `start` on.
     """
     signature = types.float64(values, coefficients, types.intp, types.intp, types.float64)
 
@@ -250,10 +247,7 @@ def sum_log_terms(typing: Any, values: Any, coefficients: Any, start: Any, width
 
 @intrinsic
 def log_in_place(typing: Any, numbers: Any, count: Any) -> Any:
-    """Replace the first `count` elements of an array by their natural logarithms.
-
-    `count` is rounded up to a multiple of eight. The elements must be positive normal numbers.
-    """
+    """Replace the first `count` elements, rounded up to a multiple of eight, positive normal numbers, by logarithms."""
     signature = types.void(numbers, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -272,20 +266,13 @@ def eight_binomials(
 ) -> Any:
     """Fill the predictives of every level of eight binomials, with the same number of trials n, under one cluster.
 
-    The predictive of level x is beta-binomial, C(n, x) a^(x) b^(n - x) / (a + b)^(n), with the posterior (a, b) and
-    the rising factorial y^(x) = y (y + 1) ... (y + x - 1). For the cluster without one subject at level x, each factor
-    y + j becomes y - 1 - j.
+    The predictive of level x is beta-binomial, C(n, x) a^(x) b^(n - x) / (a + b)^(n), with the posterior (a, b) and the
+    rising factorial y^(x) = y (y + 1) ... (y + x - 1). For the cluster without one subject at level x, each factor y +
+    j becomes y - 1 - j.
 
-    Parameters
-    ----------
-    prior, sums : float64 (16,)
-        The prior (a, b) of each feature, and the sufficient statistics of the cluster, which are added to it.
-    n_trials : int
-        n, at most 16, so that the binomial coefficient is exact and no product overflows.
-    numbers, left_numbers : float64 (8 (n + 1),), overwritten
-        p(level | cluster), feature by feature, and the same for the cluster without one subject at that level. The
-        latter is 1 where the statistics exclude such a subject.
-    work : float64 (16 (n + 1),), overwritten
+    Prior and sums are (a, b) and the statistics of each feature, (16,); n is at most 16, so that no product overflows.
+    `numbers` and `left_numbers`, (8 (n + 1),), are overwritten feature by feature, the latter with 1 where the
+    statistics exclude a subject at that level; `work` has 16 (n + 1) elements.
     """
     signature = types.void(prior, sums, types.intp, numbers, left_numbers, work)
 

@@ -9,8 +9,8 @@ import math
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
 from clinclust.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.predictives_beta import (
     beta_log_marginal,
@@ -66,8 +66,6 @@ __all__ = [
     "place_in_block",
 ]
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
@@ -78,24 +76,11 @@ EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, Multivaria
 def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Array:
     """Return A(posterior) - A(prior) of every cluster and feature, in nats, float64 (K, D).
 
-    The log base measures are not included, because they are the same for every partition (`EncodedCohort.log_base`).
-
-    Parameters
-    ----------
-    cohort : CohortArrays
-    prior : float64 (H,)
-        Hyperparameters of all features.
-    statistics : float64 (K, S)
-        Sufficient statistics of every cluster.
+    The prior is (H,), the statistics are (K, S). The log base measures are in `EncodedCohort.log_base`.
     """
     marginals = np.zeros((statistics.shape[0], cohort.kinds.size))
     _fill_log_marginals(
-        cohort.kinds,
-        cohort.prior_start,
-        cohort.statistic_start,
-        prior,
-        np.ascontiguousarray(statistics),
-        marginals,
+        cohort.kinds, cohort.prior_start, cohort.statistic_start, prior, np.ascontiguousarray(statistics), marginals
     )
     return marginals
 
@@ -129,28 +114,14 @@ def fill_levels(
     left_rests: Array,
     work: Array,
 ) -> None:
-    """Fill the log predictive of every level of one discrete feature under one cluster.
+    """Fill the log predictive of every level of one discrete feature under one cluster, as ln numbers + rests.
 
-    Parameters
-    ----------
-    kind : int
-        Code of the likelihood.
-    prior : float64 (P,)
-        Hyperparameters.
-    sums : float64 (S,)
-        Sufficient statistics of the cluster.
-    counts : float64 (2 n_levels,)
-        Sufficient statistics of one subject at each level.
-    log_base : float64 (n_levels,)
-        Log base measure of each level.
-    n_levels : int
-    numbers, rests : float64 (n_levels,), overwritten
-        ln p(level | cluster) = ln numbers + rests. If `adds_up`, this is the difference to the level before.
-    left_numbers, left_rests : float64 (n_levels,), overwritten
-        The same for the cluster without one subject at that level. Where the statistics exclude such a subject, the
-        values are 1 and 0, or 1 and infinity if `adds_up`. `refresh` recognises them, because the resulting log
-        predictive is not below 0.
-    work : float64, overwritten
+    If `adds_up`, it is the difference to the level before. `left_numbers` and `left_rests` are those of the cluster
+    without one subject at that level; where the statistics exclude such a subject, 1 and 0, or 1 and infinity if
+    `adds_up`. `refresh` recognises these, because the resulting log predictive is not below 0.
+
+    Prior (P,) and sums (S,) are those of the feature; counts (2 n_levels,) are the statistics of one subject at each
+    level; log_base (n_levels,) are the base measures.
     """
     if kind == BINOMIAL:
         binomial_predictives(prior, sums, counts, log_base, n_levels, numbers, rests, left_numbers, left_rests, work)
@@ -176,21 +147,8 @@ def fill_coefficients(
 ) -> None:
     """Write the coefficients of the log predictives of one continuous feature under one cluster.
 
-    Parameters
-    ----------
-    kind : int
-        Code of the likelihood.
-    prior : float64 (P,)
-        Hyperparameters.
-    sums : float64 (S,)
-        Sufficient statistics of the cluster.
-    out : float64, modified in place
-        c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart.
-    stride : int
-    left : float64, modified in place
-        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z, `left_stride`
-        elements apart.
-    left_stride : int
+    `out` receives c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart, and `left`
+    those of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z.
     """
     if kind == EXPONENTIAL:
         exponential_coefficients(prior, sums, out, stride, left, left_stride)
@@ -215,18 +173,7 @@ def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
 def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: int, sign: float) -> None:
     """Add a continuous value to the sufficient statistics of a cluster (sign = 1), or remove it (sign = -1).
 
-    Parameters
-    ----------
-    kind : int
-        Code of the likelihood.
-    sums : float64 (S,), modified in place
-    n_statistics : int
-        S.
-    values : float64 (D_value,)
-        The continuous values of the subject.
-    column : int
-        Which of them is added; it must not be missing.
-    sign : float
+    `column` is its place among the values (D_value,) of the subject; it must not be missing.
     """
     if kind == CHAINED:
         place = place_in_block(n_statistics)
@@ -245,15 +192,7 @@ def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: 
 def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: Array) -> float:
     """Return A(posterior) - A(prior), the log marginal without base measure, of one feature in one cluster.
 
-    Parameters
-    ----------
-    kind : int
-        Code of the likelihood.
-    prior : float64 (P,)
-    sums : float64 (S,)
-    n_statistics : int
-        S.
-    work : float64 (3 S,), overwritten
+    `work`, (3 S,), is overwritten.
     """
     if kind in (BINOMIAL, GEOMETRIC):
         return beta_log_marginal(prior, sums)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array, Codes, Whole
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.inner_loops import LANES, eight_binomials, log_in_place
 from clinclust.engine.kernels.likelihood_kernels import (
@@ -27,8 +25,6 @@ from clinclust.engine.kernels.predictives_gaussian import chained_coefficients, 
 
 __all__ = ["LEAST_LEFT", "State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 LEAST_LEFT = 1e-3
 """Smallest accepted share of a rate that remains without a value. Below it, digits are lost."""
@@ -41,7 +37,7 @@ class State(NamedTuple):
     element i * C + j of the flat array.
     """
 
-    codes: NDArray[np.int32]
+    codes: Codes
     values: Array
     kinds: Whole
     level_start: Whole
@@ -154,7 +150,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
 def log_weight(state: State, size: float, n_clusters: int) -> float:
     """Return the log prior weight of a cluster of this size: ln(size - discount).
 
-    If the size is 0, return that of a new cluster where there are n_clusters others: ln(N0 + n_clusters discount).
+    If the size is 0, that of a new cluster where there are n_clusters others: ln(N0 + n_clusters discount).
     """
     if size > 0.0:
         return math.log(size - state.discount)

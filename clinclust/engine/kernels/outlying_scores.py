@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array, Mask, Whole
 from clinclust.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.likelihood_kernels import CHAINED
 from clinclust.engine.kernels.moves import State, refresh, state_of, value_left_out
@@ -17,8 +15,6 @@ from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.scoring import chained_score
 
 __all__ = ["bounded_scores", "gains_of_indicators", "mixed_scores", "prior_predictives"]
-
-Array = NDArray[np.float64]
 
 
 @subkernel
@@ -61,29 +57,13 @@ def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, 
 
 @kernel
 def gains_of_indicators(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    aside: NDArray[np.bool_],
-    log_odds: float,
-    gains: Array,
+    cohort: CohortArrays, model: Model, partition: Partition, aside: Mask, log_odds: float, gains: Array
 ) -> None:
     """Fill the change of the log joint by each change of a single indicator: by setting a value aside or keeping it.
 
-    Parameters
-    ----------
-    cohort : CohortArrays
-        All values, including the outlying ones.
-    model : Model
-    partition : Partition, modified in place
-        Its statistics are those of the values that are kept.
-    aside : bool (N, D)
-        The values that are outlying.
-    log_odds : float
-        coarsening * [ln share - ln(1 - share)]; it is multiplied by the power of each feature.
-    gains : float64 (N, D), modified in place
-        Change of the log joint if this value alone becomes outlying, or is kept if it is outlying now. Elements of
-        missing values are not written.
+    The cohort holds all values, the statistics of the partition those that are kept, and `aside`, bool (N, D), the
+    outlying ones. The log odds, coarsening * [ln share - ln(1 - share)], are multiplied by the power of each feature.
+    Gains of missing values are not written.
     """
     state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
@@ -120,26 +100,15 @@ def bounded_scores(
     cohort: CohortArrays,
     model: Model,
     partition: Partition,
-    subjects: NDArray[np.int64],
+    subjects: Whole,
     log_odds: float,
     scores: Array,
 ) -> None:
-    """Fill the scores of some subjects under every cluster but their own, with their best outlying values.
+    """Fill the scores of some subjects (M,) under every cluster but their own, with their best outlying values.
 
-    Parameters
-    ----------
-    cohort : CohortArrays
-        All values of all subjects, including the outlying ones.
-    model : Model
-    partition : Partition, modified in place
-        Its statistics are those of the values that are kept.
-    subjects : int64 (M,)
-    log_odds : float
-        coarsening * [ln share - ln(1 - share)]; it is multiplied by the power of each feature.
-    scores : float64 (M, K), overwritten
-        Log weight of the cluster, plus the sum over observed values of the higher of two terms: the log predictive
-        under the cluster, and the log prior predictive plus `log_odds`. Log predictives are multiplied by the
-        coarsening and by the power of their feature. The score of a subject's own cluster is minus infinity.
+    A score (M, K) is the log weight of the cluster plus the sum over observed values of the higher of the log
+    predictive under the cluster, and the log prior predictive plus the log odds (`gains_of_indicators`), both times the
+    exponent of the feature. It is minus infinity under the own cluster.
     """
     state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
@@ -185,8 +154,7 @@ def mixed_scores(
     """Write the scores of new subjects to `out`, float64 (N, K + 1), summed over which of their values are outlying.
 
     The score is ln weight_k + sum_d exponent_d ln[(1 - share) p(x_d | cluster k) + share p(x_d | prior)], with the
-    `Model.exponents`, float64 (D,). The last column is that of the empty cluster. The model itself must be the one in
-    which every likelihood counts in full (`Model.in_full`).
+    `Model.exponents`, float64 (D,); the last column is the empty cluster. The model must be `Model.in_full`.
     """
     state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]

@@ -1,13 +1,13 @@
 """Cohort, model and partition as the compiled kernels read them.
 
 The table of a partition holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster
-(columns, contiguous), so that the score of a subject is a sum of table rows. The array `left_out`, with clusters as
-rows, holds the same log predictives for the cluster without one subject at that level; a subject is scored with them
-under its own cluster. The column after the last cluster belongs to an empty cluster: its log predictives are those of
-the prior, and its log weight is that of a new cluster, which a subject opens whose best cluster it is.
+(columns, contiguous), so that the score of a subject is a sum of table rows. `left_out`, with clusters as rows, holds
+the same for the cluster without one subject at that level, with which a subject is scored under its own cluster. The
+column after the last cluster is an empty cluster, with the log predictives of the prior and the log weight of a new
+cluster.
 
-Log predictives are multiplied by the coarsening and by the power of their feature when they are stored, so that scoring
-uses neither. The number of columns is a multiple of eight (`lanes`), and the last columns may be idle.
+Log predictives are stored times the coarsening and the power of their feature. The number of columns is a multiple of
+eight (`lanes`), and the last columns may be idle.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.inner_loops import LANES, padded
 from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
@@ -34,23 +34,21 @@ __all__ = [
     "new_partition",
 ]
 
-Array = NDArray[np.float64]
-
 
 class CohortArrays(NamedTuple):
     """A cohort as the compiled kernels read it. No array changes during a fit.
 
-    N is the number of subjects and R the number of rows of the table of log predictives. Each level of each discrete
-    feature has one row. The D_table discrete features come first, then the D_value continuous ones.
+    N is the number of subjects, R that of the rows of the table of log predictives: one for each level of each discrete
+    feature. The D_table discrete features come first, then the D_value continuous ones.
     """
 
-    codes: NDArray[np.int32]
+    codes: Codes
     """(N, D_table) table row of each discrete value; 0 = missing."""
     values: Array
     """(N, D_value) continuous values: square roots of exponential, standardised Gaussian values; NaN = missing."""
-    kinds: NDArray[np.int64]
+    kinds: Whole
     """(D,) code of the likelihood of each feature (`Likelihood.kernel`)."""
-    level_start: NDArray[np.int64]
+    level_start: Whole
     """(D_table + 1,) first table row of each discrete feature."""
     level_values: Array
     """(R,) value of the level of each row."""
@@ -58,29 +56,28 @@ class CohortArrays(NamedTuple):
     """(R, 2) sufficient statistics of one subject at the level (zeros where the statistics count the levels)."""
     level_log_base: Array
     """(R,) log base measure of the level of each row."""
-    statistic_start: NDArray[np.int64]
+    statistic_start: Whole
     """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
-    prior_start: NDArray[np.int64]
+    prior_start: Whole
     """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
 
 
 class Model(NamedTuple):
     """The model as the compiled kernels read it. It does not change during a search."""
 
-    prior: NDArray[np.float64]
+    prior: Array
     """(H,) hyperparameters of all features, one after the other, on the encoded scale."""
-    powers: NDArray[np.float64]
-    """(D,) the power, in (0, 1], to which the likelihood of each feature is raised because of its block; 1 without."""
+    powers: Array
+    """(D,) the power, in (0, 1], of the likelihood of each feature because of its block; 1 without."""
     concentration: float
     """N0, the weight of a new cluster, in subjects."""
     discount: float = 0.0
-    """Discount of the Pitman-Yor process, in [0, 1): the weight that each cluster passes on to a new cluster, in
-    subjects. With 0 it is the Dirichlet process."""
+    """Discount of the Pitman-Yor process, in [0, 1): the weight in subjects that each cluster gives to a new one."""
     coarsening: float = 1.0
-    """The power, in (0, 1], to which the whole likelihood is raised in addition (Miller and Dunson 2019)."""
+    """The power, in (0, 1], of the whole likelihood in addition (Miller and Dunson 2019)."""
 
     @property
-    def exponents(self) -> NDArray[np.float64]:
+    def exponents(self) -> Array:
         """The power of each feature's likelihood in all, coarsening times the power of its block, float64 (D,)."""
         return np.asarray(self.coarsening * self.powers)
 
@@ -90,17 +87,17 @@ class Model(NamedTuple):
 
 
 class Partition(NamedTuple):
-    """The state of one restart. Arrays are modified in place. C is the capacity, the number of columns, above K."""
+    """The state of one restart, modified in place. C is the capacity, the number of columns, above K."""
 
-    labels: NDArray[np.int64]
+    labels: Labels
     """(N,) cluster of each subject, 0 .. K - 1; -1 = in no cluster."""
-    n_clusters: NDArray[np.int64]
+    n_clusters: Whole
     """(1,) K."""
     sizes: Array
     """(C,) number of subjects in each cluster."""
     log_weights: Array
-    """(2, C) log prior weights. Row 0: ln(size - discount) of each cluster, ln(N0 + K discount) of the empty cluster,
-    and -inf in idle columns. Row 1: the same for each cluster without one subject, where it has more than one."""
+    """(2, C) log prior weights. Row 0: ln(size - discount) of each cluster, ln(N0 + K discount) of the empty one, and
+    -inf in idle columns. Row 1: the same for each cluster without one subject, where it has more than one."""
     statistics: Array
     """(C, S) sufficient statistics of each cluster."""
     table: Array
@@ -113,28 +110,22 @@ class Partition(NamedTuple):
     """(D_value, 4, C) coefficients c0 .. c3 of the log predictives of the continuous features (`fill_coefficients`)."""
     left_out_coefficients: Array
     """(C, 4, W) the same for a cluster without the scored value; W is D_value, rounded up to a multiple of eight."""
-    columns: NDArray[np.int64]
+    columns: Whole
     """(D_value,) indices of the continuous features; Gaussian features without missing values come first."""
     n_complete: int
     """Number of Gaussian features without missing values."""
     n_apart: int
-    """Number of continuous features that are not part of a multivariate Gaussian block; they come first."""
+    """Number of continuous features outside of multivariate Gaussian blocks; they come first."""
     factors: Array
     """(C, F) Cholesky factors of the features of multivariate Gaussian blocks, in the places of their statistics."""
     work: Array
     """Work space (`clinclust.engine.kernels.moves.State`). Every thread needs a work space of its own."""
 
 
-def new_partition(cohort: CohortArrays, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
+def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Partition:
     """Return a partition with these labels, with its sizes and statistics; log predictives are not yet computed.
 
-    Parameters
-    ----------
-    cohort : CohortArrays
-    labels : int64 (N,)
-        Clusters 0 .. K - 1; -1 = in no cluster.
-    capacity : int
-        Least number of columns.
+    Labels are clusters 0 .. K - 1, or -1; `capacity` is the least number of columns.
     """
     n_clusters = int(labels.max()) + 1
     capacity = padded(max(capacity, n_clusters + 2))
@@ -186,7 +177,7 @@ def _work_space(n_rows: int, capacity: int, width: int, n_chained: int) -> Array
 def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:
     """Return a partition with clusters of these sizes (K,) and statistics (K, S), and no subject in any of them.
 
-    It is used to score the subjects of the cohort under clusters that other subjects formed.
+    It serves to score the subjects of the cohort under clusters that other subjects formed.
     """
     n_clusters = sizes.size
     partition = new_partition(cohort, np.full(cohort.codes.shape[0], -1), n_clusters + 2)
@@ -201,25 +192,18 @@ def grow(cohort: CohortArrays, partition: Partition) -> Partition:
     return new_partition(cohort, partition.labels, 2 * partition.sizes.size)
 
 
-def add_up(cohort: CohortArrays, labels: NDArray[np.int64], sizes: Array, statistics: Array) -> None:
-    """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S), by their labels (N,).
+def add_up(cohort: CohortArrays, labels: Labels, sizes: Array, statistics: Array) -> None:
+    """Add the subjects of a cohort, or of a part of it, to sizes (C,) and statistics (C, S), in place, by their labels.
 
-    Sizes and statistics are modified in place. Subjects with label -1 are skipped. Levels are counted first, because
-    counts are exact and counting is fast.
+    Subjects with label -1 are skipped. Levels are counted first, because counts are exact and counting is fast.
     """
     counts = np.zeros((sizes.size, cohort.level_log_base.size))
     _add_up(cohort, labels, sizes, statistics, counts)
 
 
 @kernel
-def _add_up(
-    cohort: CohortArrays, labels: NDArray[np.int64], all_sizes: Array, statistics: Array, all_counts: Array
-) -> None:
-    kinds, starts, level_start = (
-        flat(cohort.kinds, 0),
-        flat(cohort.statistic_start, 0),
-        flat(cohort.level_start, 0),
-    )
+def _add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: Array, all_counts: Array) -> None:
+    kinds, starts, level_start = (flat(cohort.kinds, 0), flat(cohort.statistic_start, 0), flat(cohort.level_start, 0))
     n_table, n_values, n_rows = cohort.codes.shape[1], cohort.values.shape[1], all_counts.shape[1]
     clusters, sizes = flat(labels, 0), flat(all_sizes, 0)
     for i in range(labels.shape[0]):

@@ -1,10 +1,10 @@
-"""The innermost loops in plain Python, to read, debug or replace the LLVM code of `lanes` and `binomials`.
+"""The innermost loops in plain Python, to read, debug or replace the LLVM code of `lanes`.
 
-Each function has the same name, arguments and result bits as its LLVM twin, because it performs the same operations on
-the same numbers in the same order; the twin documents the arguments. `inner_loops` selects the version.
+Each function has the name, arguments and result bits of its LLVM twin, which documents the arguments; it performs the
+same operations on the same numbers in the same order. `inner_loops` selects the version.
 
-The natural logarithm is computed with additions, multiplications and one division, so that all processors agree. Let
-x = 2^e m with sqrt(1/2) <= m < sqrt(2), f = m - 1 and s = f / (2 + f). Then ln x = e ln 2 + ln m and
+The natural logarithm is computed with additions, multiplications and one division, so that all processors agree. Let x
+= 2^e m with sqrt(1/2) <= m < sqrt(2), f = m - 1 and s = f / (2 + f). Then ln x = e ln 2 + ln m and
 
     ln m = f - f^2 / 2 + s (f^2 / 2 + R(s^2)),
 
@@ -16,8 +16,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Whole
 from clinclust.compiled import flat, subkernel
 
 __all__ = [
@@ -41,8 +41,6 @@ __all__ = [
     "sum_rows",
 ]
 
-Array = NDArray[np.float64]
-Codes = NDArray[np.int32]
 
 R = (
     0.6666666666666735130,
@@ -61,7 +59,7 @@ BITS_OF_ROOT_HALF = 0x3FE6A09E667F3BCD
 MANTISSA_BITS = 52
 _LOWER_R, _HIGHEST_R = R[-2::-1], R[-1]
 LANES = 8
-"""Clusters or features that the innermost loops process at a time (`clinclust.engine.kernels.inner_loops`)."""
+"""Clusters or features that the innermost loops process at a time."""
 
 
 def padded(length: int) -> int:
@@ -73,8 +71,8 @@ def padded(length: int) -> int:
 def split(x: float) -> tuple[int, float]:
     """Return e and m of a positive normal number x = 2^e m, with m between sqrt(1/2) and sqrt(2).
 
-    A double stores its exponent in the bits above the 52 bits of its mantissa. The bits of x minus the bits of
-    sqrt(1/2), divided by 2^52 and rounded down, are therefore e. Subtracting e from the exponent bits of x gives m.
+    A double has its exponent above the 52 bits of its mantissa: e is the difference of the bits of x and of sqrt(1/2),
+    divided by 2^52 and rounded down.
     """
     bits = int(np.float64(x).view(np.int64))
     exponent = (bits - BITS_OF_ROOT_HALF) >> MANTISSA_BITS
@@ -140,7 +138,7 @@ def _sum_side_by_side(begin: float, table: Array, stride: int, codes: Codes, cou
 def highest(scores: Array, count: int) -> float:
     """Return the highest of the first `count` scores, rounded up to a multiple of eight; none of them may be NaN.
 
-    There is one difference to the LLVM version: of 0.0 and -0.0, which compare as equal, it may return the other one.
+    Of 0.0 and -0.0, which compare as equal, it may return the other one than the LLVM version.
     """
     numbers, best = flat(scores, 0), -math.inf
     for place in range((count + LANES - 1) // LANES * LANES):
@@ -160,7 +158,7 @@ def add_log_terms(scores: Array, first: int, coefficients: Array, column: int, s
 
 @subkernel
 def add_log_products(
-    scores: Array, first: int, coefficients: Array, columns: NDArray[np.int64], count: int, stride: int, values: Array
+    scores: Array, first: int, coefficients: Array, columns: Whole, count: int, stride: int, values: Array
 ) -> None:
     """Add the log predictives of several values whose features have the same c1, with one logarithm of a product."""
     out, all_columns, z = flat(scores, first), flat(columns, 0), flat(values, 0)

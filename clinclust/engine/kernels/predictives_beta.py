@@ -1,15 +1,10 @@
-"""Compiled predictives of binomial, geometric and negative binomial features, whose probability has a beta prior.
-
-See `clinclust.priors.beta`, and `clinclust.priors.conjugate.BetaWithDispersion` for the negative binomial.
-"""
+"""Compiled predictives of binomial, geometric and negative binomial features, whose probability has a beta prior."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_gamma import FEW, fill_factors, log_gamma_ratio, log_rising
 
@@ -22,8 +17,6 @@ __all__ = [
     "negative_binomial_predictives",
 ]
 
-Array = NDArray[np.float64]
-
 
 @subkernel
 def beta_log_marginal(prior: Array, sums: Array) -> float:
@@ -35,8 +28,7 @@ def beta_log_marginal(prior: Array, sums: Array) -> float:
 def log_beta_gain(a: float, b: float, s: float, t: float) -> float:
     """Return ln B(a + s, b + t) - ln B(a, b), without the cancellation of large terms.
 
-    If the statistics are smaller than both parameters, the difference is that of rising factorials; else, of two
-    values of ln B, whose terms are as large as the smaller parameter.
+    If the statistics are smaller than both parameters, it is a difference of rising factorials, else of values of ln B.
     """
     if s + t <= min(a + s, b + t):
         return log_gamma_ratio(a, s) + log_gamma_ratio(b, t) - log_gamma_ratio(a + b, s + t)
@@ -45,7 +37,6 @@ def log_beta_gain(a: float, b: float, s: float, t: float) -> float:
 
 @subkernel
 def _log_beta(a: float, b: float) -> float:
-    """Return ln B(a, b)."""
     return math.lgamma(min(a, b)) - log_gamma_ratio(max(a, b), min(a, b))
 
 
@@ -62,27 +53,11 @@ def binomial_predictives(
     left_rests: Array,
     work: Array,
 ) -> None:
-    """Fill the log predictive of every level of a binomial feature under one cluster, as ln number + rest.
+    """Fill the log predictive of every level of a binomial feature, as ln number + rest (`fill_levels`).
 
-    A number is a product of few factors and keeps its digits. The logarithms of the numbers of all levels of all
-    features are computed later, in one loop (`clinclust.engine.kernels.lanes`).
-
-    Parameters
-    ----------
-    prior : float64 (2,)
-        (a, b).
-    sums : float64 (2,)
-        Sufficient statistics of the cluster.
-    counts : float64 (2 n_levels,)
-        Sufficient statistics (x, n - x) of one subject at each level x: all of 0 .. n for n up to FEW, else any.
-    log_base : float64 (n_levels,)
-        Log base measure of each level.
-    n_levels : int
-    numbers, rests : float64 (n_levels,), overwritten
-        ln p(level | cluster) = ln numbers + rests.
-    left_numbers, left_rests : float64 (n_levels,), overwritten
-        The same for the cluster without one subject at that level; 1 and 0 where the statistics exclude such a subject.
-    work : float64 (4 (FEW + 1),), overwritten
+    A number is a product of few factors and keeps its digits. The logarithms of all numbers are computed later, in one
+    loop. The counts are (x, n - x) of each level x: all of 0 .. n for n up to FEW, else any; `work`, (4 (FEW + 1),), is
+    overwritten.
     """
     if n_levels == 0:
         return
@@ -116,11 +91,10 @@ def geometric_predictives(
     left_numbers: Array,
     left_rests: Array,
 ) -> None:
-    """Fill, for every level of a geometric feature, its log predictive minus that of the level before.
+    """Fill, for every level of a geometric feature, its log predictive minus that of the level before (`fill_levels`).
 
-    The predictive is a b^(x) / (a + b)^(x + 1), with the posterior (a, b) and the rising factorial
-    y^(x) = y (y + 1) ... (y + x - 1). The arguments are those of
-    `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (1, x).
+    The predictive is a b^(x) / (a + b)^(x + 1), with the posterior (a, b) and the rising factorial y^(x) = y (y + 1)
+    ... (y + x - 1). The counts are (1, x).
     """
     a, b, failures = prior[0] + sums[0], prior[1] + sums[1], flat(counts, 1)
     most = sums[1] if sums[0] >= 1.0 else -1.0
@@ -212,7 +186,7 @@ def negative_binomial_predictives(
     The predictive of a count x is B(a + r, b + x) / B(a, b) = B(a + r, b) / B(a, b) b^(x) / (a + b + r)^(x) times the
     base measure, with the posterior (a, b), the rising factorial y^(x) = y (y + 1) ... (y + x - 1), and r the
     dispersion. For the cluster without one subject at level x it is B(a, b) / B(a - r, b - x) times the base measure.
-    The arguments are those of `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (1, x).
+    The arguments are those of `fill_levels`, with counts (1, x).
     """
     r, x = prior[2], flat(counts, 1)
     a, b = prior[0] + r * sums[0], prior[1] + sums[1]

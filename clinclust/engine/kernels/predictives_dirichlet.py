@@ -1,17 +1,13 @@
-"""Compiled predictives of categorical and ordinal features (`priors.dirichlet`, `priors.dirichlet_tree`)."""
+"""Compiled predictives of categorical and ordinal features (`priors.conjugate`, `priors.dirichlet_tree`)."""
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import subkernel
 from clinclust.engine.kernels.predictives_beta import log_beta_gain
 from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
 __all__ = ["categorical_predictives", "dirichlet_log_marginal", "ordinal_predictives", "tree_log_marginal"]
-
-Array = NDArray[np.float64]
 
 
 @subkernel
@@ -28,18 +24,11 @@ def dirichlet_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
 
 @subkernel
 def categorical_predictives(
-    prior: Array,
-    sums: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
+    prior: Array, sums: Array, n_levels: int, numbers: Array, rests: Array, left_numbers: Array, left_rests: Array
 ) -> None:
-    """Fill the log predictive of every level of one categorical feature under one cluster.
+    """Fill the log predictive of every level of one categorical feature under one cluster (`fill_levels`).
 
-    The predictive of a level is (concentration + count) / (sum of the concentrations + sum of the counts). The
-    arguments are those of `clinclust.engine.kernels.predictives_beta.binomial_predictives`; prior and sums are float64
+    It is that of (concentration + count) / (sum of the concentrations + sum of the counts); prior and sums are
     (n_levels,).
     """
     total = 0.0
@@ -68,7 +57,6 @@ def _split(n_levels: int, boundary: int) -> tuple[int, int]:
 
 @subkernel
 def _between(sums: Array, first: int, last: int) -> float:
-    """Return the number of subjects at levels first .. last - 1."""
     total = 0.0
     for level in range(first, last):
         total += sums[level]
@@ -90,20 +78,12 @@ def tree_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:
 
 @subkernel
 def ordinal_predictives(
-    prior: Array,
-    sums: Array,
-    n_levels: int,
-    numbers: Array,
-    rests: Array,
-    left_numbers: Array,
-    left_rests: Array,
+    prior: Array, sums: Array, n_levels: int, numbers: Array, rests: Array, left_numbers: Array, left_rests: Array
 ) -> None:
-    """Fill the log predictive of every level of one ordinal feature under one cluster.
+    """Fill the log predictive of every level of one ordinal feature under one cluster (`fill_levels`).
 
-    The predictive of a level is a product over the splits above it. The factor of a split is the posterior mean
-    probability of the side that contains the level. The arguments are those of
-    `clinclust.engine.kernels.likelihood_kernels.fill_levels`; prior is float64 (2 (n_levels - 1),), and sums is
-    float64 (n_levels,).
+    It is that of a product over the splits above the level, of the posterior mean probability of the half with the
+    level. The prior is (2 (n_levels - 1),), the sums are (n_levels,).
     """
     for level in range(n_levels):
         numbers[level] = left_numbers[level] = 1.0

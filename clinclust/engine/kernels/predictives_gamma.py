@@ -1,15 +1,10 @@
-"""Compiled predictives of Poisson and exponential features, whose rate has a gamma prior (`clinclust.priors`).
-
-Also ratios of gamma functions: the rising and falling factorials of all counts and scores.
-"""
+"""Compiled predictives of Poisson and exponential features, whose rate has a gamma prior; ratios of gamma functions."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import subkernel
 
 __all__ = [
@@ -23,7 +18,6 @@ __all__ = [
     "poisson_predictives",
 ]
 
-Array = NDArray[np.float64]
 
 _LARGE = 1000.0
 """Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""
@@ -35,8 +29,7 @@ FEW = 16.0
 def log_gamma_ratio(x: float, n: float) -> float:
     """Return ln Gamma(x + n) - ln Gamma(x) for x > 0 and n >= 0, which need not be whole.
 
-    For large x the two logarithms agree in most digits, and their difference would lose them: half a nat at x = 1e15.
-    Stirling's series of both is therefore subtracted term by term, which keeps the digits:
+    For large x the difference would lose digits, half a nat at x = 1e15. Stirling's series is subtracted term by term:
 
         (x - 1/2) ln(1 + n/x) + n [ln(x + n) - 1] + d(x + n) - d(x),    d(y) = 1/(12 y) - 1/(360 y^3) + ...
     """
@@ -83,19 +76,9 @@ def fill_factors(
 
         f(u) = ln prod_{j < u} (above + j step_above) / (below + j step_below)
 
-    The difference of a level is ln numbers[level] + rests[level]; that of the first level is f(u) itself. The
-    logarithms of the numbers of all levels of all features are computed later, in one loop.
-
-    Parameters
-    ----------
-    above, step_above, below, step_below : float
-        Each step is 1 (rising) or -1 (falling). There is no divisor if `below` is 1 and `step_below` is 0.
-    most : float
-        Levels above it are impossible; their number is 1 and their rest is infinite.
-    counts : float64
-        u = counts[2 * level], ascending.
-    n_levels : int
-    numbers, rests : float64 (n_levels,), overwritten
+    The difference of a level is ln numbers[level] + rests[level]; that of the first level is f(u) itself. A step is 1
+    (rising) or -1 (falling); with `below` 1 and `step_below` 0 there is no divisor. Levels u = counts[2 * level] above
+    `most` are impossible: their number is 1 and their rest is infinite.
     """
     last = 0.0
     for level in range(n_levels):
@@ -134,12 +117,10 @@ def poisson_predictives(
     left_numbers: Array,
     left_rests: Array,
 ) -> None:
-    """Fill, for every level of a Poisson feature, its log predictive minus that of the level before.
+    """Fill, for every level of a Poisson feature, its log predictive minus that of the level before (`fill_levels`).
 
     The predictive of a count u is Gamma(shape + u) / Gamma(shape) rate^shape / (rate + 1)^(shape + u) times the base
-    measure, with the posterior (shape, rate). The arguments are those of
-    `clinclust.engine.kernels.likelihood_kernels.fill_levels`, with counts (u, 1): a subject adds its count to the
-    shape, and 1 to the rate.
+    measure, with the posterior (shape, rate). The counts are (u, 1), which a subject adds to shape and rate.
     """
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
     most = sums[0] if sums[1] >= 1.0 else -1.0
@@ -161,20 +142,9 @@ def poisson_predictives(
 def exponential_coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
     """Write the coefficients of an exponential's log predictive under one cluster, as a function of z = sqrt(x).
 
-    The predictive is Lomax, shape' rate'^shape' / (rate' + x)^(shape' + 1), with primes for the posterior.
-
-    Parameters
-    ----------
-    prior, sums : float64 (2,)
-        (shape, rate), and the sufficient statistics of the cluster.
-    out : float64, modified in place
-        c0 .. c3 of the log predictive c0 - c1 ln(1 + c2 (z - c3)^2), `stride` elements apart.
-    stride : int
-    left : float64, modified in place
-        c0 .. c3 of c0 + c1 ln(1 - c2 (z - c3)^2), the log predictive of z under the cluster without z, `left_stride`
-        elements apart. It is A(tau') - A(tau' - T(x)), with tau' the posterior parameters and
-        A = ln Gamma(shape) - shape ln rate. `exponential_left_out` computes the same number.
-    left_stride : int
+    The predictive is Lomax, shape' rate'^shape' / (rate' + x)^(shape' + 1), with primes for the posterior tau'. Without
+    z in the cluster it is A(tau') - A(tau' - T(x)), with A = ln Gamma(shape) - shape ln rate; `exponential_left_out`
+    computes the same number. The arguments are those of `fill_coefficients`.
     """
     shape, rate = prior[0] + sums[0], prior[1] + sums[1]
     log_rate = math.log(rate)
@@ -191,11 +161,8 @@ def exponential_coefficients(prior: Array, sums: Array, out: Array, stride: int,
 
 @subkernel
 def exponential_left_out(prior: Array, sums: Array, z: float) -> float:
-    """Return the log predictive of the exponential value x = z^2 under its own cluster without x.
-
-    The sum of the values without x is bounded below by 0, because rounding could make it negative.
-    """
+    """Return the log predictive of the exponential value x = z^2 under its own cluster without x."""
     x = z * z
     rest_shape: float = prior[0] + sums[0] - 1.0
-    rest_rate: float = prior[1] + max(sums[1] - x, 0.0)
+    rest_rate: float = prior[1] + max(sums[1] - x, 0.0)  # rounding could make the sum without x negative
     return math.log(rest_shape) - math.log(rest_rate) - (rest_shape + 1.0) * math.log1p(x / rest_rate)

@@ -1,12 +1,12 @@
-"""Compiled predictives of Gaussian features, alone (`priors.normal_gamma`) and in a block (`priors.normal_wishart`).
+"""Compiled predictives of Gaussian features, alone (`NormalGamma`) and in a block (`priors.normal_wishart`).
 
 In a block each feature is predicted given those before it. With v = (1, x_0 .. x_l), the natural parameters of the
 factor of feature l are `degrees` and the matrix
 
     M = [[kappa, kappa mean'], [kappa mean, scatter + kappa mean mean']],
 
-to which each subject adds 1 and v v'. All predictives follow from the Cholesky factor L of the posterior M and from
-w = L^-1 v: adding v v' multiplies the determinant of the leading matrix of order j + 1 by 1 + w_0^2 + .. + w_j^2, and
+to which each subject adds 1 and v v'. All predictives follow from the Cholesky factor L of the posterior M and from w =
+L^-1 v: adding v v' multiplies the determinant of the leading matrix of order j + 1 by 1 + w_0^2 + .. + w_j^2, and
 taking v away by 1 - w_0^2 - .. - w_j^2.
 """
 
@@ -14,9 +14,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
@@ -31,7 +29,6 @@ __all__ = [
     "squares_of",
 ]
 
-Array = NDArray[np.float64]
 
 _LEAST = 1e-300
 """Smallest square of a diagonal element: rounding may make it 0 or negative where values are collinear."""
@@ -49,7 +46,7 @@ def gaussian_log_marginal(prior: Array, sums: Array) -> float:
 
 @subkernel
 def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[float, float, float, float]:
-    """Return the posterior (mean, kappa, shape, rate), as `clinclust.priors.conjugate.NormalGamma.posterior` does."""
+    """Return the posterior (mean, kappa, shape, rate), as `NormalGamma.posterior` does."""
     mean, kappa = prior[0], prior[1]
     rate = prior[3] + _rise_of_rate(prior, n, total, squares)
     return (kappa * mean + total) / (kappa + n), kappa + n, prior[2] + 0.5 * n, rate
@@ -57,7 +54,6 @@ def _posterior(prior: Array, n: float, total: float, squares: float) -> tuple[fl
 
 @subkernel
 def _rise_of_rate(prior: Array, n: float, total: float, squares: float) -> float:
-    """Return the posterior rate minus the prior rate."""
     mean, kappa = prior[0], prior[1]
     average = total / n if n > 0.0 else 0.0
     scatter = max(squares - total * average, 0.0)
@@ -68,13 +64,12 @@ def _rise_of_rate(prior: Array, n: float, total: float, squares: float) -> float
 
 @subkernel
 def gaussian_coefficients(prior: Array, sums: Array, out: Array, stride: int, left: Array, left_stride: int) -> None:
-    """Write the coefficients of the log predictives of a Gaussian feature under one cluster.
+    """Write the coefficients of the log predictives of a Gaussian feature under one cluster (`fill_coefficients`).
 
     The predictive is Student's t with 2 shape' degrees of freedom (Raykov, Boukouvalas and Little 2014, eq. 11), with
-    primes for the posterior. For the cluster without z, the rate is smaller by kappa' (z - mean')^2 / (2 (kappa' - 1)).
-    `gaussian_left_out` computes the same log predictive from sums without z, and is accurate even if the remaining rate
-    is very small. The arguments are those of `exponential_coefficients`, with prior float64 (4,), sums float64 (3,) and
-    A = ln Gamma(shape) - shape ln rate - ln(kappa) / 2.
+    primes for the posterior. Without z in the cluster, the rate is smaller by kappa' (z - mean')^2 / (2 (kappa' - 1)),
+    and A = ln Gamma(shape) - shape ln rate - ln(kappa) / 2. `gaussian_left_out` is accurate even if the remaining rate
+    is very small.
     """
     mean, kappa, shape, rate = _posterior(prior, sums[0], sums[1], sums[2])
     precision = kappa / (2.0 * rate * (kappa + 1.0))
@@ -120,10 +115,9 @@ def add_values(sums: Array, values: Array, place: int, sign: float) -> None:
 def factorise(prior: Array, sums: Array, place: int, factor: Array) -> float:
     """Write the lower triangle of L, row after row, to `factor`; return the posterior degrees.
 
-    The first column is sqrt(kappa') and sqrt(kappa') mean', with primes for the posterior; what is left is the Cholesky
-    factor of the posterior scatter matrix. This is summed around the means, because M itself would lose its digits
-    where a prior mean lies far from the values. `prior` has the layout of `clinclust.priors.normal_wishart`; `sums` are
-    the statistics of the cluster.
+    The first column is sqrt(kappa') and sqrt(kappa') mean'; the rest is the Cholesky factor of the posterior scatter
+    matrix, summed around the means, because M itself would lose its digits where a prior mean is far from the values.
+    `prior` has the layout of `clinclust.priors.normal_wishart`; `sums` are the statistics of the cluster.
     """
     order = place + 1
     kappa, n = prior[order], sums[0]
@@ -172,20 +166,11 @@ def squares_of(factor: Array, values: Array, place: int, work: Array) -> tuple[f
 def chained_coefficients(
     factor: Array, degrees: float, place: int, out: Array, stride: int, left: Array, left_stride: int
 ) -> None:
-    """Write the coefficients of the log predictives of a feature given those before it.
+    """Write the coefficients of the log predictives of a feature given those before it, c0 .. c2, to `out` and `left`.
 
-    With the sums s of `squares_of`, without (s) and with (s') the square of the feature itself, its log density is
-    c0 - c1 ln(1 + s') + c2 ln(1 + s): Student's t. Under the cluster without the subject it is c0 + c1 ln(1 - s') -
-    c2 ln(1 - s), with the coefficients in `left`.
-
-    Parameters
-    ----------
-    factor, degrees
-        Of the cluster, from `factorise`.
-    place : int
-    out, left : float64, modified in place
-        c0 .. c2, `stride` and `left_stride` elements apart.
-    stride, left_stride : int
+    With the sums s of `squares_of`, without (s) and with (s') the square of the feature itself, its log density is c0 -
+    c1 ln(1 + s') + c2 ln(1 + s): Student's t. Under the cluster without the subject it is c0 + c1 ln(1 - s') - c2 ln(1
+    - s), with the coefficients in `left`. Factor and degrees are from `factorise`.
     """
     rest = -0.5 * _LOG_PI - math.log(factor[n_statistics_of(place) - 1])
     out[0] = log_gamma_ratio(0.5 * degrees, 0.5) + rest
@@ -200,7 +185,7 @@ def chained_coefficients(
 def chained_log_marginal(prior: Array, sums: Array, place: int, factor: Array) -> float:
     """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.NormalWishart`.
 
-    `factor` is work space for the statistics twice.
+    `factor` is work space for the statistics three times.
     """
     size = n_statistics_of(place)
     own, nothing = flat(factor, 0), flat(factor, size)

@@ -1,16 +1,13 @@
 """The scores of one subject under every cluster: log weight plus the log predictives of its observed values.
 
-Eight clusters are scored at a time, with table rows for discrete features and coefficients for continuous features
-(`clinclust.engine.kernels.inner_loops`). The scores are written to `State.scores`.
+Eight clusters are scored at a time (`clinclust.engine.kernels.inner_loops`), into `State.scores`.
 """
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
+from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.inner_loops import LANES, add_log_products, add_log_terms, add_rows, sum_log_terms
 from clinclust.engine.kernels.likelihood_kernels import place_in_block
@@ -18,8 +15,6 @@ from clinclust.engine.kernels.moves import LEAST_LEFT, State, log_weight, refres
 from clinclust.engine.kernels.predictives_gaussian import add_values, chained_coefficients, factorise, squares_of
 
 __all__ = ["begin_scoring", "chained_score", "score_all", "score_without_rows"]
-
-Array = NDArray[np.float64]
 
 
 @subkernel
@@ -38,8 +33,7 @@ def _n_sharing_exponent(state: State) -> int:
     """Return how many of the Gaussian features without missing values, the first of them, have the same c1.
 
     These are the features before the first one with another power, or none if their c1 differ in any cluster. c1
-    depends only on the power, on the prior shape of the feature and on the number of its values in the cluster. If the
-    c1 are the same now, they therefore stay the same when subjects move.
+    depends on the power, the prior shape and the number of values in the cluster: it stays the same when subjects move.
     """
     n_alike = 0
     while n_alike < state.n_complete and _power(state, n_alike) == _power(state, 0):
@@ -54,7 +48,6 @@ def _n_sharing_exponent(state: State) -> int:
 
 @subkernel
 def _power(state: State, place: int) -> float:
-    """Return the power of the continuous feature at this place of `columns`."""
     power: float = state.powers[state.n_table + state.columns[place]]
     return power
 

@@ -1,13 +1,11 @@
 """One sweep: each subject in turn moves to the cluster with the highest score, or to one that is drawn by its score.
 
 The former is the inner loop of MAP-DP, algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed
-joint. A move is made only if it raises the log joint by more than the rounding error. A sweep without a move is a fixed
-point.
+joint. A sweep without a move is a fixed point.
 
-The latter is collapsed Gibbs sampling: the exponentials of the same scores (`clinclust.engine.kernels.scoring`),
-normalised, are the conditional probabilities of the subject's cluster given all other labels (Neal 2000, J Comput Graph
-Stat 9, 249-265, algorithm 3). Subjects in no cluster are assigned to one, in order: the sequential allocation of which
-proposals of divisions are made (Dahl 2005, sequentially-allocated merge-split sampler).
+The latter is collapsed Gibbs sampling: the normalised exponentials of the same scores (`scoring`) are the conditional
+probabilities of the cluster given all other labels (Neal 2000, J Comput Graph Stat 9, 249-265, algorithm 3). Subjects
+in no cluster are assigned to one, in order: the sequential allocation of proposed divisions (Dahl 2005).
 """
 
 from __future__ import annotations
@@ -15,8 +13,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.inner_loops import highest, sum_rows
 from clinclust.engine.kernels.moves import move, state_of
@@ -25,7 +23,6 @@ from clinclust.engine.kernels.scoring import begin_scoring, score_all, score_wit
 
 __all__ = ["UNLIMITED", "bring_up_to_date", "draw_moves", "find_best", "make_moves", "sweep", "write_scores"]
 
-Labels = NDArray[np.int64]
 
 UNLIMITED = np.iinfo(np.int64).max
 """Value of `most_clusters` for an unlimited number of clusters."""
@@ -46,49 +43,27 @@ def sweep(
     ignore_size: bool,
     up_to_date: bool,
     best_of_all: Labels,
-    all_scores: NDArray[np.float64],
+    all_scores: Array,
 ) -> tuple[int, int]:
-    """Visit subjects order[start:] and move each to its best cluster; a subject in no cluster is assigned to one.
+    """Visit subjects order[start:] and move each to its best cluster; a subject in no cluster (-1) is assigned to one.
 
-    If `best_of_all` or `all_scores` is not empty, no subject moves, and the best clusters or the scores are written
-    there.
+    A subject is scored under its own cluster without itself. Log normalisers are convex, so its log predictive is
+    higher with itself, by at most `Partition.spread` over its table rows. Most subjects stay for every difference
+    within this bound; the rows without the subject are then not summed.
 
-    A subject is scored under its own cluster without itself. Log normalisers are convex, so the log predictive of the
-    subject is higher under the cluster with itself than under the cluster without itself. `Partition.spread` bounds the
-    difference, summed over the subject's table rows. Most subjects stay in their cluster for every difference within
-    this bound; the rows for the cluster without the subject are then not summed.
+    Parameters of which the types do not say all:
 
-    Parameters
-    ----------
-    cohort : CohortArrays
-    model : Model
-    partition : Partition, modified in place
-        Sizes and statistics must correspond to the labels. Subjects with label -1 are in no cluster.
-    order : int64 (n,)
-        The subjects in the order of their visit.
-    start : int
-        Position in `order` at which the sweep begins.
-    minimum_gain : float
-        A subject moves only if this raises the log joint by more than this number of nats.
-    most_clusters : int
-        Number of clusters from which on no subject opens a new cluster.
-    ignore_size : bool
-        Score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
-    up_to_date : bool
-        Whether the log predictives already correspond to the statistics. If so, and if no subject moves, only the work
-        space of the partition is modified.
-    best_of_all : int64 (n,) or (0,), modified in place
-        If n > 0, no subject moves, and the best cluster of each subject is written here; K is a new cluster.
-    all_scores : float64 (n, K + 1) or (0, 0), modified in place
-        If n > 0, no subject moves, and log weight + coarsening * sum_d power_d ln p(x_id | cluster k) is written here,
-        where the cluster is without subject i; column K is the empty cluster.
+    - partition: modified in place; sizes and statistics must correspond to the labels.
+    - minimum_gain: a subject moves only if this raises the log joint by more than this number of nats.
+    - most_clusters: number of clusters from which on no subject opens a new cluster.
+    - ignore_size: score cluster 0 as if it held one subject (the first sweep of the paper's start, appendix B).
+    - up_to_date: whether the log predictives already correspond to the statistics.
+    - best_of_all, (n,) or (0,): if n > 0, no subject moves, and best clusters are written here; K is a new cluster.
+    - all_scores, (n, K + 1) or (0, 0): if n > 0, no subject moves, and log weight + coarsening * sum_d power_d
+      ln p(x_id | cluster k without subject i) is written here; column K is the empty cluster.
 
-    Returns
-    -------
-    position : int
-        Position in `order` at which the sweep stopped: n, or less if the capacity does not allow a new cluster.
-    moves : int
-        Number of subjects that moved.
+    Return the position in `order` at which the sweep stopped, below n if the capacity does not allow a new cluster, and
+    the number of moves.
     """
     state = state_of(cohort, model, partition)
     n_clusters, capacity, scores = state.n_clusters[0], state.capacity, state.scores
@@ -180,7 +155,7 @@ def find_best(
     sweep(cohort, model, partition, order, 0, minimum_gain, most_clusters, False, up_to_date, best, _NOTHING)
 
 
-def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: NDArray[np.float64]) -> None:
+def write_scores(cohort: CohortArrays, model: Model, partition: Partition, scores: Array) -> None:
     """Write the scores of all subjects to `scores`, float64 (N, K + 1); no subject moves (`sweep`)."""
     order = np.arange(scores.shape[0])
     sweep(cohort, model, partition, order, 0, 0.0, UNLIMITED, False, False, _NOWHERE, scores)
@@ -198,38 +173,16 @@ def draw_moves(
     partition: Partition,
     order: Labels,
     start: int,
-    uniforms: NDArray[np.float64],
+    uniforms: Array,
     targets: Labels,
     most_clusters: int,
     heat: float,
 ) -> tuple[int, float]:
     """Visit subjects order[start:] and move each to a cluster drawn with probability proportional to exp(heat * score).
 
-    Parameters
-    ----------
-    cohort : CohortArrays
-    model : Model
-    partition : Partition, modified in place
-        Sizes and statistics must correspond to the labels. Subjects with label -1 are in no cluster.
-    order : int64 (n,)
-        The subjects in the order of their visit.
-    start : int
-        Position in `order` at which the sweep begins.
-    uniforms : float64 (n,)
-        Uniform draws from [0, 1), one for each position.
-    targets : int64 (n,) or (0,)
-        If n > 0, each subject moves to this cluster instead, K for a new one.
-    most_clusters : int
-        Number of clusters from which on no subject opens a new cluster.
-    heat : float
-        Power to which the probabilities are raised before they are normalised, above 0; 1 for the posterior.
-
-    Returns
-    -------
-    position : int
-        Position in `order` at which the sweep stopped: n, or less if the capacity does not allow a new cluster.
-    log_probability : float
-        Log of the product of the probabilities of the clusters that the subjects moved to.
+    The uniforms (n,) are draws from [0, 1), one for each position. If there are targets (n,), each subject moves to its
+    target instead, K for a new cluster. The other arguments are those of `sweep`. Return the position at which the
+    sweep stopped, and the log of the product of the probabilities of the clusters that the subjects moved to.
     """
     state = state_of(cohort, model, partition)
     n_clusters, scores = state.n_clusters[0], state.scores

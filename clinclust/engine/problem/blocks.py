@@ -1,24 +1,22 @@
 """Blocks: named groups of features that depend on each other even within subtypes, and the power of each.
 
-The likelihood of every feature of a block is raised to the same power. At the power w, p features count for w p. In a
-block of multivariate Gaussian features, each depends on those before it instead; its power is 1.
+The likelihoods of a block are raised to the same power: at the power w, p features count for w p. In a block of
+multivariate Gaussian features, each depends on those before it instead, and the power is 1.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
 from clinclust.errors import InputError
 from clinclust.files.listed import listed
-
-if TYPE_CHECKING:
-    from clinclust.likelihoods import Likelihood
-    from clinclust.schema import Feature
+from clinclust.likelihoods import Likelihood
+from clinclust.schema import Feature
 
 __all__ = [
     "likelihoods_of",
@@ -30,14 +28,9 @@ __all__ = [
     "refuse_unknown_blocks",
 ]
 
-Array = NDArray[np.float64]
-
 
 def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:
-    """Return the likelihood of each feature, in its place in its block where that block has one likelihood.
-
-    A feature without a block is a block by itself.
-    """
+    """Return the likelihood of each feature, in its place in its block where that block has one likelihood."""
     sizes = Counter(feature.block for feature in features if feature.traits.is_chained)
     before: Counter[str | None] = Counter()
     found = []
@@ -66,18 +59,9 @@ def most_complete_first(
 ) -> tuple[Feature, ...]:
     """Return the same features, those of each multivariate Gaussian block by their number of missing values.
 
-    A value takes part only where those before it in the block are observed. So the most complete come first; of equally
-    complete ones the order stays. Where the block's rows of a scatter matrix are stated, their lengths, 1 to p, say the
-    order, because they have no meaning in another one.
-
-    Parameters
-    ----------
-    features : sequence of Feature
-        In an order in which the features of a block are side by side.
-    n_missing : dict
-        Number of missing values of each feature.
-    given : dict
-        Stated hyperparameters by feature, which take precedence over those of the schema.
+    A value takes part only where those before it in the block are observed, so the most complete come first. Where the
+    rows of a block's scatter matrix are stated, their lengths, 1 to p, give the order. The features of a block are
+    adjacent; hyperparameters in `given` take precedence over those of the schema.
     """
     ordered = list(features)
     for members in members_of_chains(features):
@@ -94,7 +78,7 @@ def most_complete_first(
     return tuple(ordered)
 
 
-def members_of_blocks(features: Sequence[Feature]) -> dict[str, NDArray[np.int64]]:
+def members_of_blocks(features: Sequence[Feature]) -> dict[str, Whole]:
     """Return the indices of the features of each block that has a power, int64 (p,), by its name."""
     members: dict[str, list[int]] = {}
     for place, feature in enumerate(features):
@@ -104,7 +88,7 @@ def members_of_blocks(features: Sequence[Feature]) -> dict[str, NDArray[np.int64
 
 
 def powers_of_features(features: Sequence[Feature], powers: Mapping[str, float]) -> Array:
-    """Return the power of each feature, float64 (D,), from the powers of blocks: 1 for blocks that are not named."""
+    """Return the power of each feature, float64 (D,), from the powers of blocks: 1 for others."""
     found = [1.0 if feature.block is None else float(powers.get(feature.block, 1.0)) for feature in features]
     return np.array(found, dtype=np.float64)
 

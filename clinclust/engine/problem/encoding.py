@@ -1,11 +1,10 @@
 """Encoding of a validated cohort as the arrays of the engine.
 
-The values of discrete features become row numbers of a table of log predictives. Each level has one row; row 0 means
-missing. The values of continuous features become standardised floats; NaN means missing. Features are ordered by their
-likelihood, discrete features first, so that features with the same likelihood are adjacent.
+Discrete values become row numbers of a table of log predictives, one row for each level, 0 = missing. Continuous values
+become standardised floats, NaN = missing. Features are ordered by their likelihood, discrete features first.
 
-Subjects are sorted into an order that depends only on their values (`EncodedCohort.order`). Random numbers are drawn in
-that order, so that the order of the rows of the table does not change the result.
+Subjects are sorted into an order that depends only on their values (`EncodedCohort.order`), in which random numbers are
+drawn, so that the order of the rows of the table does not change the result.
 """
 
 from __future__ import annotations
@@ -18,18 +17,17 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Labels, Mask, Whole
 from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.blocks import likelihoods_of, most_complete_first
 from clinclust.likelihoods import Likelihood
+from clinclust.schema import Feature
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.schema import Feature
-
 __all__ = ["EncodedCohort", "Encoding", "canonical_order", "in_encoded_order", "model_values", "starts"]
 
-Array = NDArray[np.float64]
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 _HASHED_AT_ONCE = 1_000_000
@@ -39,11 +37,11 @@ _ROWS_AT_ONCE = 4_096
 
 @dataclass(frozen=True)
 class Encoding:
-    """The encoding of columns as arrays. It is made from one cohort and also used for new subjects."""
+    """The encoding of columns as arrays, made from one cohort and also used for new subjects."""
 
     features: tuple[Feature, ...]
-    """The parts of the clustered features (`Feature.parts`): first discrete ones with ordered levels, then nominal,
-    then continuous ones. Each group is sorted by likelihood, each multivariate Gaussian block by missing values."""
+    """The parts of the clustered features (`Feature.parts`): discrete ones with ordered levels, nominal, then
+    continuous ones; each group by likelihood, each multivariate Gaussian block by missing values."""
     centres: Array
     scales: Array
     """(D,) Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere."""
@@ -59,12 +57,12 @@ class Encoding:
         return tuple(likelihood.alone for likelihood in self.likelihoods)
 
     @property
-    def prior_start(self) -> NDArray[np.int64]:
+    def prior_start(self) -> Whole:
         """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
         return starts([likelihood.n_hyperparameters for likelihood in self.likelihoods])
 
     @property
-    def statistic_start(self) -> NDArray[np.int64]:
+    def statistic_start(self) -> Whole:
         """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
         return starts([likelihood.n_statistics for likelihood in self.likelihoods])
 
@@ -82,7 +80,7 @@ class Encoding:
     ) -> Encoding:
         """Sort features by their likelihood and compute the centre and scale of each column of `model_values`.
 
-        Stated hyperparameters may say the order of a multivariate Gaussian block (`most_complete_first`).
+        Stated hyperparameters may give the order of a multivariate Gaussian block (`most_complete_first`).
         """
         n_missing = {feature.name: int(np.isnan(values[feature.name]).sum()) for feature in features}
         ordered = most_complete_first(in_encoded_order(features), n_missing, stated)
@@ -90,31 +88,18 @@ class Encoding:
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)
 
-    def encode(
-        self, values: dict[str, Array], prior: Array, order: NDArray[np.int64] | None = None
-    ) -> tuple[CohortArrays, float]:
-        """Encode columns of `model_values`.
+    def encode(self, values: dict[str, Array], prior: Array, order: Whole | None = None) -> tuple[CohortArrays, float]:
+        """Return columns of `model_values` as arrays, and the log base measure (`EncodedCohort`).
 
-        Parameters
-        ----------
-        values : dict
-            The columns. Each is removed from the dictionary when it has been encoded, to save memory.
-        prior : float64 (H,)
-            Hyperparameters on the encoded scale; base measures may depend on them.
-        order : int64 (N,), optional
-            Order of the subjects, which is applied to the discrete columns. Continuous columns must already have it.
-
-        Returns
-        -------
-        arrays : CohortArrays
-        log_base : float
-            See `EncodedCohort`.
+        Each column is removed from `values` when it has been encoded, to save memory. `prior` (H,) is on the encoded
+        scale; base measures may depend on it. `order` (N,) is applied to discrete columns; continuous ones must already
+        have it.
         """
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
         n_table = sum(not likelihood.is_continuous for likelihood in likelihoods)
         prior_start = self.prior_start
-        codes: list[NDArray[np.int32]] = []
+        codes: list[Codes] = []
         encoded_values = np.empty((n_subjects, len(self.features) - n_table))
         level_start = [1]
         level_values, level_statistics, level_log_base = [np.zeros(1)], [np.zeros((1, 2))], [np.zeros(1)]
@@ -157,8 +142,8 @@ class Encoding:
     def log_jacobian(self, arrays: CohortArrays, powers: Array | None = None) -> Array:
         """Return the log Jacobian of the standardisation of each subject's observed values, float64 (N,).
 
-        Added to the log density of the encoded values, it gives the log density on the scale of the columns. With
-        powers of the features, float64 (D,), so does each term to its power.
+        Added to the log density of the encoded values, it gives that on the scale of the columns; with powers of the
+        features (D,), each term to its power.
         """
         n_table = arrays.codes.shape[1]
         logs = np.log(self.scales[n_table:])
@@ -174,10 +159,9 @@ class EncodedCohort:
     arrays: CohortArrays
     """Row p holds the subject in row order[p] of the table."""
     log_base: float
-    """Sum of the log base measures of all observed values, plus the log Jacobian that takes densities of
-    standardised values to the scale of the columns, each times the power of its feature. It is the same for every
-    partition."""
-    order: NDArray[np.int64]
+    """Sum of the log base measures and log Jacobians of all observed values, each times the power of its feature: the
+    same for every partition."""
+    order: Whole
     """(N,) row of the table of each encoded subject."""
 
     @property
@@ -186,11 +170,11 @@ class EncodedCohort:
         return int(self.order.size)
 
     @property
-    def together(self) -> NDArray[np.int64]:
+    def together(self) -> Labels:
         """Labels of one cluster of all subjects, int64 (N,)."""
         return np.zeros(self.n_subjects, dtype=np.int64)
 
-    def with_features(self, included: NDArray[np.bool_], log_base: float) -> EncodedCohort:
+    def with_features(self, included: Mask, log_base: float) -> EncodedCohort:
         """Return the same subjects with the included features, bool (D,), only, and with this log base measure.
 
         What is left of a multivariate Gaussian block is a smaller one.
@@ -224,10 +208,7 @@ class EncodedCohort:
         )
 
     def with_prior(self, prior: Array, powers: Array) -> EncodedCohort:
-        """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them.
-
-        `powers` are those of the features, float64 (D,).
-        """
+        """Return the same cohort under other hyperparameters (H,), with the base measures that depend on them."""
         arrays, log_base = self.arrays, self.log_base
         level_log_base = arrays.level_log_base.copy()
         for feature, likelihood in enumerate(self.encoding.likelihoods):
@@ -240,7 +221,7 @@ class EncodedCohort:
                 level_log_base[rows] = now
         return replace(self, arrays=arrays._replace(level_log_base=level_log_base), log_base=log_base)
 
-    def level_counts(self, feature: int) -> NDArray[np.int64]:
+    def level_counts(self, feature: int) -> Whole:
         """Return the number of subjects at each level of a discrete feature, int64 (L,)."""
         arrays = self.arrays
         counts = np.bincount(arrays.codes[:, feature], minlength=int(arrays.level_start[feature + 1]))
@@ -256,8 +237,7 @@ class EncodedCohort:
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
     """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing.
 
-    Values are transformed as the feature declares, and scores are counted from the lowest value of the feature. Parts
-    of a feature are read from its column.
+    Values are transformed as the feature declares, and scores are counted from its lowest value.
     """
     return {
         feature.name: np.ascontiguousarray(feature.transformed(frame[feature.column]) - feature.lowest + 0.0)
@@ -281,7 +261,7 @@ def _place(feature: Feature) -> tuple[bool, bool, int, float, str]:
     return traits.is_continuous, traits.is_nominal, traits.kernel, steps, feature.block or ""
 
 
-def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
+def _rows_of(column: Array, levels: Array, first: int) -> Codes:
     """Return the table row of each value, int32 (N,): 0 for a missing value, `first` for the first level."""
     missing = np.isnan(column)
     if levels.size == 0:
@@ -294,7 +274,7 @@ def _rows_of(column: Array, levels: Array, first: int) -> NDArray[np.int32]:
     return rows
 
 
-def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.int32]:
+def _side_by_side(columns: list[Codes], n_rows: int) -> Codes:
     """Return the columns as one array, int32 (N, D), with contiguous rows.
 
     A limited number of rows is copied at a time, so that they fit into the processor's cache.
@@ -306,12 +286,11 @@ def _side_by_side(columns: list[NDArray[np.int32]], n_rows: int) -> NDArray[np.i
     return table
 
 
-def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
-    """Return the indices that sort the rows by a hash of their values, int64 (N,).
+def canonical_order(columns: Sequence[Array]) -> Whole:
+    """Return the indices that sort the rows by a hash of their values, int64 (N,), whatever the order of the table.
 
-    This order does not depend on the order of the table, except among subjects with the same value in every feature,
-    who keep the order of the table. The hash is that of `pandas.util.hash_pandas_object`, computed for many columns
-    together.
+    Only subjects with the same value in every feature keep the order of the table. The hash is that of
+    `pandas.util.hash_pandas_object`, computed for many columns together.
     """
     from pandas.util import hash_array
 
@@ -327,6 +306,6 @@ def canonical_order(columns: Sequence[Array]) -> NDArray[np.int64]:
     return np.argsort(keys, kind="stable")
 
 
-def starts(lengths: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
+def starts(lengths: Sequence[int] | Whole) -> Whole:
     """Return the start of each of several consecutive parts with these lengths, and the end of the last part."""
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

@@ -1,7 +1,6 @@
 """Hyperparameters in two forms: by name for users, and as one flat array on the encoded scale for the engine.
 
-Hyperparameters by name refer to the validated column after its declared transform. The engine standardises Gaussian
-features, so this module converts the mean and the rate of their priors.
+By name they refer to the validated column after its transform; the engine standardises Gaussian features.
 """
 
 from __future__ import annotations
@@ -10,8 +9,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Mask
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import Likelihood
@@ -30,22 +29,16 @@ __all__ = [
     "stated_hyperparameters",
 ]
 
-Array = NDArray[np.float64]
 Hyperparameters = dict[str, dict[str, Any]]
 
 
 def default_hyperparameters(
     encoding: Encoding, values: Mapping[str, Array], given: Mapping[str, Mapping[str, Any]]
 ) -> Hyperparameters:
-    """Return every feature's hyperparameters by name.
+    """Return every feature's hyperparameters by name: those in `given`, in the schema's `prior`, or the default.
 
-    A hyperparameter in `given` takes precedence, then one in the `prior` of the feature's schema, then the default of
-    the likelihood: a prior around the observed mean that weighs about as much as one subject.
-
-    Raises
-    ------
-    ValueError
-        If stated hyperparameters are out of bounds beside the values. The message lists all of them.
+    The default is a prior around the observed mean that weighs about as much as one subject. Raises an InputError that
+    lists all stated hyperparameters out of bounds.
     """
     complete: Hyperparameters = {}
     problems: list[str] = []
@@ -75,7 +68,7 @@ def default_hyperparameters(
 
 
 def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> dict[int, tuple[Array, Array]]:
-    """Return, by the index of a feature of a multivariate Gaussian block, what its default prior needs of the block.
+    """Return what the default prior of each feature of a multivariate Gaussian block needs of the block, by its index.
 
     It is the square roots of the diagonal of the scatter matrix up to the feature, and its correlations.
     """
@@ -96,7 +89,7 @@ def _correlations_of_blocks(encoding: Encoding, values: Mapping[str, Array]) -> 
 def _unlike_its_block(
     name: str, shared: tuple[str, ...], stated: Mapping[str, Any], before: Mapping[str, Any]
 ) -> list[str]:
-    """Return one sentence for each shared hyperparameter that is not that of the feature before it in its block."""
+    """Return a sentence for each shared hyperparameter that is not that of the feature before it in its block."""
     return [
         f"{name}: {key} {stated[key]:g} is not that of its block, {before[key]:g}; a block has one {key}"
         for key in shared
@@ -109,7 +102,7 @@ def _out_of_bounds(
 ) -> list[str]:
     """Return one sentence for each stated hyperparameter with a unit that is out of its bounds.
 
-    Their bounds hold for values in a unit of their own spread.
+    The bounds hold for values in a unit of their own spread.
     """
     if likelihood.with_unit.isdisjoint(stated):
         return []
@@ -118,16 +111,12 @@ def _out_of_bounds(
     for key in sorted(likelihood.with_unit & set(stated)):
         low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
         if not low <= free[key] <= high:
+            own = stated[key][-1] if isinstance(stated[key], list) else stated[key]
             found.append(
-                f"{name}: {key} {_own(stated[key]):g} cannot be used beside the values of the column: in units of "
+                f"{name}: {key} {float(own):g} cannot be used with the values of the column: in units of "
                 f"their spread it is {free[key]:g}, and must lie between {low:g} and {high:g}"
             )
     return found
-
-
-def _own(value: Any) -> float:
-    """Return a hyperparameter, or the last element of a list, which is the feature's own."""
-    return float(value[-1] if isinstance(value, list) else value)
 
 
 def _refuse(problems: list[str]) -> None:
@@ -147,10 +136,10 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
     return np.concatenate(parts) if parts else np.zeros(0)
 
 
-def prior_of_features(encoding: Encoding, prior: Array, included: NDArray[np.bool_]) -> Array:
+def prior_of_features(encoding: Encoding, prior: Array, included: Mask) -> Array:
     """Return the part of a flat prior (H,) that belongs to the included features, bool (D,).
 
-    What is left of a multivariate Gaussian block has the marginal prior of the features that are left.
+    What is left of a multivariate Gaussian block has the marginal prior of its features.
     """
     parts: list[Array] = []
     of_block: list[bool] = []
@@ -178,10 +167,7 @@ def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
 def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tuple[Feature, ...]) -> Hyperparameters:
     """Check hyperparameters that a user gives in code; return them as plain numbers and lists.
 
-    Raises
-    ------
-    ValueError
-        If any cannot be used. The message lists every unknown feature, unknown name and impossible value.
+    Raises an InputError that lists every unknown feature, unknown name and impossible value.
     """
     by_name = {feature.name: feature for feature in features}
     stated: Hyperparameters = {}

@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
+from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.likelihoods import REGISTRY
-
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-
 
 __all__ = ["encoded_columns", "first_axis", "numeric_columns", "principal_axis"]
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 _POWER_ITERATIONS = 8
 
@@ -32,8 +26,8 @@ def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
 def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     """Return numeric columns, float64 (N, C), NaN = missing, and the index of the feature of each, int64 (C,).
 
-    The columns are the codes of discrete features with ordered levels, then the continuous values, then an indicator of
-    each level of the nominal features.
+    They are the codes of discrete features with ordered levels, the continuous values, and an indicator of each level
+    of the nominal features.
     """
     ordered, unordered = _ordered_and_unordered(arrays)
     n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
@@ -60,8 +54,7 @@ def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
 def first_axis(table: Array, rng: np.random.Generator) -> Array:
     """Return the positions of the rows along the first principal axis of the columns, float64 (N,), by power iteration.
 
-    A missing value counts as the mean of its column; columns have one variance. The axis is of length 1, and its sign
-    is that of the random start.
+    A missing value counts as the mean of its column; columns have one variance. The sign is that of the random start.
     """
     observed = ~np.isnan(table)
     counts = np.maximum(observed.sum(axis=0), 1)

@@ -13,17 +13,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
+from clinclust.engine.kernels.partition import CohortArrays, Partition
 from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays, Partition
     from clinclust.engine.problem.encoding import EncodedCohort
     from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "feature_relevance",
@@ -36,8 +35,6 @@ __all__ = [
     "relevance_of",
 ]
 
-Array = NDArray[np.float64]
-
 
 def log_joint(problem: Problem, partition: Partition) -> float:
     """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
@@ -47,7 +44,7 @@ def log_joint(problem: Problem, partition: Partition) -> float:
     return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
 
 
-def joint_of(problem: Problem, labels: NDArray[np.int64]) -> float:
+def joint_of(problem: Problem, labels: Labels) -> float:
     """Return the log joint of the partition with these labels, 0 .. K - 1, int64 (N,), in nats."""
     return log_joint(problem, problem.partition(labels))
 
@@ -68,8 +65,8 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
 def feature_relevance(problem: Problem, partition: Partition) -> Array:
     """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
 
-    The relevance is R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and
-    without the powers of blocks. If it is below 0, the data favour one distribution for all clusters.
+    R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and powers of blocks.
+    Below 0, the data favour one distribution for all clusters.
     """
     statistics = partition.statistics[: int(partition.n_clusters[0])]
     return relevance_of(problem.cohort.arrays, problem.model.prior, statistics)
@@ -85,15 +82,8 @@ def relevance_of(arrays: CohortArrays, prior: Array, statistics: Array) -> Array
 def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
     """Return the papers' objective E (Raykov et al. 2016, eq. 12), including C(N0, N); for reproduction only.
 
-    It is a sum of leave-one-out predictives; a move that raises the log joint can worsen it.
-
-    Parameters
-    ----------
-    problem : Problem
-    partition : Partition
-    scores : float64 (N, K)
-        Log posterior weights from `clinclust.engine.problem.posterior.leave_one_out_scores`, in a problem without
-        powers of blocks. Only the densities under each subject's own cluster contribute to E.
+    It is a sum of leave-one-out predictives, from the `leave_one_out_scores` (N, K) of a problem without powers of
+    blocks; a move that raises the log joint can worsen it.
     """
     labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
     others = sizes[labels] - 1.0

@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.outlying_scores import mixed_scores
-from clinclust.engine.kernels.partition import Model, Partition, clusters_without_subjects
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, clusters_without_subjects
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.objective import log_crp, relevance_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from clinclust.engine.kernels.partition import CohortArrays
     from clinclust.engine.problem.problem import Problem
 
 __all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,35 +33,25 @@ class Clusters:
     """(K,) number of subjects in each cluster."""
     statistics: Array
     """(K, S) sufficient statistics of each cluster, of all features."""
-    included: NDArray[np.bool_]
-    """(D,) the features that differ between the clusters; each of the others has one distribution for all
-    subjects."""
+    included: Mask
+    """(D,) the features that differ between the clusters; the others have one distribution for all subjects."""
     outlying_share: float = 0.0
     """Probability that a value is outlying, that is, drawn from the prior predictive of its feature."""
 
-    def pooled(self, into: NDArray[np.int64]) -> Clusters:
-        """Return the clusters that these become when they are merged: sizes and statistics add up.
-
-        Parameters
-        ----------
-        into : int64 (K,)
-            The merged cluster, 0, 1, ..., of each cluster.
-        """
+    def pooled(self, into: Labels) -> Clusters:
+        """Return the clusters merged into the clusters `into`, int64 (K,), 0, 1, ...: sizes and statistics add up."""
         groups = [np.flatnonzero(into == group) for group in range(int(into.max()) + 1)]
         sizes = np.array([self.sizes[members].sum() for members in groups])
         return replace(self, sizes=sizes, statistics=np.array([self.statistics[it].sum(axis=0) for it in groups]))
 
     def relevance(self) -> Array:
-        """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
-
-        See `clinclust.engine.problem.objective.feature_relevance`.
-        """
+        """Return the `feature_relevance` of each encoded feature, in nats, float64 (D,)."""
         return relevance_of(self._without_subjects(), self.model.prior, self.statistics)
 
     def log_joint_of_partition(self) -> float:
         """Return the terms of the log joint that depend on the partition, in nats.
 
-        The base measures and the features that are not included are left out: merging clusters does not change them.
+        Merging clusters does not change the others: base measures, and features that are not included.
         """
         model = self.model
         likelihood = float(self._counted_log_marginals()[:, self.included].sum())
@@ -74,7 +60,7 @@ class Clusters:
     def log_joint_of_each(self) -> Array:
         """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,).
 
-        The sum is `log_joint_of_partition`, but for the terms of its numbers of clusters and subjects.
+        Their sum is `log_joint_of_partition` without the terms of the numbers of clusters and subjects.
         """
         model = self.model
         of_sizes = gammaln(self.sizes - model.discount) - gammaln(1.0 - model.discount)
@@ -84,7 +70,7 @@ class Clusters:
     def likelihood_terms(self) -> Array:
         """Return the term of each cluster and encoded feature in the log joint, in nats, float64 (K, D).
 
-        The base measures are left out. A feature that is not included has no term.
+        Base measures and features that are not included are left out.
         """
         return np.where(self.included, self.model.coarsening * self._counted_log_marginals(), 0.0)
 
@@ -93,24 +79,17 @@ class Clusters:
         return log_marginals(self._without_subjects(), self.model.prior, self.statistics) * self.model.powers
 
     def _without_subjects(self) -> CohortArrays:
-        """Return the arrays of a cohort without subjects, which say where the numbers of each feature are."""
+        """Return the arrays of a cohort without subjects, with the places of the numbers of each feature."""
         none = {feature.name: np.empty(0) for feature in self.encoding.features}
         return self.encoding.encode(none, self.model.prior)[0]
 
     def scores(self, values: Mapping[str, Array], *, coarsened: bool) -> Array:
-        """Return ln p(z = k) + ln p(x | cluster k) of new subjects, in nats, float64 (n, K + 1).
+        """Return ln p(z = k) + ln p(x | cluster k) of new subjects, in nats, (n, K + 1); the last cluster is empty.
 
-        The last column is a new, empty cluster. Densities refer to the columns on the model's scale (Raykov et al.
-        2016, appendix E): the log-sum-exp of a row is eq. 33, and its largest entry is eq. 34. If values may be
-        outlying, p(x_d | cluster k) is replaced by its mixture with the prior predictive p(x_d | prior).
-
-        Parameters
-        ----------
-        values : mapping
-            Columns of `model_values`.
-        coarsened : bool
-            Whether to multiply ln p(x_d | cluster k) by the coarsening of the model and the power of the feature.
-            Cluster assignment needs this. Densities need False, because powers of densities do not integrate to 1.
+        Densities refer to the columns of `model_values` (Raykov et al. 2016, appendix E): the log-sum-exp of a row is
+        eq. 33, and its largest entry is eq. 34. If values may be outlying, p(x_d | cluster k) is its mixture with p(x_d
+        | prior). `coarsened` multiplies ln p(x_d | cluster k) by the coarsening and the power of the feature, which
+        assignment to clusters needs; densities need False, because their powers do not integrate to 1.
         """
         n_subjects = next(iter(values.values())).size
         prior, statistics = self._shared()
@@ -128,13 +107,7 @@ class Clusters:
         return np.asarray(scores - np.log(self.sizes.sum() + model.concentration), dtype=np.float64)
 
     def posteriors(self, feature: int) -> Array:
-        """Return the posterior hyperparameters of one feature in every cluster and, in the last row, its prior.
-
-        Returns
-        -------
-        float64 (K + 1, P)
-            Hyperparameters on the encoded scale: the mean and rate of a Gaussian refer to its standardised values.
-        """
+        """Return the encoded posterior hyperparameters of one feature in every cluster; last, its prior, (K + 1, P)."""
         theta, sums = self.of_feature(feature)
         prior = self.encoding.alone[feature].prior
         found: Array = prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
@@ -143,7 +116,7 @@ class Clusters:
     def of_feature(self, feature: int) -> tuple[Array, Array]:
         """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted by itself.
 
-        They are those of `Encoding.alone`: other features of a multivariate Gaussian block are not used.
+        Other features of a multivariate Gaussian block are not used (`Encoding.alone`).
         """
         likelihood = self.encoding.likelihoods[feature]
         theta, sums = self.factor_of(feature)
@@ -154,15 +127,13 @@ class Clusters:
         return self._part_of(feature, *self._shared())
 
     def _part_of(self, feature: int, prior: Array, statistics: Array) -> tuple[Array, Array]:
-        """Return the part of a feature of a prior (H,) and of statistics (K, S), as views."""
         start, first = self.encoding.prior_start[feature:], self.encoding.statistic_start[feature:]
         return prior[start[0] : start[1]], statistics[:, first[0] : first[1]]
 
     def _shared(self) -> tuple[Array, Array]:
         """Return the prior (H,) and the statistics (K, S) with which values are predicted.
 
-        A feature that is not included has the same predictive in every cluster and in the empty cluster: its prior is
-        its posterior given all subjects, and its statistics are 0 in every cluster.
+        A feature that is not included has its posterior given all subjects as prior, and no statistics.
         """
         if self.included.all():
             return self.model.prior, self.statistics
@@ -174,12 +145,12 @@ class Clusters:
         return prior, statistics
 
 
-def partition_of(problem: Problem, labels: NDArray[np.int64]) -> Partition:
+def partition_of(problem: Problem, labels: Labels) -> Partition:
     """Return the partition with these labels, 0 .. K - 1."""
     return problem.partition(labels)
 
 
-def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.bool_] | None = None) -> Clusters:
+def clusters_of(problem: Problem, partition: Partition, included: Mask | None = None) -> Clusters:
     """Return the clusters of a partition; `included`, bool (D,), are the features that differ between them."""
     k = int(partition.n_clusters[0])
     encoding = problem.cohort.encoding
@@ -190,7 +161,7 @@ def clusters_of(problem: Problem, partition: Partition, included: NDArray[np.boo
 def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
     """Return each subject's log posterior weight for each cluster without the subject, float64 (N, K).
 
-    For a subject alone in its cluster, the weight for that cluster is the weight for a new cluster.
+    For a subject alone in its cluster, it is that of a new cluster.
     """
     scores = np.zeros((problem.cohort.n_subjects, int(partition.n_clusters[0]) + 1))
     write_scores(problem.cohort.arrays, problem.model, partition, scores)

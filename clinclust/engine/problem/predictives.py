@@ -1,62 +1,46 @@
 """Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
 
-Each feature of such a block is a regression on the features before it (`clinclust.priors.normal_wishart`). From these
-follow a mean vector and a covariance matrix of the block, and so the distribution of any feature given any others. This
-is exact if no value of the block was missing in the cohort. Else each regression rests on the subjects in whom its
-features were observed, and the number of degrees of freedom is that of the last.
+Each feature of such a block is a regression on the features before it (`clinclust.priors.normal_wishart`), from which a
+mean vector and a covariance matrix of the block follow. This is exact if no value of the block was missing in the
+cohort; else each regression rests on the subjects with its features, and the degrees of freedom are those of the last.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.problem.encoding import model_values
+from clinclust.likelihoods.likelihood import Likelihood
 from clinclust.priors.normal_wishart import NormalWishart, parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     import pandas as pd
 
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
-    from clinclust.likelihoods.likelihood import Likelihood
-
 
 __all__ = ["block_predictive", "draw_in_block", "drawn_moments", "encoded_block", "log_predictives", "patterns_of"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""
 
 
 def log_predictives(
-    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: NDArray[np.bool_] | None = None
+    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: Mask | None = None
 ) -> Array:
     """Return ln p(x_d | a cluster) of subjects, float64 (D, n), the terms of a score; 0 where a value is missing.
 
-    With A the log normaliser of the conjugate prior and theta_k the posterior of the cluster, it is
-    A(theta_k + T(x)) - A(theta_k) + ln h(x) on the encoded scale, without the Jacobian of the standardisation. Where
-    values may be outlying, it is the mixture with the prior predictive, as in `Clusters.scores`.
-
-    Parameters
-    ----------
-    clusters : Clusters
-    values : mapping
-        Columns of `model_values`, float64 (n,) each.
-    labels : int64 (n,)
-        The cluster under which each subject is judged; K is the empty one.
-    left_out : bool (D, n), optional
-        The values to take from the statistics of that cluster first, because these hold them: the cluster then judges
-        a value by all others.
+    With A the log normaliser of the conjugate prior and theta_k the posterior of the cluster, it is A(theta_k + T(x)) -
+    A(theta_k) + ln h(x) on the encoded scale, without the Jacobian; where values may be outlying, the mixture with the
+    prior predictive. `labels` (n,) are the clusters that judge; K is the empty one. The `left_out` values (D, n) are
+    taken from the statistics of the cluster first, because these hold them.
     """
     encoding, found = clusters.encoding, []
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
@@ -80,10 +64,7 @@ def log_predictives(
 
 
 def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
-    """Return the log predictives of values (n, l + 1), the feature's own last, under posteriors (n, P) or (1, P).
-
-    `theta` (P,) is the prior.
-    """
+    """Return the log predictives of values (n, l + 1), the feature's own last, under posteriors (n, P) or (1, P)."""
     prior = likelihood.prior
     after = prior.posterior(posteriors, likelihood.statistics_of_block(values))
     rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
@@ -101,20 +82,12 @@ class BlockPredictive:
     degrees: Array
     """(K + 1,) degrees of freedom."""
 
-    def given(self, place: int, others: NDArray[np.bool_], values: Array) -> Array:
+    def given(self, place: int, others: Mask, values: Array) -> Array:
         """Return the distribution of one feature given others, as Normal-Gamma hyperparameters, float64 (n, K + 1, 4).
 
-        It is Student's t with nu + q degrees of freedom for q others, the conditional mean of the normal distribution,
-        and its conditional variance times (nu + squared Mahalanobis distance of the others) / (nu + q).
-
-        Parameters
-        ----------
-        place : int
-            Place of the feature in the block.
-        others : bool (p,)
-            The features that are known.
-        values : float64 (n, p)
-            Encoded values of subjects; those of `others` must be there.
+        It is Student's t with nu + q degrees of freedom for q others, bool (p,), with the conditional mean of the
+        normal distribution of encoded values (n, p), and its conditional variance times (nu + squared Mahalanobis
+        distance of the others) / (nu + q).
         """
         n, q = len(values), int(others.sum())
         found = np.empty((n, self.degrees.size, 4))
@@ -198,7 +171,7 @@ def draw_in_block(mean: Array, covariance: Array, values: Array, rng: np.random.
     return drawn
 
 
-def patterns_of(marked: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], Labels]]:
+def patterns_of(marked: Mask) -> Iterator[tuple[Mask, Labels]]:
     """Yield each different row of marks (p,) with the rows that have it, int64 (m,)."""
     rows_of: dict[bytes, list[int]] = defaultdict(list)
     for row, marks in enumerate(marked):

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Model, Partition, new_partition
 from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
@@ -23,19 +23,17 @@ from clinclust.engine.problem.hyperparameters import (
 )
 from clinclust.engine.problem.objective import log_bases
 from clinclust.errors import InputError
-from clinclust.schema.informative import uninformative
+from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.parts import few_of_the_rest
+from clinclust.schema.validation import uninformative
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.schema import Feature, FeatureSchema
-
-
 __all__ = ["Problem", "pose"]
 
 _NARROWEST = 1e-100
-"""Smallest standard deviation of a continuous feature. The square of a smaller one could be too small for a float64."""
+"""Smallest standard deviation of a continuous feature, whose square is still a normal float64."""
 
 
 @dataclass(frozen=True)
@@ -49,16 +47,15 @@ class Problem:
     kept_out: dict[str, str]
     """Names of the features, or of one of their parts, that cannot inform a clustering, each with the reason."""
 
-    def partition(self, labels: NDArray[np.int64], capacity: int = 0) -> Partition:
+    def partition(self, labels: Labels, capacity: int = 0) -> Partition:
         """Return the partition with these labels, 0 .. K - 1, int64 (N,), and at least this number of columns."""
         return new_partition(self.cohort.arrays, labels, capacity)
 
-    def with_features(self, included: NDArray[np.bool_]) -> Problem:
+    def with_features(self, included: Mask) -> Problem:
         """Return the problem in which only the included features, bool (D,), differ between clusters.
 
-        Each of the other features has one distribution for all subjects. These features are removed from the arrays, so
-        that they take no time. Their log marginals, which are the same for every partition, are added to the log base
-        measure.
+        The others have one distribution for all subjects. They are removed from the arrays, and their log marginals are
+        added to the log base measure.
         """
         arrays, prior = self.cohort.arrays, self.model.prior
         together = self.partition(self.cohort.together).statistics[:1]
@@ -75,7 +72,7 @@ class Problem:
             model=self.model._replace(prior=kept_prior, powers=self.model.powers[included]),
         )
 
-    def with_powers(self, powers: NDArray[np.float64]) -> Problem:
+    def with_powers(self, powers: Array) -> Problem:
         """Return the problem in which the likelihood of each feature counts to this power, float64 (D,)."""
         change = powers - self.model.powers
         if not change.any():
@@ -84,11 +81,10 @@ class Problem:
         cohort = replace(self.cohort, log_base=self.cohort.log_base + more)
         return replace(self, cohort=cohort, model=self.model._replace(powers=powers))
 
-    def restricted_to(self, subjects: NDArray[np.int64], n_others: int) -> Problem:
+    def restricted_to(self, subjects: Whole, n_others: int) -> Problem:
         """Return the problem of a subset of the subjects, while n_others clusters hold all other subjects.
 
-        A change of labels within the subset changes its log joint by the same amount as the log joint of the whole
-        cohort. The log base measures are left out (`log_base` is 0).
+        A change of labels changes its log joint by as much as that of the whole cohort. `log_base` is 0.
         """
         arrays = self.cohort.arrays
         arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])  # noqa: PD011
@@ -108,11 +104,7 @@ def pose(
 ) -> Problem:
     """Return the problem of a validated cohort: encode it and complete the hyperparameters.
 
-    Raises
-    ------
-    ValueError
-        If no feature is left to cluster on, the hyperparameters cannot be used, or `block_weights` names a block that
-        no clustered feature has.
+    Raises an InputError if no feature is left to cluster on, hyperparameters cannot be used, or a block is unknown.
     """
     values = model_values(frame, schema.clustered_parts)
     features, excluded = _informative(frame, schema, values)
@@ -140,7 +132,7 @@ def pose(
 
 
 def _informative(
-    frame: pd.DataFrame, schema: FeatureSchema, values: Mapping[str, NDArray[np.float64]]
+    frame: pd.DataFrame, schema: FeatureSchema, values: Mapping[str, Array]
 ) -> tuple[tuple[Feature, ...], dict[str, str]]:
     """Return the features to cluster on, and those that cannot inform a clustering by name, each with the reason.
 
@@ -160,7 +152,7 @@ def _informative(
     return tuple(features), excluded
 
 
-def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, NDArray[np.float64]]) -> None:
+def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, Array]) -> None:
     """Raise InputError if the values of a continuous feature differ by so little that their squares underflow."""
     continuous = [feature for feature in features if feature.traits.is_continuous]
     spreads = {feature.name: float(np.nanstd(values[feature.name])) for feature in continuous}

@@ -1,46 +1,38 @@
 """One Markov chain of partitions: sweeps of Gibbs sampling, with divisions and mergers of clusters between them.
 
-The concentration and the hyperparameters may be drawn too, under their hyperpriors in `joint_estimates`.
+The concentration and the hyperparameters may be drawn too, under the hyperpriors of `joint_estimates`.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.concentration import log_concentration_hyperprior
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives, with_prior
-from clinclust.engine.kernels.partition import Partition, accumulate, grow
+from clinclust.engine.kernels.partition import Model, Partition, accumulate, grow
 from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.sampling.division import divide_or_merge, far_first
 from clinclust.priors.conjugate import log_gamma_ratio
 
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Model
-    from clinclust.engine.problem.problem import Problem
-
-
 __all__ = ["FIXED", "Chain", "Draw", "Unknown", "draw_concentration"]
 
-Labels = NDArray[np.int64]
 
 _WIDTH = 1.0
 _LEAST, _MOST = math.log(1e-12), math.log(1e12)
-"""Bounds of u. Beyond them the log joint has fewer digits, and the hyperprior practically no mass."""
+"""Bounds of u, beyond which the log joint has fewer digits, and the hyperprior practically no mass."""
 _STEPS = np.array([0.1, 0.3, 1.0])
 """Standard deviations of the steps in all hyperparameters of a feature together, of which each step draws one."""
 _N_STEPS = 3
 _NOBODY = np.empty(0, dtype=np.int64)
 _OFTEN = 100
-"""Sweeps after each of which something is proposed, because a chain begins far from where it belongs.
-
-A proposal takes as long as ten sweeps. Proposed after every eighth sweep, rather than twice after each, the effective
-draws in a second were 2.5 to 4 times as many (527 subjects with 12 features, 300 with 6)."""
+"""Sweeps after each of which something is proposed, because a chain begins far from the posterior. Later proposals are
+rarer: one takes as long as ten sweeps."""
 
 
 @dataclass(frozen=True)
@@ -68,19 +60,10 @@ FIXED = Unknown()
 
 
 class Chain:
-    """A chain that goes on from where it was.
+    """A chain that continues from its last state, and begins at these labels and the parameters of the problem.
 
-    Parameters
-    ----------
-    problem : Problem
-        The concentration and hyperparameters at which the chain begins.
-    labels : int64 (N,)
-        Clusters 0 .. K - 1 at which the chain begins.
-    rng : numpy.random.Generator
-        All draws of the chain; no other chain may use it.
-    unknown : Unknown
-    sweeps_a_proposal : int
-        A division or a merger is proposed after the first hundred sweeps each, and later after every so-many-th.
+    A division or a merger is proposed after each of the first hundred sweeps, and then after every
+    `sweeps_a_proposal`-th.
     """
 
     def __init__(
@@ -145,8 +128,7 @@ def draw_concentration(
 ) -> float:
     """Return the next concentration of a chain that is at `concentration`, with this number of clusters.
 
-    The density of u = ln N0 (`concentration_mode`) is log-concave; it is drawn from by slice sampling with stepping out
-    (Neal 2003, Annals of Statistics 31, 705-767), also with a discount.
+    The density of u = ln N0 (`concentration_mode`) is log-concave; slice sampling with stepping out (Neal 2003).
     """
     at = math.log(concentration)
     level = _log_density(at, n_subjects, n_clusters, discount) + math.log1p(-rng.random())
@@ -165,7 +147,7 @@ def draw_concentration(
 
 
 def _log_density(u: float, n_subjects: int, n_clusters: int, discount: float) -> float:
-    """Return ln p(u | N, K) up to a constant: the terms of the log joint that depend on N0, and the log hyperprior."""
+    """Return ln p(u | N, K) up to a constant."""
     concentration = math.exp(u)
     opened = float(np.log(concentration + discount * np.arange(n_clusters)).sum())
     seated = float(log_gamma_ratio(concentration, n_subjects))
@@ -178,7 +160,7 @@ def draw_hyperparameters(
     """Return the problem with the next hyperparameters of a chain that is at this problem and partition.
 
     Every feature makes a random walk of its own (Metropolis et al. 1953) in the offsets from the default, in which the
-    hyperprior is standard normal. Hyperparameters that are not free keep their values.
+    hyperprior is standard normal.
     """
     prior = problem.model.prior.copy()
     for places, objective in objectives(problem, partition, hyperprior):

@@ -1,8 +1,7 @@
-"""Several Markov chains from starts that lie far apart, run until they agree or the sweeps allowed are used up.
+"""Several Markov chains from overdispersed starts, run until they agree or the sweeps allowed are used up.
 
-The chains run on threads, each with a random generator of its own, so that the number of threads does not change the
-draws. After each round the first half of all draws so far is set aside as the way from the start. The rounds double in
-length until every traced number has converged.
+Each chain has its own random generator, so that the number of threads does not change the draws. After each round, the
+first half of all draws so far is discarded; rounds double in length until every traced number has converged.
 """
 
 from __future__ import annotations
@@ -10,34 +9,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from threading import Event
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Codes, Labels
+from clinclust.engine.kernels.partition import Model
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.sampling.chain import FIXED, Chain, Unknown
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.plan import Budget
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
 
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import Model
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
-
 __all__ = ["Chains", "SamplingPlan", "diagnosed", "overdispersed_starts", "run_chains"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
-"""What the authors ask for: R-hat at most 1.01, and an effective sample size of at least 400 in all."""
+"""R-hat at most 1.01 and an effective sample size of at least 400, as Vehtari et al. (2021) recommend."""
 TRACED = ("log_joint", "concentration", "n_clusters", "largest", "second", "entropy")
-"""What is traced: the log joint, the concentration, K, the two largest sizes, and the entropy of all sizes."""
+"""The log joint, the concentration, K, the two largest sizes, and the entropy of all sizes."""
 _FIRST_ROUND = 100
 _BRANCH = 2004
 
@@ -59,10 +52,10 @@ class SamplingPlan:
 
 
 class Diagnosis(NamedTuple):
-    """R-hat and effective sample size of one number that the chains traced.
+    """R-hat and effective sample size of one traced number.
 
-    They are the rank-normalised split R-hat and the bulk effective sample size of Vehtari, Gelman, Simpson, Carpenter
-    and Burkner (2021, Bayesian Analysis 16, 667-718), as the package arviz-stats computes them.
+    The rank-normalised split R-hat and the bulk effective sample size of Vehtari, Gelman, Simpson, Carpenter and
+    Burkner (2021, Bayesian Analysis 16, 667-718), computed by arviz-stats.
     """
 
     r_hat: float
@@ -78,12 +71,11 @@ class Diagnosis(NamedTuple):
 class Chains:
     """The draws of all chains without the first half."""
 
-    labels: NDArray[np.int32]
-    """(C S, N) the clusters of each kept draw, numbered as they come, chain after chain; every `thinning`-th sweep
-    was kept."""
+    labels: Codes
+    """(C S, N) the clusters of every `thinning`-th draw, chain after chain."""
     models: list[Model]
     """The concentration and hyperparameters of each kept draw."""
-    traces: dict[str, NDArray[np.float64]]
+    traces: dict[str, Array]
     """(C, sweeps) each number of `TRACED`, after every sweep of the second half."""
     diagnoses: dict[str, Diagnosis]
     n_sweeps: int
@@ -101,10 +93,7 @@ class Chains:
 def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -> Chains:
     """Run one chain from each start until all have converged, or the sweeps or the time allowed are used up.
 
-    Raises
-    ------
-    SearchCancelled
-        If `plan.cancelled` is set.
+    Raises SearchCancelled if `plan.cancelled` is set.
     """
     seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
     recorders = [
@@ -132,7 +121,7 @@ class _Recorder:
     def __init__(self, chain: Chain, max_draws: int) -> None:
         self.chain, self._most = chain, max_draws
         self.traced: list[tuple[float, ...]] = []
-        self.kept: list[tuple[NDArray[np.int32], Model]] = []
+        self.kept: list[tuple[Codes, Model]] = []
         self.thinning = 1
 
     def run(self, n_sweeps: int, cancelled: Event) -> None:
@@ -177,8 +166,7 @@ def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
 def diagnosed(trace: Array) -> Diagnosis:
     """Return the diagnosis of a number in all draws, float64 (chains, draws).
 
-    A number that is the same in all draws of all chains has R-hat 1, and each draw counts. One that stays the same
-    within chains, but differs between them, has an infinite R-hat.
+    If it is the same in all draws, R-hat is 1, and each draw counts; if only within chains, R-hat is infinite.
     """
     from arviz_stats.base.array import array_stats
 
@@ -197,15 +185,8 @@ def diagnosed(trace: Array) -> Diagnosis:
 def overdispersed_starts(problem: Problem, n_chains: int, plan: SearchPlan) -> list[Labels]:
     """Return one partition for each chain, int64 (N,).
 
-    The first is that at which a short search of the joint ended, the second is a single cluster, the others are random
-    with up to N^(1/2) clusters: a chain from them comes to the posterior from below, and that of the search from above.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_chains : int
-    plan : SearchPlan
-        How the search is made; its seed is that of the random partitions too.
+    The first is that of a short search, the second is a single cluster, the others are random with up to N^(1/2)
+    clusters: the first chain comes to the posterior from above, the others from below. The plan is that of the search.
     """
     n_subjects = problem.cohort.n_subjects
     (found,) = run_restarts(problem, search_starts(n_subjects, plan.seeds[:1]), plan)

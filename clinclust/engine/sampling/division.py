@@ -1,45 +1,35 @@
 """Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 
-Moves of single subjects seldom get from one partition to another through the less probable ones between them. Two
-subjects are drawn. The other members of their clusters, or of their cluster, are allocated in random order to the one
-or the other by their conditional probabilities, or, every second time, all to the second. They are then visited a few
-times by Gibbs sampling between both: this is the launch state. If the pair was in one cluster, a division is proposed
-by one more visit of all; if not, a merger. With q the probability of this last visit, and p the posterior, a division
-is accepted with probability
+Two subjects are drawn. The other members of their clusters, or of their cluster, are allocated in random order to the
+one or the other by their conditional probabilities, or, every second time, all to the second, and then visited a few
+times by Gibbs sampling between both: the launch state. If the pair was in one cluster, one more visit of all proposes a
+division; if not, a merger is proposed. With q the probability of this last visit, or of the visit that would restore
+the clusters, and p the posterior, a division is accepted with the first probability and a merger with the second:
 
-    min(1, p(divided) / (p(merged) q)),
+    min(1, p(divided) / (p(merged) q)),   min(1, p(merged) q / p(divided))
 
-and a merger with min(1, p(merged) q / p(divided)), where q is that of the visit that would restore the clusters (Jain
-and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005, technical report, University of
-Wisconsin). The order and the launch state have the same distribution in both directions.
+(Jain and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005). The order and the launch state
+have the same distribution in both directions.
 
-Every second time, the pair is drawn among all subjects, which has the same distribution in both directions too. A
-launch state in which all begin with the second subject finds small groups in a large cluster. The first subject is more
-often one that lies far from the others (`far_first`), which finds such groups sooner. In between, the pair is drawn by
-way of its clusters, all of which are as probable: so small clusters are divided and merged as often as large ones; a
-pair of all subjects would seldom be of them. The probability of the pair then depends on the state, and the ratio is
-multiplied by that in the divided state over that in the merged one.
+Every second time, the pair is drawn among all subjects, the first one more often far from the others (`far_first`),
+which finds small groups in a large cluster sooner. Otherwise it is drawn by way of its clusters, all as probable, so
+that small clusters are divided and merged as often as large ones. The probability of the pair then depends on the
+state, and the ratio is multiplied by that in the divided state over that in the merged one.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.kernels.sweep import draw_moves, write_scores
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
+from clinclust.engine.problem.problem import Problem
 
 __all__ = ["divide_or_merge", "far_first"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _VISITS = 3
 """Visits of all members on the way to the launch state."""
@@ -47,7 +37,7 @@ _NOBODY = np.empty(0, dtype=np.int64)
 
 
 def far_first(problem: Problem) -> Array:
-    """Return the probability of each subject to be drawn first, float64 (N,), which no state of a chain changes.
+    """Return the probability of each subject to be drawn first, float64 (N,), in any state of a chain.
 
     Half of it is the same for all, half is as one over the rank of the density of the subject given all others.
     """
@@ -63,16 +53,7 @@ def far_first(problem: Problem) -> Array:
 def divide_or_merge(
     problem: Problem, partition: Partition, drawn_first: Array, rng: np.random.Generator
 ) -> Labels | None:
-    """Propose a division or a merger once; return the new labels, int64 (N,), or None if it is not accepted.
-
-    Parameters
-    ----------
-    problem : Problem
-    partition : Partition
-    drawn_first : float64 (N,)
-        The probability of each subject to be drawn first.
-    rng : numpy.random.Generator
-    """
+    """Propose a division or a merger once; return the new labels, int64 (N,), or None if it is not accepted."""
     labels = partition.labels
     if labels.size < 2:
         return None
@@ -110,7 +91,7 @@ def _pair_of_all(drawn_first: Array, rng: np.random.Generator) -> Labels:
 
 
 def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels | None:
-    """Return two subjects of one cluster or of two, int64 (2,); None if there is no such cluster, or are no two."""
+    """Return two subjects of one cluster or of two, int64 (2,); None if no such clusters exist."""
     sizes = partition.sizes[: partition.n_clusters[0]]
     if rng.random() < 0.5:
         divisible = np.flatnonzero(sizes >= 2.0)
@@ -127,16 +108,8 @@ def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels |
 def _log_ratio_of_pair(others: Array, halves: Array) -> float:
     """Return the log of the probability of a pair by cluster in the divided state over that in the merged one.
 
-    With K clusters after the division, of n_1 and n_2 subjects, the pair is drawn with probability
-    1 / (2 K (K - 1) n_1 n_2) then, and 1 / (2 L (n_1 + n_2) (n_1 + n_2 - 1)) before, where L clusters have more than
-    one subject.
-
-    Parameters
-    ----------
-    others : float64 (K - 2,)
-        Sizes of all other clusters.
-    halves : float64 (2,)
-        Sizes of the two.
+    With K clusters after the division, of n_1 and n_2 subjects, it is 1 / (2 K (K - 1) n_1 n_2) then, and 1 / (2 L (n_1
+    + n_2) (n_1 + n_2 - 1)) before, where L clusters have several subjects. `others` are the K - 2 other sizes.
     """
     n_divided, n_divisible, n_merged = others.size + 2, 1 + int((others >= 2.0).sum()), float(halves.sum())
     divided = np.log(n_divided * (n_divided - 1.0)) + np.log(halves).sum()

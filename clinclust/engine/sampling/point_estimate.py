@@ -1,16 +1,15 @@
 """The partition with the lowest posterior expected loss, and the ball of partitions around it.
 
-The expectation of a loss over the posterior is estimated by its mean over draws. Two losses are offered:
+The expected loss is estimated by its mean over draws. Two losses are offered:
 
-- the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats: the information that
-  each of two partitions lacks of the other;
+- the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats;
 - Binder's loss (Binder 1978, Biometrika 65, 31-38), as the share of pairs of subjects that are together in one
   partition and apart in the other.
 
 Both are sum_k f(n_k) + sum_j f(n_j) - 2 sum_kj f(n_kj) for two partitions with cluster sizes n_k and n_j, and n_kj
-subjects in cluster k of the one and j of the other: f(n) = n ln n for the former, n^2 for the latter. The minimum is
-searched as by Dahl, Johnson and Müller (2022, Journal of Computational and Graphical Statistics 31, 1189-1201): from
-several good partitions, single subjects are moved as long as this lowers the expected loss.
+subjects in cluster k of the one and j of the other: f(n) = n ln n for the former, n^2 for the latter. Single subjects
+are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and Müller 2022, Journal
+of Computational and Graphical Statistics 31, 1189-1201).
 """
 
 from __future__ import annotations
@@ -21,26 +20,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.compiled import kernel
 from clinclust.engine.search.labels import by_decreasing_size
 
-__all__ = [
-    "Ball",
-    "Loss",
-    "ball_around",
-    "losses",
-    "membership_of_draws",
-    "point_estimate",
-    "same_cluster",
-]
+__all__ = ["Ball", "Loss", "ball_around", "losses", "membership_of_draws", "point_estimate", "same_cluster"]
 
 Draws = NDArray[np.int32]
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 Loss: TypeAlias = Literal["variation-of-information", "binder"]
 
 _LEAST_GAIN = 1e-9
-"""Gain, of f, below which no subject moves: rounding errors of the sums."""
+"""Gain, of f, below which no subject moves: the rounding error."""
 _MOST_CANDIDATES = 200
 _IMPROVED = 5
 _MOST_SWEEPS = 100
@@ -58,19 +48,11 @@ class Ball:
     """(N,) the farthest draw inside, the horizontal bound."""
     fewest: Labels
     most: Labels
-    """(N,) among the draws inside with the fewest and with the most clusters, the farthest: the upper and the lower
-    vertical bound."""
+    """(N,) of the draws inside with the fewest and the most clusters, the farthest: upper and lower vertical bound."""
 
 
 def point_estimate(draws: Draws, loss: Loss) -> Labels:
-    """Return the partition with the lowest expected loss, int64 (N,), clusters by decreasing size.
-
-    Parameters
-    ----------
-    draws : int32 (S, N)
-        Clusters 0 .. K_s - 1 of each draw.
-    loss : {"variation-of-information", "binder"}
-    """
+    """Return the partition with the lowest expected loss, int64 (N,), clusters by decreasing size."""
     chosen = np.unique(np.linspace(0, len(draws) - 1, _MOST_CANDIDATES).astype(np.int64))
     candidates = [by_decreasing_size(labels.astype(np.int64)) for labels in np.unique(draws[chosen], axis=0)]
     candidates.append(np.zeros(draws.shape[1], dtype=np.int64))
@@ -162,7 +144,7 @@ def _distances(draws: Draws, labels: Labels, terms: Array, found: Array) -> None
 def _improve(draws: Draws, labels: Labels, terms: Array, order: Labels, capacity: int) -> int:
     """Visit subjects and move each to the cluster with the lowest mean distance to all draws; return the moves.
 
-    Labels are modified in place; afterwards some of the numbers below `capacity`, the most clusters, may be unused.
+    Labels are modified in place; some numbers below `capacity`, the most clusters, may be unused afterwards.
     """
     n_draws = draws.shape[0]
     rises = terms[1:] - terms[:-1]
@@ -205,7 +187,7 @@ def _improve(draws: Draws, labels: Labels, terms: Array, order: Labels, capacity
 def _matched(draws: Draws, labels: Labels, counts: Array) -> None:
     """Add how often each subject was drawn into each cluster of one partition to `counts`, float64 (N, K).
 
-    A drawn cluster stands for the cluster with which it shares most subjects; of several, the first.
+    A drawn cluster is matched with the cluster with which it shares most subjects; of several, the first.
     """
     n_clusters = labels.max() + 1
     joint = np.zeros((draws.max() + 1, n_clusters), np.int64)

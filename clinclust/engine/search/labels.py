@@ -1,13 +1,13 @@
-"""Renumbering of clusters. It does not change a partition, and makes partitions comparable."""
+"""Renumbering of clusters, which makes equal partitions comparable, and their agreement."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["adjusted_rand_index", "by_decreasing_size", "compact", "groups_by_decreasing_size"]
+from clinclust.arrays import Labels, Whole
 
-Labels = NDArray[np.int64]
+__all__ = ["adjusted_rand_index", "by_decreasing_size", "compact", "groups_by_decreasing_size"]
 
 
 def compact(labels: NDArray[np.generic]) -> Labels:
@@ -28,17 +28,10 @@ def by_decreasing_size(labels: Labels) -> Labels:
     return _rank(np.lexsort((first, -sizes)))[inverse]
 
 
-def groups_by_decreasing_size(groups: Labels, sizes: NDArray[np.int64]) -> Labels:
-    """Renumber groups of clusters 0 .. K - 1 by the decreasing number of their subjects.
+def groups_by_decreasing_size(groups: Labels, sizes: Whole) -> Labels:
+    """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects.
 
     Groups of equal size are in the order of their first cluster.
-
-    Parameters
-    ----------
-    groups : int64 (J,)
-        Group of each cluster.
-    sizes : int64 (J,)
-        Number of subjects in each cluster.
     """
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     totals = np.zeros(first.size, dtype=np.int64)
@@ -52,19 +45,13 @@ def _rank(order: NDArray[np.intp]) -> Labels:
     return rank
 
 
-def adjusted_rand_index(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance.
-
-    Parameters
-    ----------
-    first, second : int64 (N,)
-        Labels 0, 1, ... of the same subjects.
-    """
+def adjusted_rand_index(first: Labels, second: Labels) -> float:
+    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance."""
     shape = (int(first.max()) + 1, int(second.max()) + 1)
     cells, size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)
     del cells
 
-    def pairs(counts: NDArray[np.int64]) -> float:
+    def pairs(counts: Whole) -> float:
         return float((counts.astype(np.float64) * (counts - 1.0)).sum() / 2.0)
 
     together, all_pairs = pairs(size), pairs(np.array([first.size]))

@@ -9,27 +9,20 @@ from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Lock
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.plan import Either
+from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import Start, bisected, seated
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
-
 __all__ = ["Attempts", "RestartResult", "continued", "search_from"]
 
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 _PAIRS_PER_CLUSTER = 2
 
@@ -45,10 +38,9 @@ class Attempts:
         self._outcomes: dict[bytes, Future[Labels | None]] = {}
 
     def outcome(self, key: bytes, make: Callable[[], Labels | None], *, wait: bool) -> Labels | None:
-        """Return what `make` returns for a key; call it if no thread has begun to.
+        """Return the new labels of an attempt, (0,) if it failed, or None if cancelled; call `make` if no thread has.
 
-        It makes the attempt, and returns the new labels, an empty array (0,) if the attempt failed, or None if it was
-        cancelled. Without `wait`, the outcome is None as long as another thread is making the attempt.
+        Without `wait`, the outcome is None as long as another thread is making the attempt.
         """
         while True:
             with self._lock:
@@ -89,7 +81,7 @@ class RestartResult:
     n_sweeps: int
     converged: bool
     seconds: float
-    included: NDArray[np.bool_] | None = None
+    included: Mask | None = None
     """(D,) features that differ between the clusters; None if no feature selection took place."""
 
     @classmethod
@@ -98,8 +90,8 @@ class RestartResult:
         return cls(start, labels, trace[-1], np.array(trace), len(trace), converged, time.perf_counter() - began)
 
     @property
-    def searched_features(self) -> NDArray[np.bool_] | None:
-        """The features to search on with, bool (D,): the selected ones; None = all, also where none was selected."""
+    def searched_features(self) -> Mask | None:
+        """The features to search on with, bool (D,); None = all, also where none was selected."""
         return None if self.included is None or not self.included.any() else self.included
 
     def raised_to(self, joint: float, labels: Labels | None = None) -> RestartResult:
@@ -121,9 +113,8 @@ class RestartResult:
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Search from one start until no move of a subject or of a whole cluster raises the log joint.
 
-    For a start with `ignore_size` (the start of the paper), only sweeps are made, without merges and divisions.
-    Restarts share `attempts`, because most end at the same partition. An outcome depends only on the clusters that are
-    divided, not on the restart that makes the attempt first.
+    For a start with `ignore_size` (that of the paper), only sweeps are made. Restarts share `attempts`, because most
+    end at the same partition; an outcome does not depend on the restart that makes the attempt.
     """
     began, enough = time.perf_counter(), Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
@@ -168,10 +159,7 @@ def merge_and_divide(
 
 
 def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
-    """Search on from the partition at which a search from `start` ended; return one result for both searches.
-
-    `begin` takes the start, as `search_from` does.
-    """
+    """Search on with `begin` from where a search from `start` ended; return one result for both searches."""
     onward = Start(start.name, found.labels, start.seed, start.order, included=found.searched_features)
     return found.followed_by(begin(start=onward))
 
@@ -224,12 +212,7 @@ def _divided(
 
 
 def _division(
-    problem: Problem,
-    labels: Labels,
-    group: list[int],
-    members: Labels,
-    seed: np.random.SeedSequence,
-    cancelled: Event,
+    problem: Problem, labels: Labels, group: list[int], members: Labels, seed: np.random.SeedSequence, cancelled: Event
 ) -> tuple[bytes, Callable[[], Labels | None]]:
     """Return the key and the function of an attempt (`Attempts`) to divide a group of clusters anew."""
     division = compact(labels[members])

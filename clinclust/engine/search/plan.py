@@ -10,33 +10,26 @@ from threading import Event
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
 
-
 __all__ = ["COARSENINGS", "Budget", "Either", "ResolutionPlan", "SearchPlan", "n_threads"]
 
-Labels = NDArray[np.int64]
 
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
-"""The default path of coarsenings. Each is 14 to 33 percent below the one before."""
+"""The default path of coarsenings, each 14 to 33 percent below the one before."""
 
 
 class Budget:
-    """The time that a search may take.
+    """The time that a search may take, in seconds from now; None = no limit.
 
-    A search asks at every place at which it can end with a complete result whether the time is used up. `cut_short`
-    remembers that the answer was yes once, so that the result depends on the clock.
-
-    Parameters
-    ----------
-    seconds : float, optional
-        Seconds from now; None = no limit.
+    A search asks wherever it can end with a complete result. `cut_short` remembers that the answer was yes once, so
+    that the result depends on the clock.
     """
 
     def __init__(self, seconds: float | None = None) -> None:
@@ -80,15 +73,14 @@ class Either(Event):
 
 @dataclass(frozen=True)
 class ResolutionPlan:
-    """The coarsenings at which to search, from fine to coarse."""
+    """The decreasing coarsenings at which to search."""
 
     coarsenings: tuple[float, ...] = COARSENINGS
     """Decreasing coarsenings, each above 0 and at most 1."""
     n_fresh: int = 2
     """Number of fresh starts at every step after the first."""
     choose: bool = False
-    """Whether to add coarsenings between those given, in order to find one that fits the dependence left by its own
-    partition (`chosen_step`)."""
+    """Whether to add coarsenings in between, to find one that fits the dependence left by its own partition."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,25 +92,25 @@ class SearchPlan:
     n_restarts: int = 10
     """Largest number of restarts."""
     start: str | Labels = "search"
-    """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster of all
-    subjects (`single_starts`), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
+    """Where restarts begin: "search" = partitions of several kinds (`search_starts`), "single" = one cluster
+    (`single_starts`), or given clusters (N,), in the order of the encoded subjects (`starts_from`)."""
     max_sweeps: int = 200
     """Number of sweeps after which a search ends as not converged."""
     n_jobs: int | None = None
     """Number of threads; None or -1 = one for each processor (`n_threads`). It does not change the result."""
     refine: bool = True
-    """Whether to skip the remaining starts once the best partition was found often enough, and then to recombine
-    and perturb the best partitions. The search on a sample always does so."""
+    """Whether to skip the remaining starts once the best partition was found often enough, and then to recombine and
+    perturb the best ones. The search on a sample always does so, and divides."""
     divide: bool = True
-    """Whether to try to divide clusters anew when none can be merged. The search on a sample always does so."""
+    """Whether to try to divide clusters anew when none can be merged."""
     often_enough: int = 3
     """Number of restarts that must end at the best log joint for the remaining starts to be skipped."""
     finishers: int | None = None
-    """Number of starts that are searched to the end. All starts are then first swept a few times, and those with
-    the highest log joint go on. None = every start is searched to the end."""
+    """Number of starts that are searched to the end: those with the highest log joint after a few sweeps. None = all.
+    """
     patience: int | None = None
-    """Number of successive batches of perturbations without a better partition after which refinement ends. By
-    default 4 if the best partition was found often enough, else 12."""
+    """Number of successive batches of perturbations without a better partition after which refinement ends. By default
+    4 if the best partition was found often enough, else 12."""
     select_features: bool = False
     """Whether to select the features that differ between the clusters."""
     outlying_share: float = 0.0
@@ -128,24 +120,23 @@ class SearchPlan:
     resolution: ResolutionPlan | None = None
     """Search at several coarsenings instead of the coarsening of the problem."""
     estimate_powers: bool = False
-    """Whether to estimate the weights of the blocks first (`reproduced_weights`), or keep those of the problem."""
+    """Whether to estimate the weights of the blocks first (`reproduced_weights`)."""
     hyperparameters: str | None = None
     """How to estimate the hyperparameters, "empirical" or "greedy"; None = keep those of the problem."""
     concentration: str | tuple[float, ...] | None = None
-    """How to estimate the concentration, "map" or "cross-validation", or the values to try; None = keep that of the
-    problem."""
+    """How to estimate the concentration, "map" or "cross-validation", or the values to try; None = keep it."""
     fill_modes: bool = False
-    """Whether missing values are filled with modes that count as observed (`search_filling`); else they are
-    integrated out. Such a search estimates nothing else."""
+    """Whether missing values are filled with modes that count as observed (`search_filling`), instead of integrated
+    out. Such a search estimates nothing else."""
     cancelled: Event = field(default_factory=Event)
-    """When it is set, every search ends after its present sweep, and the searches as a whole end with
-    `SearchCancelled`. Ctrl-C sets it (`interruptible`), and so does an exception in any of the searches."""
+    """When it is set, every search ends after its present sweep, and all together end with `SearchCancelled`. Ctrl-C
+    sets it (`interruptible`), and so does an exception in any of the searches."""
     budget: Budget = field(default_factory=Budget)
-    """Time that the search may take. When it is used up, the search ends with the best partition so far."""
+    """When it is used up, the search ends with the best partition so far."""
     finished: Callable[[RestartResult], object] | None = None
     """Called with each finished restart, on the thread that waits for the searches."""
     progress: Progress = SILENT
-    """Tells the stages of the search."""
+    """Reports the stages of the search."""
 
     @property
     def seeds(self) -> list[np.random.SeedSequence]:

@@ -4,9 +4,8 @@ Recombination starts from the common refinement of two good partitions: where th
 clusters. Perturbation divides a few similar clusters at random.
 
 If several restarts ended at the best partition, there is rarely a better one, and refinement soon stops. If all ended
-at different partitions, many have nearly the same log joint, and most new starts lead to one of these. New starts then
-race: they are first searched without divisions of clusters, which take nine tenths of the time, and only the best of
-the partitions found are searched to the end. Tiny gains no longer prolong the refinement.
+at different partitions, new starts race: they are searched without divisions of clusters, which take nine tenths of the
+time, and only the best partitions are searched to the end. Tiny gains then do not prolong the refinement.
 """
 
 from __future__ import annotations
@@ -16,30 +15,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.one_start import RestartResult, continued
-from clinclust.engine.search.plan import Either
+from clinclust.engine.search.plan import Either, SearchPlan
 from clinclust.engine.search.settle import hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains
 from clinclust.engine.search.starts import Start
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.threads import Threads
-
+from clinclust.engine.search.threads import Threads
 
 __all__ = ["Begin", "Refinement", "best_distinct", "perturbed", "recombined"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Maker = Callable[["Problem", np.random.Generator], Labels | None]
+Maker = Callable[[Problem, np.random.Generator], Labels | None]
 """It returns the labels of a start, or None if a search from them would find nothing new."""
 Begin = Callable[..., RestartResult]
 """`search_from` with fixed problem and attempts; it takes the start and the plan."""
@@ -51,7 +43,7 @@ _PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
 _ELITE = 6
 """Number of best partitions whose pairs are recombined."""
 _PERTURBED = 3
-"""Number of best partitions that are perturbed. Half of each batch perturbs the best one; the rest is shared by all."""
+"""Number of best partitions that are perturbed. Half of each batch perturbs the best one."""
 _BATCH = 8
 _FINISHERS = 2
 """Number of partitions of a race that are searched to the end."""
@@ -87,7 +79,7 @@ class Refinement:
         self._numbers = itertools.count()
 
     def results(self, advance: Callable[[], object]) -> list[RestartResult]:
-        """Recombine and perturb until this finds nothing better any more; return the results of these searches.
+        """Recombine and perturb until this finds nothing better; return the results of these searches.
 
         `advance` is called after each batch of perturbations.
         """
@@ -141,9 +133,11 @@ class Refinement:
         """Search from the labels that each maker returns, with the features of its origin."""
         plan = replace(self._plan, divide=False) if self._races else self._plan
         begin = partial(_search_from_made, self._problem, partial(self._begin, plan=plan), name)
-        futures = [
-            self._pool.submit(begin, make, origin, self._seed()) for make, origin in zip(makers, origins, strict=True)
-        ]
+        futures = []
+        for make, origin in zip(makers, origins, strict=True):
+            # The spawn key is one level longer than those of the restarts.
+            seed = np.random.SeedSequence(self._plan.seed, spawn_key=(0, next(self._numbers)))
+            futures.append(self._pool.submit(begin, make, origin, seed))
         results = [result for future in futures if (result := future.result()) is not None]
         self._refuse_cancelled()
         if self._races:
@@ -172,10 +166,6 @@ class Refinement:
         self._refuse_cancelled()
         return results
 
-    def _seed(self) -> np.random.SeedSequence:
-        """Return the seed of the next search. Its spawn key is one level longer than those of the restarts."""
-        return np.random.SeedSequence(self._plan.seed, spawn_key=(0, next(self._numbers)))
-
 
 def _search_from_made(
     problem: Problem, begin: Begin, name: str, make: Maker, origin: RestartResult, seed: np.random.SeedSequence
@@ -196,7 +186,7 @@ def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, secon
 def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
     """Return labels in which one to four similar clusters are divided at random and swept among themselves.
 
-    Return None if this leads back to the same partition, which is the most frequent case and needs no further search.
+    Return None if this leads back to the same partition, as it mostly does.
     """
     partition = problem.partition(labels)
     group = _neighbours(merge_gains(problem, partition), rng)
@@ -226,10 +216,7 @@ def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
 
 
 def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:
-    """Return at most `at_most` distinct partitions, best first.
-
-    Partitions whose log joints are equal to six decimals count as the same partition.
-    """
+    """Return at most `at_most` partitions with distinct log joints, to six decimals, best first."""
     distinct: dict[float, RestartResult] = {}
     for restart in found:
         distinct.setdefault(round(restart.log_joint, 6), restart)

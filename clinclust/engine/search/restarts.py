@@ -1,16 +1,12 @@
 """Restarts from different starts, then refinement of the best partitions.
 
-Restarts stop when the best partition has been found often enough. The best partitions are then recombined in pairs, and
-the leading ones are perturbed as long as this leads to better partitions (`refine`). The results of all searches are
-kept, because partitions whose log joints differ by a few nats are about equally good.
+Restarts stop when the best partition has been found often enough; the best are then refined (`refine`). The results of
+all searches are kept, because partitions whose log joints differ by a few nats are about equally good. Searches run in
+batches that depend only on earlier batches, so that the number of threads does not change the result.
 
-Searches run in batches on threads. The searches of a batch depend only on the results of earlier batches, so the number
-of threads does not change the result.
-
-The search of a large cohort begins in a sample, which shows clusters with more than a few hundred subjects at a
-fraction of the cost. All subjects are then assigned to the clusters of the best partitions of the sample, and moved,
-and clusters are merged and divided, until nothing raises the log joint. A division is searched for among some members
-of a cluster, so that one too small for the first sample can still be found.
+The search of a large cohort begins in a sample, which shows clusters with more than a few hundred subjects. All
+subjects are then assigned to the clusters of its best partitions, and moved, and clusters are merged and divided. A
+division is searched for among some members of a cluster, so that one too small for the first sample can still be found.
 """
 
 from __future__ import annotations
@@ -21,12 +17,12 @@ from concurrent.futures import Executor
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import adjusted_rand_index, compact
 from clinclust.engine.search.one_start import Attempts, RestartResult, continued, merge_and_divide, search_from
 from clinclust.engine.search.plan import Either, SearchPlan, n_threads
@@ -35,10 +31,6 @@ from clinclust.engine.search.settle import SweepResult, assigned, minimum_gain, 
 from clinclust.engine.search.split_merge import resettle
 from clinclust.engine.search.starts import Start, search_starts
 from clinclust.engine.search.threads import Threads
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = [
     "LARGE",
@@ -50,8 +42,6 @@ __all__ = [
     "searched_on_among_all",
 ]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SWEEPS_OF_A_HEAT = 8
 LARGE = 30_000
@@ -80,26 +70,9 @@ def run_restarts(
 ) -> list[RestartResult]:
     """Search from every start, on threads, and refine the best partitions.
 
-    Parameters
-    ----------
-    problem : Problem
-    starts : list of Start
-    plan : SearchPlan
-    search : callable
-        Function that searches from one start, with the parameters of `search_from`.
-    second_half : callable, optional
-        Called with the second half of the starts and the results of the first half; returns the starts to use instead.
-
-    Returns
-    -------
-    list of RestartResult
-        The restarts in the order of the starts, then the results of the refinement. The order does not depend on the
-        threads.
-
-    Raises
-    ------
-    SearchCancelled
-        If `plan.cancelled` is set before the search has ended.
+    Return the restarts in the order of the starts, then the results of the refinement. `search` searches from one
+    start, as `search_from` does. `second_half` takes the second half of the starts and the results of the first, and
+    returns the starts to use instead. Raises SearchCancelled.
     """
     begin = partial(search, problem, attempts=Attempts())
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
@@ -150,16 +123,9 @@ def _restarts(
 
 
 def _finished(
-    pool: Threads,
-    begin: Begin,
-    starts: list[Start],
-    found: list[RestartResult],
-    finishers: int,
+    pool: Threads, begin: Begin, starts: list[Start], found: list[RestartResult], finishers: int
 ) -> list[RestartResult]:
-    """Search to the end from the best partitions of a heat; return all results in order, the others as not converged.
-
-    The best stays the best: the log joint of those that go on only rises.
-    """
+    """Search to the end from the best partitions of a heat; return all results in order, the others not converged."""
     best = best_distinct(found, finishers)
     futures = {
         place: pool.submit(continued, begin, starts[place], restart)
@@ -170,7 +136,6 @@ def _finished(
 
 
 def _times_found(found: list[RestartResult]) -> int:
-    """Return the number of restarts that ended at the best log joint."""
     best = max((restart.log_joint for restart in found), default=0.0)
     return sum(restart.log_joint > best - 1e-6 for restart in found)
 
@@ -181,9 +146,9 @@ def index_of_best(found: list[RestartResult]) -> int:
 
 
 def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResult]:
-    """Search on a sample from `search_starts`, then on all subjects.
+    """Search on a sample from `search_starts`, then on all subjects; return the latter searches.
 
-    `plan.n_restarts` is the number of restarts on the sample. Only the searches on all subjects are returned.
+    `plan.n_restarts` is the number of restarts on the sample.
     """
     n_subjects = problem.cohort.n_subjects
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
@@ -221,12 +186,7 @@ def _unlike(found: list[RestartResult]) -> list[RestartResult]:
 
 
 def carried_over(
-    problem: Problem,
-    part: Problem,
-    restart: RestartResult,
-    rng: np.random.Generator,
-    pool: Executor,
-    plan: SearchPlan,
+    problem: Problem, part: Problem, restart: RestartResult, rng: np.random.Generator, pool: Executor, plan: SearchPlan
 ) -> RestartResult:
     """Search on all subjects, starting from a partition of the sample, whose problem is `part`."""
     labels = assigned(problem, part.partition(restart.labels), pool)

@@ -1,9 +1,8 @@
 """Iterated conditional modes: sweep until no subject moves in a full sweep; in large cohorts, scan, then move.
 
-A scan finds the best cluster of every subject while the clusters do not change, so that subjects can be scanned in
-chunks, on threads. The subjects whose best cluster is not their own are then visited one by one and scored again, so
-that every move raises the log joint. If a scan finds no such subject, the partition is a fixed point, as after a sweep
-without moves.
+A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. The subjects
+whose best cluster is not their own are then visited one by one and scored again, so that every move raises the log
+joint. If there are none, the partition is a fixed point, as after a sweep without moves.
 """
 
 from __future__ import annotations
@@ -11,28 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 from concurrent.futures import Executor
 from threading import Event
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import SearchPlan
-
+from clinclust.engine.search.plan import SearchPlan
 
 __all__ = ["CHUNK", "SweepResult", "assigned", "hasten", "minimum_gain", "scan", "settle", "settle_by_scans"]
 
-Labels = NDArray[np.int64]
-Array = NDArray[np.float64]
 
 CHUNK = 8192
-"""Number of subjects in a chunk. Sums are added up by chunks, so that their digits do not depend on the threads."""
+"""Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
 _HASTY_ROUNDS = 8
 _FEW = 1e-3
 """Share of subjects up to which candidates are moved one by one instead of all at once."""
@@ -57,21 +51,10 @@ def settle(
     ignore_size: bool = False,
     traced: bool = True,
 ) -> SweepResult:
-    """Sweep from labels 0 .. K - 1 until no subject moves in a full sweep.
+    """Sweep from labels 0 .. K - 1 until no subject moves in a full sweep; the subjects are visited in `order` (N,).
 
-    Parameters
-    ----------
-    problem : Problem
-    labels : int64 (N,)
-    order : int64 (N,)
-        The subjects in the order of their visit.
-    max_sweeps : int
-    cancelled : threading.Event
-        When it is set, the search stops at the end of the sweep.
-    ignore_size : bool
-        Whether the first sweep scores cluster 0 as if it held one subject, and may lower the log joint.
-    traced : bool
-        Whether to compute the log joint after each sweep; otherwise only after the last.
+    It stops early at the end of a sweep when `cancelled`. With `ignore_size`, the first sweep scores cluster 0 as if it
+    held one subject, and may lower the log joint. If not `traced`, the log joint is computed only after the last sweep.
     """
     least, partition = minimum_gain(problem), problem.partition(labels)
     trace: list[float] = []
@@ -92,7 +75,7 @@ def _moved(
 ) -> tuple[Partition, int]:
     """Visit subjects and move each to its best cluster; return the partition and the number of moves.
 
-    Additions and subtractions change the last digits of the sums, which must be computed anew afterwards.
+    Moves change the last digits of the sums, which must be computed anew afterwards.
     """
     arrays, position, moves = problem.cohort.arrays, 0, 0
     while position < subjects.size:
@@ -108,8 +91,8 @@ def _moved(
 def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
     """Move all subjects at once to their best clusters, in a few rounds, like K-means; return labels 0 .. K - 1.
 
-    The log joint may fall. From a random partition, in which nearly all subjects move, this takes a tenth of the time
-    of a sweep, because a sweep recomputes log predictives after every single move.
+    The log joint may fall. From a random partition, this takes a tenth of the time of a sweep, which recomputes log
+    predictives after every single move.
     """
     arrays = problem.cohort.arrays
     partition = problem.partition(labels)
@@ -128,8 +111,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
 def minimum_gain(problem: Problem) -> float:
     """Return the smallest rise of the log joint, in nats, that counts as one and not as a rounding error.
 
-    The rounding error of a sum grows with its number of terms, so the threshold grows with N D, and with the size of
-    the terms: the log base measure of large counts is cancelled by the log marginals.
+    It grows with the number of terms, N D, and with their size: log base measures of large counts cancel log marginals.
     """
     arrays = problem.cohort.arrays
     largest = float(np.abs(arrays.level_log_base).max())
@@ -152,8 +134,8 @@ class ScanResult(NamedTuple):
 def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
     """Find the best cluster of the n subjects of a chunk, which have these labels, while the clusters do not change.
 
-    The partition has up-to-date log predictives, and is only read. A subject is a candidate only if its move raises the
-    log joint by more than `minimum_gain`, in nats.
+    The partition has up-to-date log predictives, and is only read. A candidate's move raises the log joint by more than
+    `minimum_gain`, in nats.
     """
     best = np.empty(labels.size, dtype=np.int64)
     sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
@@ -171,7 +153,6 @@ def _find_best(
 
 
 def _chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
-    """Yield the rows and the arrays of each chunk of subjects."""
     for start in range(0, arrays.codes.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
         yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
@@ -233,8 +214,7 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
     """Move subjects from labels 0 .. K - 1 until a scan finds no candidate. This is `settle` for many subjects.
 
-    While there are many candidates, all of them move at once, and the result is kept if the log joint rises. Otherwise
-    the candidates move one by one.
+    Many candidates move at once, if the log joint then rises; otherwise, one by one.
     """
     least, partition = minimum_gain(problem), problem.partition(compact(labels))
     trace = [log_joint(problem, partition)]

@@ -1,41 +1,34 @@
 """Merges and divisions of whole clusters, which escape local maxima of moves of single subjects, and the merge tree.
 
-A subject alone in a new cluster is scored with the vague prior, so that the members of a subtype hidden inside a larger
-cluster do not leave it one by one. The size of a cluster holds its members, so that two clusters that should be one do
-not exchange all members one by one either. Sufficient statistics add up: the change of the log joint by a merge is
-exact and needs no new fit.
+The vague prior of a new cluster keeps the members of a hidden subtype from leaving a larger cluster one by one, and the
+size of a cluster holds its members, so that two that should be one do not merge one by one either. Sufficient
+statistics add up: the change of the log joint by a merge is exact and needs no new fit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln
 
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
 
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
-
 __all__ = ["divisions", "merge_all", "merge_gains", "merge_tree", "resettle"]
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SWEEPS_OF_A_SPLIT = 20
 _RANDOM_HALVES = 2
 _NUMBERS_AT_ONCE = 2_000_000
-"""Number of statistics of merged clusters that are kept in memory: all pairs of many clusters may need gigabytes."""
+"""Number of statistics of merged clusters that are kept in memory."""
 
 
 def merge_gains(problem: Problem, partition: Partition) -> Array:
@@ -63,10 +56,7 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
 
 
 def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
-    """Merge the pair of clusters whose merge raises the log joint most, repeatedly, while the rise exceeds `least`.
-
-    Return the labels of the merged clusters, int64 (N,).
-    """
+    """Merge the pair of clusters whose merge raises the log joint most, while by more than `least`; return labels."""
     partition = problem.partition(labels)
     n_clusters = int(partition.n_clusters[0])
     gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
@@ -100,28 +90,15 @@ def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
 
 
 def _last_seat(problem: Problem, n_clusters: int) -> float:
-    """Return ln(N0 + (K - 1) discount), the term of the log joint that the last of K clusters adds by its existence."""
+    """Return ln(N0 + (K - 1) discount), the term of the log joint by the existence of the last of K clusters."""
     return float(np.log(problem.model.concentration + (n_clusters - 1) * problem.model.discount))
 
 
 def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
     """Divide one or more clusters anew, from several starts with two parts, as if their members were the whole cohort.
 
-    Parameters
-    ----------
-    part : Problem
-        Problem of the M members of these clusters.
-    division : int64 (M,)
-        Their present clusters, 0, 1, ...
-    rng : numpy.random.Generator
-    cancelled : threading.Event
-
-    Returns
-    -------
-    gain : float
-        Change of the log joint by the best division found, in nats; -inf if none was found.
-    division : int64 (M,)
-        Labels of the best division.
+    `division`, int64 (M,), are their present clusters 0, 1, ... Return the change of the log joint by the best division
+    found, in nats, and its labels; -inf and the present ones if none was found.
     """
     now = joint_of(part, division)
     best = -np.inf
@@ -134,7 +111,7 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
 def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iterator[tuple[float, Labels]]:
     """Yield the log joint and the labels, int64 (M,), of each partition in which sweeps from two parts end.
 
-    It may lie below the log joint of one cluster, and sweeps may end in one cluster.
+    It may be below the log joint of one cluster, and may have one cluster.
     """
     tried: set[bytes] = set()
     for halves in _seeds(part, rng):
@@ -150,7 +127,7 @@ def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iter
             yield settled.trace[-1], settled.partition.labels
 
 
-def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_]]:
+def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[Mask]:
     """Yield cuts of the members into two parts, bool (M,): along their first principal axis, then at random."""
     along = principal_axis(part.cohort.arrays, rng)
     yield along > 0.0
@@ -161,26 +138,12 @@ def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[NDArray[np.bool_
         yield rng.random(along.size) < 0.5
 
 
-def merge_tree(
-    problem: Problem, labels: NDArray[np.int64], first: Sequence[tuple[int, int]] = ()
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Merge the clusters of a partition until one is left, each time the pair whose merge lowers the log joint least.
+def merge_tree(problem: Problem, labels: Labels, first: Sequence[tuple[int, int]] = ()) -> tuple[Labels, Array]:
+    """Merge the clusters 0 .. K - 1 of a partition until one is left, each time at the least loss of the log joint.
 
-    Parameters
-    ----------
-    problem : Problem
-    labels : int64 (N,)
-        Clusters 0 .. K - 1.
-    first : sequence of two int
-        The nodes that are merged at the first steps, whatever the cost.
-
-    Returns
-    -------
-    joins : int64 (K - 1, 2)
-        The two nodes merged at each step, the smaller number first. Nodes 0 .. K - 1 are the clusters; node K + s is
-        the result of step s.
-    evidence : float64 (K - 1,)
-        Decrease of the log joint at each step, in nats.
+    The `first` pairs of nodes are merged first, whatever the cost. Return the two nodes merged at each step, the
+    smaller number first, int64 (K - 1, 2), and the decrease of the log joint, in nats, float64 (K - 1,). Nodes 0 .. K -
+    1 are the clusters; node K + s is the result of step s.
     """
     n_clusters = int(labels.max()) + 1
     joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels, Mask
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
+from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-
-if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-
 
 __all__ = ["Start", "bisected", "search_starts", "seated", "single_starts", "starts_from"]
 
-Labels = NDArray[np.int64]
 
 _BISECTED, _SEATED = 4, 6
 # Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
@@ -30,7 +26,7 @@ _BISECTIONS = 3
 
 
 class Start(NamedTuple):
-    """A start: the partition from which a restart begins, and how the restart proceeds from it."""
+    """The partition from which a restart begins, and how the restart proceeds from it."""
 
     name: str
     labels: Labels
@@ -47,7 +43,7 @@ class Start(NamedTuple):
     """Whether to begin with the subjects cut into parts along principal axes (`bisected`)."""
     ignore_size: bool = False
     """Whether the first sweep scores cluster 0 as if it held one subject (Raykov et al. 2016, appendix B)."""
-    included: NDArray[np.bool_] | None = None
+    included: Mask | None = None
     """(D,) features to begin with when features are selected; None = all."""
 
 
@@ -65,8 +61,8 @@ def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Sta
 def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
     """Return starts of several kinds, one per seed.
 
-    The kinds are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
-    along principal axes, and a partition built by assigning subjects one after the other.
+    They are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
+    along principal axes, and one built by assigning subjects one after the other.
     """
     starts = []
     for index, seed in enumerate(seeds):
@@ -92,8 +88,7 @@ def _visits(n_subjects: int, seed: np.random.SeedSequence) -> Labels:
 def seated(problem: Problem, order: Labels) -> Labels:
     """Assign subjects one after the other to the best cluster given those assigned before; return labels, int64 (N,).
 
-    The first subject forms a cluster. Every further subject may open a new one, up to 62 clusters. After two thousand
-    subjects the clusters do not change any more, and each other subject is assigned to its best cluster.
+    Every subject may open a new cluster, up to 62. After two thousand subjects the clusters do not change.
     """
     arrays, model = problem.cohort.arrays, problem.model
     partition = problem.partition(np.full(order.size, -1), _MOST_CLUSTERS + 2)
@@ -105,7 +100,7 @@ def seated(problem: Problem, order: Labels) -> Labels:
 
 
 def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
-    """Return labels of eight parts, int64 (N,): three rounds that cut each part at the median of its principal axis."""
+    """Return labels of eight parts, int64 (N,): in three rounds, each is cut at the median of its principal axis."""
     labels = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
     for _ in range(_BISECTIONS):
         halves = np.zeros_like(labels)

@@ -1,9 +1,8 @@
 """Threads on which searches run, and a wait for them that Ctrl-C ends at once.
 
 Python runs the handler of Ctrl-C on the main thread, between any two of its instructions. Where the main thread
-compiles kernels, imports packages or holds a lock of a queue, the exception can be swallowed, or leave the lock held
-for ever. The main thread therefore only waits, in one call that can be interrupted at any time (`interruptible`). All
-work is done on other threads, which no signal reaches.
+compiles kernels, imports packages or holds a lock, the exception can be swallowed, or leave the lock held for ever. The
+main thread therefore only waits, in one call that can be interrupted at any time (`interruptible`).
 
 None of these threads keeps a process from ending. Compilation cannot be stopped; it goes on in the background after
 Ctrl-C, and what it compiled is used by the next fit.
@@ -27,7 +26,7 @@ Result = TypeVar("Result")
 _GRACE = 0.2
 """Seconds that an interrupted wait gives to the work to end by itself."""
 _LAST_GRACE = 0.1
-"""Seconds that the end of the process gives to work that runs on; it was cancelled before."""
+"""Seconds that the end of the process gives to cancelled work."""
 _LOOK = 0.2
 """Seconds after which a wait looks for Ctrl-C by itself: on Windows a signal does not end a wait."""
 _NAME = "clinclust"
@@ -37,17 +36,13 @@ _running: dict[threading.Thread, threading.Event] = {}
 
 
 class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
-    """A search was cancelled, so that it has no result. Nobody waits for it any more."""
+    """A search was cancelled, so that it has no result. No caller waits for it any more."""
 
 
 class Threads(Executor):
     """A pool of threads that do not keep the process from ending, unlike those of `ThreadPoolExecutor`.
 
-    Parameters
-    ----------
-    n_threads : int
-    cancelled : threading.Event, optional
-        It is set when an exception ends the ``with`` statement of the pool; work that waits is then dropped.
+    `cancelled` is set when an exception ends the ``with`` statement of the pool; work that waits is then dropped.
     """
 
     def __init__(self, n_threads: int, cancelled: threading.Event | None = None) -> None:
@@ -114,19 +109,9 @@ def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) 
 def interruptible(work: Callable[[], Result], cancelled: threading.Event | None = None) -> Result:
     """Return the result of `work`, which runs on another thread while the main thread waits.
 
-    Called on any other thread, which no signal reaches, `work` runs at once.
-
-    Parameters
-    ----------
-    work : callable
-    cancelled : threading.Event, optional
-        It is set when the wait is interrupted, and tells the work to end soon.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        Within about half a second of Ctrl-C. If the work has not ended by then, it ends in the background, and its
-        result is dropped.
+    Called on any other thread, `work` runs at once. `cancelled` is set when the wait is interrupted. Raises
+    KeyboardInterrupt within about half a second of Ctrl-C; the work may end in the background, and its result is
+    dropped.
     """
     if threading.current_thread() is not threading.main_thread():
         return work()
@@ -171,7 +156,6 @@ def _awaited(outcome: SimpleQueue[tuple[bool, Any]]) -> tuple[bool, Any]:
 
 
 def _wait_for(threads: list[threading.Thread], seconds: float) -> None:
-    """Wait until the threads have ended, but no longer than this number of seconds."""
     until = time.monotonic() + seconds
     while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
         time.sleep(0.005)  # not `join`, whose lock an interrupt could leave held
@@ -179,7 +163,7 @@ def _wait_for(threads: list[threading.Thread], seconds: float) -> None:
 
 @atexit.register
 def _end_all() -> None:
-    """Cancel what still runs when the process ends. What has not ended after a moment, ends with the process."""
+    """Cancel what still runs when the process ends, and give it a moment."""
     for stop in list(_running.values()):
         stop.set()
     _wait_for(list(_running), _LAST_GRACE)

@@ -1,4 +1,4 @@
-"""Read a codebook: any table with a column of variable names and columns whose headers say what they hold."""
+"""Read a codebook: any table with a column of variable names and columns with known headers."""
 
 from __future__ import annotations
 
@@ -8,8 +8,19 @@ from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files.cell_text import shortened
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.dictionaries.rows import SAYS, Choice, Row, coded_values, interval, listed_values, number_or_none
-from clinclust.files.dictionaries.words import divided, plain_text, said_missing, words_of
+from clinclust.files.dictionaries.words import (
+    SAYS,
+    Choice,
+    Row,
+    coded_values,
+    divided,
+    interval,
+    listed_values,
+    number_or_none,
+    plain_text,
+    said_missing,
+    words_of,
+)
 from clinclust.files.listed import Places, listed, quoted
 
 __all__ = ["codebook_notes"]
@@ -25,12 +36,7 @@ _YES_NO = (["yes", "no"], ["no", "yes"], ["ja", "nein"], ["oui", "non"], ["si", 
 def codebook_notes(rows: list[Row], places: Places) -> dict[str, ColumnNotes]:
     """Return what a codebook says of each variable; findings about rows are added to `places`.
 
-    A variable has one row, or one for each of its levels, with its name or below it (long form).
-
-    Raises
-    ------
-    InputError
-        If rows describe one variable twice.
+    A variable has one row, or one for each of its levels (long form). InputError is raised if rows describe one twice.
     """
     groups: dict[str, list[Row]] = {}
     name = ""

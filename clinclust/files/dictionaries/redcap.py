@@ -11,13 +11,16 @@ from clinclust.data import data
 from clinclust.errors import InputError
 from clinclust.files.cell_text import canonical_text, shortened
 from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.dictionaries.rows import SAYS, Row, number_or_none, redcap_choices
 from clinclust.files.dictionaries.words import (
+    SAYS,
+    Row,
     divided,
     folded,
     heading_and_rest,
     means_missing,
+    number_or_none,
     plain_text,
+    redcap_choices,
     said_missing,
 )
 from clinclust.files.listed import listed, quoted
@@ -44,13 +47,7 @@ _SITE = ("redcap_data_access_group", "data_access_group")
 
 
 def redcap_notes(rows: list[Row]) -> dict[str, ColumnNotes]:
-    """Return what a REDCap data dictionary says of each column that an export has.
-
-    Raises
-    ------
-    InputError
-        If rows have no name, or one that another row has.
-    """
+    """Return the notes on each column of an export; InputError if rows have no name, or that of another row."""
     _refuse_names(rows)
     types = {row["name"]: row["validation"].casefold() or _type(row) for row in rows}
     notes: dict[str, ColumnNotes] = {}
@@ -137,14 +134,7 @@ def _boxes(row: Row, about: ColumnNotes, personal: ColumnNotes | None) -> Iterat
 
 
 def _of_field(row: Row, types: Mapping[str, str]) -> ColumnNotes:
-    """Return what a field says of its column beside `_about`.
-
-    Parameters
-    ----------
-    row : Row
-    types : dict of str to str
-        The type of every field of the dictionary; for fields of text, their validation.
-    """
+    """Return the notes that depend on the type of a field, given the types (of text: the validation) of all."""
     kind = _type(row)
     if kind == "text":
         return _text(row)
@@ -172,7 +162,7 @@ def _text(row: Row) -> ColumnNotes:
     if "@CALCDATE" in row["annotation"] or _DATE.fullmatch(validation):
         return ColumnNotes(kind="date", reason=said)
     if "@CALCTEXT" in row["annotation"]:
-        return ColumnNotes(role="describe", reason=f"{SAYS}computed from other columns, so it is described only")
+        return ColumnNotes(role="describe", reason=f"{SAYS}computed from other columns, so it is not clustered on")
     if _NUMBER.fullmatch(validation):
         return replace(_number(row, said), decimal="," if "comma_decimal" in validation else None)
     if _PERSONAL.fullmatch(validation):
@@ -195,12 +185,12 @@ def _number(row: Row, reason: str) -> ColumnNotes:
 
 
 def _calculated(row: Row, types: Mapping[str, str]) -> ColumnNotes:
-    """Describe what is computed from other columns, unless these are dates: then nothing else holds its information."""
+    """Describe a result of other columns, unless these are dates: then no other column holds its information."""
     inputs = [name for name in dict.fromkeys(_INPUT.findall(row["choices"])) if name in types]
     notes = _number(row, f"{SAYS}calc")
     if inputs and all(_DATE.fullmatch(types[name]) for name in inputs):
         return replace(notes, reason=f"{notes.reason}; computed from dates ({listed(inputs)})")
-    said = f"{notes.reason}; computed from {listed(inputs) or 'other fields'}, so it is described only"
+    said = f"{notes.reason}; computed from {listed(inputs) or 'other fields'}, so it is not clustered on"
     return replace(notes, role="describe", reason=said)
 
 
@@ -226,7 +216,7 @@ def added_by_redcap(columns: Iterable[str], forms: Iterable[str]) -> dict[str, C
     notes = {}
     for column in columns:
         if folded(column) in _SITE:
-            reason = "the site (data access group) of the record, which REDCap adds to an export; described only"
+            reason = "the site (data access group) of the record, which REDCap adds to an export; not clustered on"
             notes[column] = ColumnNotes(label="Site", kind="nominal", role="site", reason=reason)
         elif folded(column) in known:
             notes[column] = ColumnNotes(role="ignore", reason=f"{known[folded(column)]}; {_NO_MEASUREMENT}")
@@ -236,8 +226,7 @@ def added_by_redcap(columns: Iterable[str], forms: Iterable[str]) -> dict[str, C
 def notes_without_dictionary(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
     """Return the notes on the columns that REDCap adds to an export, by column, where no dictionary describes it.
 
-    An export is recognised by a column that only REDCap names, or by a record in its first column and the status of a
-    form in another.
+    An export has a column that only REDCap names, or a record in its first column and the status of a form in another.
     """
     columns = [str(name) for name in frame.columns]
     statuses = [name for name in columns if folded(name).endswith("_complete") and _holds_statuses(frame[name])]

@@ -1,4 +1,4 @@
-"""What a row above the subjects is, beside the cells below it: units, an explanation, names, or itself a subject."""
+"""What a row above the subjects is, given the cells below it: units, an explanation, names, or itself a subject."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
 _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_COLUMNS, _FEWEST_WORDS = 3, 2
-_MOST, _HALF = 0.8, 0.5  # other tables may stand below
+_MOST, _HALF = 0.8, 0.5  # other tables may be below
 _MOST_LEVELS = 8
 _NUMBERS, _DATES = "numbers", "dates"
 
@@ -77,10 +77,7 @@ def explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = T
 
 
 def _units(rows: Sequence[Row], names: dict[int, str]) -> dict[int, str]:
-    """Return the unit of each column, by its number, if the first of some rows holds units; otherwise none.
-
-    Below a unit stand numbers. Beside several units there may be other words, such as ``No.`` for the subject.
-    """
+    """Return the unit of each column above numbers, by its number, if the first row holds units; else none."""
     units: dict[int, str] = {}
     n_known = n_others = 0
     if len(names) < _FEWEST_COLUMNS:  # in a narrow table a subject may look like units
@@ -115,7 +112,6 @@ def names_like_values(names: dict[int, str], below: Sequence[Row]) -> list[str]:
 
 
 def _below(rows: Sequence[Row], place: int) -> list[str]:
-    """Return the texts of a column below the first of some rows, without blank cells."""
     return [text.strip() for row in rows[1:] if not is_blank(text := cell(row, place))]
 
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 
 from clinclust.errors import InputError
 from clinclust.files.layout.above import explaining, names_like_values
-from clinclust.files.layout.subject_rows import Doubt, RowRanges, rows_named
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number, share_of_numbers
-from clinclust.files.text_table import Row, cell, is_blank
+from clinclust.files.text_table import Doubt, Row, RowRanges, cell, is_blank, rows_named
 
 __all__ = ["Area", "Header", "filled_places", "find_header", "groups_of", "joined_names"]
 
@@ -29,9 +28,9 @@ def filled_places(texts: Sequence[str]) -> set[int]:
 def groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int, str] | None:
     """Return the heading above each column if the row at this place holds headings of groups of columns, else None.
 
-    The row below must then complete the names. Merged cells prove a group; without them, as in a text file, either the
-    first column must have its name in the upper row alone, or several headings must begin beside it. And no value of a
-    subject may look like a name: somewhere numbers must stand below one.
+    The row below must complete the names. Merged cells prove a group; without them, either the first column has its
+    name in the upper row alone, or several headings begin right of it. And numbers, not names, must be below one of
+    the names.
     """
     if at + 2 >= len(rows) or rows[at + 1][0] != rows[at][0] + 1:
         return None
@@ -77,7 +76,7 @@ class Header:
 
     names: dict[int, str]
     last: int  # the number of its last row, with its units and explanations; 0 if there is no header
-    rows: list[Row]  # those that the names were read from; none if somebody said that there is no header
+    rows: list[Row]  # those that the names were read from; none if the user said that there is no header
     groups: dict[int, str] = field(default_factory=dict)
     units: dict[int, str] = field(default_factory=dict)
     explanations: dict[int, str] = field(default_factory=dict)
@@ -94,17 +93,16 @@ def find_header(
 ) -> Header:
     """Return the names of the columns, from the first rows of a sheet that hold anything.
 
-    `asked` is the number of the row of the header, or of the first of two, if somebody said it; 0 for no header. No row
-    of the `subjects`, if somebody said these, is taken for a unit or an explanation. In a codebook, whose rows are not
-    `of_subjects`, words that explain are no sign of anything.
-
-    Raises InputError if there is no row of this number, or if the header is among the rows of the subjects.
+    `asked` is the number of the row of the header, or of the first of two; 0 for no header. No row of the `subjects`
+    is taken for a unit or an explanation. The rows of a codebook are not `of_subjects`: words among numbers prove
+    nothing. InputError is raised if there is no row of this number, or if the header is among the rows of the
+    subjects.
     """
     if asked == 0:
         filled = [filled_places(texts) for number, texts in rows if subjects is None or number in subjects]
         names = {place: f"column {place}" for place in sorted(set().union(*filled))}
         shown = listed(map(quoted, names.values()))
-        told = f"the file has no header, as --header-row 0 says: its {len(names)} columns are named by number ({shown})"
+        told = f"the file has no header, as header_row=0 says: its {len(names)} columns are named by number ({shown})"
         return Header(names, 0, [], remarks=[told])
     if subjects is not None:
         rows = [row for row in rows if row[0] in subjects or row[0] < subjects.first]
@@ -119,8 +117,8 @@ def find_header(
     _tell_of_titles(rows[:at], header, asked)
     if subjects is not None and header.last in subjects:
         raise InputError(
-            f"--rows {subjects.text} names row {header.last} as a subject, but the names of the columns are read from "
-            "it: begin below it, or give another row of the header (--header-row N, or 0 if there is none)"
+            f"rows={subjects.text!r} names row {header.last} as a subject, but the names of the columns are read from "
+            "it: begin below it, or give another row of the header (header_row=N, or 0 if there is none)"
         )
     if of_subjects and groups is None:
         _look_for_subject(header, below, asked)
@@ -134,7 +132,7 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
     if above:
         held = listed(quoted(next(text for text in texts if not is_blank(text)).strip()) for _, texts in above)
         rows = rows_named([number for number, _ in above])
-        more = "" if asked is not None else ". If that is wrong, give the row of the header: --header-row N"
+        more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
         header.remarks.append(
             f"the header is row {number}: what stands above it, in {rows}, is left out ({held}){more}"
         )
@@ -142,38 +140,38 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
         one = next((header.names[place] for place in header.groups if place in header.names), "")
         header.remarks.append(
             f"the header has two rows, {number} and {header.last}, whose names are joined, such as {quoted(one)}. If "
-            f"the header is row {header.last} alone, say so: --header-row {header.last}"
+            f"the header is row {header.last} alone, say so: header_row={header.last}"
         )
 
 
 def _look_for_subject(header: Header, below: Sequence[Row], asked: int | None) -> None:
-    """Add the doubt whether the row of the names is a subject, or a remark if somebody said that it is not."""
+    """Add the doubt whether the row of the names is a subject, or a remark if the user said that it is not."""
     like = names_like_values(header.names, below)
     row, shown = f"row {header.last}", listed(map(quoted, like))
     if like and asked is not None:
         header.remarks.append(
-            f"{row} names the columns, as --header-row says, though it looks like a subject ({shown}); if it is one, "
-            "say --header-row 0"
+            f"{row} names the columns, as `header_row` says, though it looks like a subject ({shown}); if it is one, "
+            "say header_row=0"
         )
     elif like:
         header.doubts.append(
             Doubt(
                 f"{row} is where the names of the columns are expected, but looks like a subject ({shown} are like the "
-                "values below): if the file has no header, say --header-row 0, and the columns are named 'column 1', "
-                f"'column 2' and so on; if the names stand in {row}, say --header-row {header.last}"
+                "values below): if the file has no header, say header_row=0, and the columns are named 'column 1', "
+                f"'column 2' and so on; if the names stand in {row}, say header_row={header.last}"
             )
         )
 
 
 def _read_below(header: Header, below: Sequence[Row], first_subject: int | None, of_subjects: bool) -> None:
-    """Add the units and explanations that stand between the names and the first subject, if somebody said this row."""
+    """Add the units and explanations between the names and the first subject, if the user gave its row."""
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
         found = explaining(below[at:], header.names, of_subjects)
         if found is None or (first_subject is not None and number >= first_subject):
             return
         why = f"{found.why} ({listed(quoted(text.strip()) for text in texts if not is_blank(text))})"
         if not found.is_certain and first_subject is None:
-            names_too = f"; if it holds the names, say --header-row {number}"
+            names_too = f"; if it holds the names, say header_row={number}"
             header.doubts.append(Doubt(f"row {number} holds {why}{names_too}", (number,)))
             return
         (header.units if found.why == "units" else header.explanations).update(found.texts)
@@ -186,7 +184,7 @@ def _place_of(rows: Sequence[Row], asked: int) -> int:
     if asked not in numbers:
         raise InputError(
             f"row {asked} holds nothing that could be a header; the first rows with content are {listed(numbers)}: "
-            "give one of them as --header-row, or 0 if there is no header"
+            "give one of them as `header_row`, or 0 if there is no header"
         )
     return numbers.index(asked)
 

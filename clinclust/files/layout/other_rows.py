@@ -16,11 +16,10 @@ from numpy.typing import NDArray
 from clinclust.data import data
 from clinclust.files.dictionaries.words import means_missing
 from clinclust.files.layout.above import shape_of
-from clinclust.files.layout.subject_rows import Finding
 from clinclust.files.layout.totals import filled_columns, is_total_alone, names_group
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number
-from clinclust.files.text_table import is_blank
+from clinclust.files.text_table import Finding, is_blank
 
 __all__ = ["FEWEST_COLUMNS", "headings", "is_note", "names_again", "notes_below", "second_tables"]
 
@@ -38,9 +37,9 @@ _SENTENCE = 12
 def names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
     """Return the rows that are the header again, and those of another table that begins with names.
 
-    The header may stand there in other words: most of its texts are names of their columns, shortened or lengthened,
-    where other rows hold numbers. Below an empty row it may begin another table, unless it stands again after equally
-    many rows, as on pages. So may names of columns in another order or choice.
+    The header may be in other words: most of its texts are names of their columns, shortened or lengthened, where
+    other rows hold numbers. Below an empty row it may begin another table, unless it repeats after equally many rows,
+    as on pages. So may names of columns in another order or choice.
     """
     known = [[_folded(text) for text in row] for row in headers if sum(not is_blank(text) for text in row) > 2]
     every = {name for row in known for name in row if name}
@@ -109,7 +108,7 @@ def _has_words(row: Sequence[str], numeric: Sequence[int]) -> bool:
 
 
 def _is_below_gap(frame: pd.DataFrame, at: int) -> bool:
-    """Return whether an empty row stands above a header, or above the titles of one text that stand above it."""
+    """Return whether an empty row is above a header, or above its titles of one text."""
     index = np.asarray(frame.index)
     while at > 0 and index[at] == index[at - 1] + 1 and sum(not is_blank(text) for text in frame.iloc[at - 1]) == 1:
         at -= 1
@@ -130,7 +129,7 @@ def is_note(text: str) -> bool:
 def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     """Return the last rows that hold one text which reads like a note, unlike the texts of subjects in its column.
 
-    Below such a text that stands below an empty row, as the title of a legend, rows of two texts are notes too.
+    Below such a text below an empty row, as the title of a legend, rows of two texts are notes too.
     """
     places = np.flatnonzero(kept)[-_LAST_LOOKED_AT:].tolist()
     cells = frame.iloc[places].to_numpy().tolist()
@@ -152,7 +151,7 @@ def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
 def headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     """Return the rows that hold one text in the first column, of another shape than those of other subjects.
 
-    ``P33`` beside ``P01`` is a subject of whom nothing else is known. The name of a ward is certainly a heading.
+    ``P33`` among ``P01`` is a subject of whom nothing else is known. The name of a ward is certainly a heading.
     """
     alone = np.flatnonzero(kept & np.asarray(frame.iloc[:, 0].str.strip() != "", dtype=bool))
     for column in range(1, frame.shape[1]):
@@ -167,5 +166,5 @@ def headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     certain = [at for at in odd if names_group(texts[at])]
     rest = [at for at in odd if at not in certain] if shapes else []
     asked = "one text, unlike those of other rows, and nothing else: a heading, a remark, or a subject"
-    told = "headings between the subjects, whose groups can be kept in a column of their own"
-    return [Finding(told, certain), Finding(asked, rest, is_certain=False)]
+    known = "headings between the subjects, whose groups can be kept in a column of their own"
+    return [Finding(known, certain), Finding(asked, rest, is_certain=False)]

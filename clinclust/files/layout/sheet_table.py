@@ -14,20 +14,31 @@ from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.layout.above import unit_in_name
 from clinclust.files.layout.header import Area, Header, find_header
 from clinclust.files.layout.other_rows import headings, names_again, notes_below, second_tables
-from clinclust.files.layout.subject_rows import Doubt, Finding, RowRanges, refusal, rows_named
 from clinclust.files.layout.totals import totals
 from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import DecimalMark, columns_with_comma
-from clinclust.files.text_table import LOOKED_AT, SheetRows, TableRead, cell, is_blank, letters_of
+from clinclust.files.text_table import (
+    LOOKED_AT,
+    Doubt,
+    Finding,
+    RowRanges,
+    SheetRows,
+    TableRead,
+    cell,
+    is_blank,
+    letters_of,
+    refusal,
+    rows_named,
+)
 
 __all__ = ["SheetOptions", "sheet_table"]
 
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """What somebody said of a sheet: the row of its header (0 for none), and the rows of its subjects.
+    """What the user said of a sheet: the row of its header (0 for none), and the rows of its subjects.
 
-    The rows of a codebook are not `of_subjects`; the sheet may have at most `most_columns`, if that is said.
+    The rows of a codebook are not `of_subjects`; a sheet has at most `most_columns`.
     """
 
     header_row: int | None = None
@@ -42,18 +53,14 @@ class SheetOptions:
         return SheetRows(LOOKED_AT + begin, self.rows)
 
     def may_be_subject(self, number: int) -> bool:
-        """Return whether nobody said that this row is no subject."""
+        """Return whether the user did not exclude this row."""
         return self.rows is None or number in self.rows
 
 
 def sheet_table(
     rows: SheetRows, options: SheetOptions, merged: Sequence[Area] = (), header: Header | None = None
 ) -> TableRead:
-    """Return the table of a sheet, whose `header` may be known already.
-
-    Raises InputError if the sheet is empty, has no row of the number that the options give, or if it is not certain
-    which rows are subjects.
-    """
+    """Return the table of a sheet, whose `header` may be known already; InputError if it is empty or uncertain."""
     if not rows.first:
         raise InputError("the table is empty")
     if header is None:
@@ -64,7 +71,7 @@ def sheet_table(
         n_outside += len(frame) - sum(is_said)
         frame = frame[is_said]
         if not len(frame):
-            raise InputError(f"--rows {options.rows.text}: none of these rows below the header holds anything")
+            raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
     every = rows.columns
     named = [
         at
@@ -74,30 +81,30 @@ def sheet_table(
     frame, places = frame.iloc[:, named], [every[at] for at in named]
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
     headers = [[cell(row, place) for place in places] for row in header.rows]
-    kept, told = _subjects(frame, headers, header.doubts, options)
-    told = [*header.remarks, *_merged_told(merged, frame, places), *told]
+    kept, left_out = _subjects(frame, headers, header.doubts, options)
+    remarks = [*header.remarks, *_of_merged(merged, frame, places), *left_out]
     frame = frame if kept.all() else frame[kept]
-    commas, remarks = columns_with_comma(frame, options.decimal)
+    commas, of_commas = columns_with_comma(frame, options.decimal)
     notes = [_notes(header, place, at in commas) for at, place in enumerate(places)]
-    return TableRead(frame, told + remarks, notes, places, sorted(rows.beyond), n_outside)
+    return TableRead(frame, remarks + of_commas, notes, places, sorted(rows.beyond), n_outside)
 
 
 def _subjects(
     frame: pd.DataFrame, headers: Sequence[Sequence[str]], doubts: Sequence[Doubt], options: SheetOptions
 ) -> tuple[NDArray[np.bool_], list[str]]:
-    """Return which rows below the header are subjects, and what to tell of the others; if in doubt, refuse.
+    """Return which rows below the header are subjects, and remarks on the others; if in doubt, refuse.
 
     Among the rows of a codebook, headings and words of totals are usual.
     """
     kept, numbers = np.ones(len(frame), dtype=bool), np.asarray(frame.index) + 2
     looks: list[Callable[[], list[Finding]]] = []
-    told, asked = list[str](), list[Finding]()
+    remarks, asked = list[str](), list[Finding]()
     if options.rows is not None:
-        told.append(f"{len(frame):,} rows are read as subjects, as --rows {options.rows.text} says")
+        remarks.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
     elif frame.shape[1] > 1:
         looks = [lambda: names_again(frame, kept, headers), lambda: notes_below(frame, kept)]
         if options.of_subjects:
-            looks += [lambda: totals(frame, kept, options.decimal), looks[1]]  # notes may stand above totals
+            looks += [lambda: totals(frame, kept, options.decimal), looks[1]]  # notes may be above totals
             looks += [lambda: headings(frame, kept), lambda: second_tables(frame, kept)]
     for look in looks:
         for finding in look():
@@ -105,7 +112,7 @@ def _subjects(
                 asked.append(finding)
             elif finding.places:
                 kept[finding.places] = False
-                told.append(f"{_said(finding.what, finding.places, frame)}, left out")
+                remarks.append(f"{_said(finding.what, finding.places, frame)}, left out")
     known, every = set[int](), list(doubts)
     for finding in sorted(asked, key=lambda finding: -len(finding.places)):
         places = [at for at in finding.places if kept[at]]
@@ -114,7 +121,7 @@ def _subjects(
         known.update(places)
     if every:
         raise refusal(every, numbers[kept].tolist(), numbers[~kept].tolist())
-    return kept, told
+    return kept, remarks
 
 
 def _said(what: str, places: Sequence[int], frame: pd.DataFrame) -> str:
@@ -124,8 +131,8 @@ def _said(what: str, places: Sequence[int], frame: pd.DataFrame) -> str:
     return f"{rows_named(numbers)} ({listed(map(quoted, texts), len(places))}): {what}"
 
 
-def _merged_told(merged: Sequence[Area], frame: pd.DataFrame, places: Sequence[int]) -> list[str]:
-    """Return what the reader must know of merged cells among the rows below the header."""
+def _of_merged(merged: Sequence[Area], frame: pd.DataFrame, places: Sequence[int]) -> list[str]:
+    """Return the remark on merged cells among the rows below the header."""
     if not merged or not len(frame):
         return []
     first, last, width = frame.index[0] + 2, frame.index[-1] + 2, max(places, default=0)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from clinclust.data import data
 from clinclust.files.cell_text import numbers_of
-from clinclust.files.layout.subject_rows import Finding
 from clinclust.files.number_notation import number_as_written, share_of_numbers
-from clinclust.files.text_table import is_blank
+from clinclust.files.text_table import Finding, is_blank
 
 __all__ = ["filled_columns", "is_total_alone", "names_group", "totals"]
 
@@ -147,7 +146,7 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
             above = frame.iloc[at - 1].tolist()[: place + 1] if at else [""] * (place + 1)
             match = _BEGINS.fullmatch(texts[place]) or _ENDS.fullmatch(texts[place])
             if match is None or any(not is_blank(text) and text != above[on] for on, text in enumerate(texts[:place])):
-                continue  # below the name of a subject stands a level, such as of a response
+                continue  # below the name of a subject is a level, such as of a response
             word, rest = match["word"], match["rest"].strip(" \t:=.()[],-")
             is_long = re.fullmatch(_LONG, word, re.I) is not None
             of_group = is_long and (are_codes or names_group(rest) or rest in map(str.strip, above))

@@ -1,10 +1,9 @@
-"""The language of ``--where``: a condition on the columns of a table, which is never run as code.
+"""The language of ``where``: a condition on the columns of a table, which is never run as code.
 
 Comparisons of a column (a name, perhaps in backticks) with a value (a number, or a text or date in quotes), joined by
-``and``, ``or``, ``not`` and parentheses. Outside of a list, 5,2 is a number with a decimal comma::
-
-    column == value    also =, !=, <>, <, <=, >, >=, and chains such as 18 <= age < 65
-    column in (value, ...)    column not in [...]    column is missing    column is not missing
+``and``, ``or``, ``not`` and parentheses. Outside of a list, 5,2 is a number with a decimal comma. Comparisons are
+``column == value`` (also =, !=, <>, <, <=, >, >=, and chains such as ``18 <= age < 65``), ``column in (value, ...)``,
+``column not in [...]``, ``column is missing`` and ``column is not missing``.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from dataclasses import dataclass, field
 from clinclust.errors import InputError
 from clinclust.files.listed import quoted
 
-__all__ = ["IS_MISSING", "WORDS", "Comparison", "Condition", "Joined", "Not", "Operand"]
+__all__ = ["IS_MISSING", "WORDS", "Comparison", "Condition", "Joined", "Not", "Operand", "compared_columns"]
+__all__ += ["is_order", "parsed"]
 
-__all__ += ["compared_columns", "is_order", "parsed"]
 
 _LONGEST, _DEEPEST = 5000, 50
 _TOKEN = re.compile(
@@ -30,7 +29,7 @@ _SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", "
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 IS_MISSING = "is missing"
 WORDS = ("and", "or", "not", "in", "is", "missing")
-"""The words of the language: a column of such a name stands in backticks."""
+"""The words of the language: a column of such a name is put in backticks."""
 
 
 @dataclass(frozen=True)
@@ -71,9 +70,9 @@ Condition = Comparison | Not | Joined
 
 
 def parsed(text: str) -> Condition:
-    """Return what a condition says; InputError, which shows the place that cannot be understood, if it is none."""
+    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none."""
     if len(text) > _LONGEST:
-        raise InputError(f"--where has {len(text):,} characters; at most {_LONGEST:,} are read")
+        raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
     parser = _Parser(text)
     found = parser.any_of()
     parser.expect("")
@@ -117,7 +116,7 @@ class _Parser:
             return self._comparisons()
         self._depth += 1
         if self._depth > _DEEPEST:
-            raise InputError(f"--where has more than {_DEEPEST} 'not' or parentheses inside each other")
+            raise InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
         found = Not(self._part()) if word == "not" else self.any_of()
         if word == "(":
             self.expect(")")
@@ -166,7 +165,7 @@ class _Parser:
         rest = self._text[self._at :].strip()
         where = f"at {quoted(rest[:20])}" if rest else "at its end"
         return InputError(
-            f"--where cannot be understood {where}, after {quoted(self._text[: self._at][-40:])}: write columns, signs "
+            f"`where` cannot be understood {where}, after {quoted(self._text[: self._at][-40:])}: write columns, signs "
             "and values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
             "quotes, names with spaces in backticks"
         )
@@ -175,7 +174,7 @@ class _Parser:
 def _comparison(left: Operand, sign: str, right: Operand) -> Comparison:
     if (left.kind == "name") == (right.kind == "name"):
         raise InputError(
-            f"--where compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
+            f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
             "and one value. Texts stand in quotes, names with spaces in backticks; two columns are not compared with "
             "each other: add a column with their difference to the table"
         )

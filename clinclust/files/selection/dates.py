@@ -1,4 +1,4 @@
-"""Dates as people write them, in a column whose cells say, together, whether the day or the month comes first."""
+"""Dates in a column whose cells say, together, whether the day or the month comes first."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ class DateColumn:
 
     moments: NDArray[np.float64]  # seconds from a fixed day, at midnight if no time is written; NaN without a date
     order: DateOrder | None  # how dates such as 03/04/2020 were read; None if there is none of which it matters
-    was_derived: bool  # whether other dates of the column told the order, and not the separator or the reader
+    was_derived: bool  # whether other dates of the column gave the order, and not the separator or the user
 
-    def told(self, name: str) -> list[str]:
+    def notation(self, name: str) -> list[str]:
         """Return how the dates of the column of this name were read, if they have an order."""
         first = "day" if self.order == "day-first" else "month"
         return [f"dates of {quoted(name)} with the year last are read with the {first} first"] if self.order else []
 
 
 def looks_like_date(text: str) -> bool:
-    """Return whether a text is written as a date is, in any of the notations that are known."""
+    """Return whether a text is written as a date is, in any known notation."""
     return any(pattern.fullmatch(text) for pattern in (_YEAR_FIRST, _YEAR_LAST, _SHORT_YEAR))
 
 
@@ -54,9 +54,9 @@ def date_of(text: str, order: DateOrder | None) -> float | str:
 def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: DateOrder | None) -> DateColumn | str:
     """Return the dates of a column, or why they cannot be read: a clause that follows the name of the column.
 
-    Dates with the year first are read as they stand. Others are read in the order in which all cells are dates, or that
-    somebody said. If both orders fit, points between the numbers mean that the day comes first, as everywhere where
-    dates are written so; with other separators, somebody must say it. Each cell that is `present` must hold a date.
+    Each cell that is `present` must hold a date. With the year last, they are read in the order that was given or in
+    which all cells are dates. If both orders fit, points mean that the day comes first; other separators decide
+    nothing.
     """
     distinct = list(dict.fromkeys(texts[present].tolist()))
     year_last = [found for text in distinct if (found := _YEAR_LAST.fullmatch(text)) is not None]
@@ -72,8 +72,8 @@ def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: D
     unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
     if len(fitting) > 1 and unclear is not None:
         return (
-            f"holds {quoted(unclear)}, and no date in it tells whether the day or the month comes first: say --dates "
-            "day-first or --dates month-first"
+            f"holds {quoted(unclear)}, and no date in it tells whether the day or the month comes first: say "
+            "dates='day-first' or dates='month-first'"
         )
     cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
     was_derived = order is None and len(fitting) == 1

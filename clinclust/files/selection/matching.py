@@ -41,7 +41,7 @@ _SIGNS = {"==": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 
 
 class Reader(NamedTuple):
-    """A table, and what was said of how it writes numbers and dates."""
+    """A table, and how it writes numbers and dates, if the user said so."""
 
     read: TableRead
     decimal: DecimalMark | None = None
@@ -76,20 +76,19 @@ class Cells:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        """How often each text stands in the column, without missing values, the most frequent first."""
+        """How often each text is in the column, without missing values, the most frequent first."""
         return Counter(dict(Counter(self.texts[~self.missing].tolist()).most_common()))
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
         """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN where it holds none.
 
-        A number with a unit or a flag beside it is not compared. InputError is raised if a comma may be a decimal mark
-        or keep thousands apart.
+        A number with a unit or a flag is not compared. InputError is raised if a comma could be either mark.
         """
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
             said = f"the comma in {quoted(self.name)} ({quoted(example)}) may be a decimal mark or keep thousands apart"
-            raise InputError(f"{said}: say --decimal , or --decimal .")
+            raise InputError(f"{said}: say decimal=',' or decimal='.'")
         known = {text: self._bounds(parts) for text, parts in self._parts.items()}
         bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
         low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
@@ -170,11 +169,11 @@ class Cells:
 
 
 class Matching:
-    """Evaluates a condition on a table.
+    """Evaluates a condition on a table, by Kleene's logic.
 
     Of a missing value nothing is known: neither ``==`` nor ``!=``, with ``not`` or without, takes it. A value beyond a
-    limit is compared where the answer is certain: ``>90`` is above 60, and may be above 100. Answers are those of
-    Kleene's logic. Afterwards `unknown`, bool (N,), has the rows of which no answer is known; `dates` were compared.
+    limit is compared where the answer is certain: ``>90`` is above 60, and may be above 100. Afterwards `unknown`,
+    bool (N,), has the rows of which no answer is known; `dates` were compared.
     """
 
     def __init__(self, reader: Reader) -> None:
@@ -238,14 +237,14 @@ class Matching:
         """Compare with a date. A date without a time means the whole day."""
         dates = cells.dates
         self.dates.append(dates)
-        self._remarks += dates.told(cells.name)
+        self._remarks += dates.notation(cells.name)
         asked = date_of(text, dates.order or self._reader.dates)
         if isinstance(asked, str):
             raise InputError(f"the date with which {quoted(cells.name)} is compared {asked}")
         moments, moment = (dates.moments, asked) if ":" in text else (dates.moments // A_DAY, asked // A_DAY)
         return _met(moments, moments, sign, moment)
 
-    def told(self) -> list[str]:
+    def remarks(self) -> list[str]:
         """Return how numbers and dates were read, what no row meets, and how many rows are left out unknown."""
         unmet: dict[tuple[Cells, str], list[str]] = {}
         for asked, cells, met, _ in self._parts:
@@ -263,7 +262,7 @@ class Matching:
 
 
 def _unmet(cells: Cells, sign: str, texts: Sequence[str]) -> str:
-    """Return that no row meets a comparison, and what the column holds: many values may name subjects, and are not."""
+    """Return that no row meets a comparison, and the levels of the column; many values may name subjects."""
     count = len(cells.counts)
     levels = list(cells.counts) if count <= _FEW_LEVELS else []
     held = listed(map(quoted, levels)) or (f"{count:,} different values" if count else "no value")
@@ -272,10 +271,7 @@ def _unmet(cells: Cells, sign: str, texts: Sequence[str]) -> str:
 
 
 def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, asked: float) -> tuple[Mask, Mask]:
-    """Return where numbers that lie in a range meet a comparison, and where this is known: all of the range agree.
-
-    Nothing is known where a range is NaN.
-    """
+    """Return where numbers in a range meet a comparison, and where this is known: all of the range agree."""
     one, two = _SIGNS[sign](low, asked), _SIGNS[sign](high, asked)
     is_known = ~np.isnan(low) & (one == two)
     if sign == "==":

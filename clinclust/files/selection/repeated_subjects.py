@@ -12,11 +12,11 @@ import pandas as pd
 
 from clinclust.data import data
 from clinclust.files.cell_text import canonical_text, numbers_of
-from clinclust.files.listed import option_in_shell, quoted
+from clinclust.files.listed import argument, quoted
 
 __all__ = ["SEVERAL_ROWS", "RepeatedSubjects", "note_several_rows", "noted_several_rows", "one_row_of_each"]
-
 __all__ += ["repeated_subjects", "subjects_with_several_rows"]
+
 
 SEVERAL_ROWS = "several_rows"
 """The key of ``frame.attrs`` under which it is noted that subjects have several rows."""
@@ -40,7 +40,7 @@ class RepeatedSubjects:
     are_copies: bool = False  # whether the rows of each subject are equal in every column, as if pasted twice
 
     def warning(self) -> str:
-        """Return that rows are not subjects, as a sentence that stands before all others."""
+        """Return that rows are not subjects, as the first sentence of a report."""
         follows = "copies of one row weigh double" if self.are_copies else "subtypes may be those of visits"
         return (
             f"ROWS ARE NOT PATIENTS: the {self.n_rows:,} rows are of {self.n_subjects:,} subjects "
@@ -53,13 +53,13 @@ class RepeatedSubjects:
         return (
             f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
             f"same {quoted(self.column)}), and rows of one patient are not independent: keep one row of each, "
-            f"{one_row_of_each(self.column)}, or those of one visit, with --where"
+            f"{one_row_of_each(self.column)}, or those of one visit, with `where`"
         )
 
 
 def one_row_of_each(column: str) -> str:
     """Return the option that keeps one row of each subject, and which rows it may be."""
-    return f"{option_in_shell('--one-row-per', column)} (the first; with --keep last the last)"
+    return f"{argument('one_row_per', column)} (the first; with keep='last' the last)"
 
 
 def _names_subjects(name: str) -> bool:

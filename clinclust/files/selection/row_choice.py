@@ -6,30 +6,26 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
-from clinclust.files.layout.subject_rows import RowRanges
-from clinclust.files.listed import quoted
+from clinclust.files.listed import argument, name_in_condition, quoted
+from clinclust.files.number_notation import DecimalMark
 from clinclust.files.selection.condition import parsed
-from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
+from clinclust.files.selection.dates import DATE_ORDERS, DateColumn, DateOrder, looks_like_date
+from clinclust.files.selection.matching import Cells, Matching, Reader
 from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS
+from clinclust.files.text_table import RowRanges, TableRead
 from clinclust.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "KEPT",
-    "ROWS_TAKEN",
-    "ChoiceError",
-    "Keep",
-    "RowChoice",
-    "RowCounts",
-    "RowsTaken",
-    "carry_rows_taken",
-    "note_rows_taken",
-    "rows_taken",
-]
+__all__ = ["KEPT", "ROWS_TAKEN", "ChoiceError", "Keep", "RowChoice", "RowCounts", "RowsTaken", "carry_rows_taken"]
+__all__ += ["chosen_rows", "note_rows_taken", "rows_taken"]
 
 Keep = Literal["first", "last"]
 KEPT: tuple[Keep, ...] = get_args(Keep)
@@ -38,7 +34,7 @@ ROWS_TAKEN = "rows_taken"
 
 
 class ChoiceError(InputError):
-    """Rows cannot be chosen as somebody asked."""
+    """The rows that were asked for cannot be chosen."""
 
 
 @dataclass(frozen=True)
@@ -53,12 +49,11 @@ class RowChoice:
     rows: str | None = None  # those of the sheet that hold the subjects, such as 2-61,66-; the rest chooses among them
 
     def __bool__(self) -> bool:
-        """Return whether any row is left out."""
         return self.rows is not None or self.by_values is not None
 
     @property
     def by_values(self) -> RowChoice | None:
-        """The part of it that chooses rows by what they hold, in any sheet; None if it has none."""
+        """The part of it that chooses rows by their cells, in any sheet; None if it has none."""
         return replace(self, rows=None) if self.where is not None or self.one_row_per is not None else None
 
     def as_dict(self) -> dict[str, Any]:
@@ -79,22 +74,22 @@ class RowChoice:
             try:
                 choice._meaning()
             except InputError as error:
-                problems.append(str(error).replace("--rows", "rows", 1))
+                problems.append(str(error))
         if problems:
             raise InputError("; ".join(problems))
         return choice
 
     def problems(self) -> list[str]:
-        """Return what of it makes no sense without the rest."""
+        """Return the fields that make no sense without another."""
         problems = []
         if self.one_row_per is None and (self.keep != "first" or self.by is not None):
-            problems.append("--keep and --by choose a row of a subject: give --one-row-per with the column of subjects")
+            problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
         if self.dates is not None and self.where is None and self.by is None:
-            problems.append("--dates says how --where and --by read dates: give one of these too")
+            problems.append("`dates` says how `where` and `by` read dates: give one of these too")
         return problems
 
     def _meaning(self) -> tuple[object, ...]:
-        """Return what it means, whatever the spaces; the order of dates aside."""
+        """Return its meaning without the order of dates, whatever the spaces."""
         ranges = None if self.rows is None else RowRanges.parsed(self.rows)
         condition = None if self.where is None else parsed(self.where)
         return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges
@@ -104,12 +99,12 @@ class RowChoice:
         return self._meaning() == other._meaning() and len({self.dates, other.dates} - {None}) < 2
 
     def follows(self, said: RowChoice) -> bool:
-        """Return whether it agrees with all that somebody said of the rows; what nobody said it may choose."""
+        """Return whether it agrees with all that the user said of the rows."""
         mine = self if said.by_values is not None else RowChoice(rows=self.rows)
         return (mine if said.rows is not None else replace(mine, rows=None)).agrees_with(said)
 
     def completed_by(self, said: RowChoice) -> RowChoice:
-        """Return this choice, and what somebody said of the rows where it says nothing itself."""
+        """Return this choice, and what the user said of the rows where it says nothing itself."""
         mine, theirs = self.by_values, said.by_values
         chosen = said if set(self.as_dict()) <= {"dates", "rows"} else self
         is_same = mine is None or (theirs is not None and mine.agrees_with(theirs))
@@ -155,7 +150,7 @@ class RowCounts:
     not_meeting: int = 0  # do not meet the condition
     unknown: int = 0  # of these: it is not known whether they meet it, as a value is missing or cannot be compared
     further: int = 0  # meet it, but another row of the subject was taken
-    outside: int = 0  # are not among the rows of the sheet that somebody named
+    outside: int = 0  # are not among the rows of the sheet that the user named
 
     @property
     def taken(self) -> int:
@@ -186,10 +181,7 @@ def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
 
 
 def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
-    """Return which rows of its file a table holds; None if it was not read by `read_cohort`, or rows were added since.
-
-    InputError is raised if ``frame.attrs`` holds under this key what `read_cohort` did not write.
-    """
+    """Return which rows of its file a table holds; None if `read_cohort` did not read it, or rows were added since."""
     noted = frame.attrs.get(ROWS_TAKEN)
     if noted is None:
         return None
@@ -204,3 +196,89 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
             "clinclust.read_cohort"
         )
     return taken if len(frame) <= taken.counts.taken else None
+
+
+Mask = NDArray[np.bool_]
+
+
+def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> tuple[TableRead, RowsTaken]:
+    """Return the table with the rows that were chosen and remarks on them, and how many these are.
+
+    The choice that is returned says how dates were read, if others of their column decided it, so that it means the
+    same in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
+    """
+    counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
+    dates: list[DateColumn] = []
+    if choice.where is not None:
+        matching = Matching(Reader(read, decimal, choice.dates))
+        try:
+            met = matching.of(parsed(choice.where))
+        except InputError as error:
+            raise ChoiceError(f"`where`: {error.at_command_line.removeprefix('`where`').lstrip(': ')}") from error
+        n_met, where = int(met.sum()), quoted(choice.where)
+        if not n_met:
+            why = "; ".join(matching.remarks()) or "rows meet each part of it, and none meets all"
+            raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
+        remarks = [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
+        read, dates = _with_rows(read, met, remarks), matching.dates
+        counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
+    if choice.one_row_per is not None:
+        try:
+            kept, remarks, more = _one_row_per_subject(Reader(read, decimal, choice.dates), choice, choice.one_row_per)
+        except InputError as error:
+            raise ChoiceError(error.at_command_line) from error
+        read, dates = _with_rows(read, kept, remarks), [*dates, *more]
+        counts = replace(counts, further=int((~kept).sum()))
+    derived = {column.order for column in dates if column.was_derived}
+    if choice.dates is None and len(derived) == 1:
+        choice = replace(choice, dates=derived.pop())
+    return read, RowsTaken(choice, counts)
+
+
+def _with_rows(read: TableRead, mask: Mask, remarks: list[str]) -> TableRead:
+    frame = read.frame if mask.all() else read.frame[mask]
+    return replace(read, frame=frame, remarks=[*read.remarks, *remarks])
+
+
+def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[Mask, list[str], list[DateColumn]]:
+    subjects, remarks, dates = reader.cells(name), list[str](), list[DateColumn]()
+    if subjects.missing.any():
+        condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
+        raise InputError(
+            f"`one_row_per`: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
+            f"{reader.read.frame.index[subjects.missing][0] + 2}): leave them out, "
+            f"{argument('where', condition)}"
+        )
+    n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
+    if n_alike:
+        remarks.append(
+            f"{n_alike:,} values of {quoted(subjects.name)} differ only by case or spaces from another one, and each "
+            "keeps a row: if two are one patient, write them in one way in the table"
+        )
+    order = np.arange(len(subjects.texts))
+    if choice.by is not None:
+        cells = reader.cells(choice.by)
+        dates = [cells.dates] if cells.looks_like_dates else []
+        values = dates[0].moments if dates else _numbers(cells)
+        order = np.argsort(np.where(cells.missing, -np.inf if choice.keep == "last" else np.inf, values), kind="stable")
+        remarks += dates[0].notation(cells.name) if dates else cells.notation()
+        if n_without := int(cells.missing.sum()):
+            remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
+    kept = np.zeros(len(order), dtype=bool)
+    kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
+    by = "in the file" if choice.by is None else f"by {quoted(choice.by)}"
+    of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
+    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
+
+
+def _numbers(cells: Cells) -> NDArray[np.float64]:
+    """Return the numbers by which rows are ordered."""
+    low, high = cells.bounds
+    wrong = cells.texts[~cells.missing & ~(low == high)].tolist()
+    if wrong:
+        raise InputError(
+            f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
+            f"({quoted(min(wrong, key=looks_like_date))}): correct them, or leave out `by`, and the order in the file "
+            "decides"
+        )
+    return low

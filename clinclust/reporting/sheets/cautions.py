@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
-from clinclust.files.listed import in_shell, names_in_list, option_words
 from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import number_text
@@ -20,7 +19,7 @@ from clinclust.reporting.sheets.validated import validation_of
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["SHOWN", "cautions", "in_words", "on_dominant_columns", "refit_options"]
+__all__ = ["SHOWN", "cautions", "fit_without", "in_words", "on_dominant_columns"]
 
 _SMALL = 10
 """Number of subjects below which a subtype may be a few unusual subjects."""
@@ -178,14 +177,15 @@ def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[i
     return f"{what} {how} {columns}: {right}, {others}."
 
 
-def refit_options(row: dict[Any, Any]) -> tuple[str, ...]:
-    """Return the options of a fit without the columns of a row, or in a part of them; empty if none can be given.
+def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
+    """Return what a fit needs that is not made by the columns of a row: their new role, or a condition on the rows.
 
+    It is ``describe`` with the names of the columns, or ``where`` with a condition; no condition if none can be given.
     Where other features follow a column, a fit without it finds the same again.
     """
-    if not _is_alone(row):
-        return () if is_missing(row["part"]) else option_words("--where", row["part"])
-    return tuple(word for name in _names(row) for word in option_words("--describe", names_in_list(name)))
+    if _is_alone(row):
+        return "describe", _names(row)
+    return "where", [] if is_missing(row["part"]) else [row["part"]]
 
 
 def _names(row: dict[Any, Any]) -> list[str]:
@@ -199,14 +199,14 @@ def _is_alone(row: dict[Any, Any]) -> bool:
 
 
 def _refit(row: dict[Any, Any]) -> str:
-    options = refit_options(row)
-    if not _is_alone(row):
-        such_as = f", such as {in_shell(*options)}" if options else " (--where)"
+    how, given = fit_without(row)
+    if how == "where":
+        such_as = f", such as those where {given[0]}" if given else ""
         return f"To see what else there is, fit one part of the subjects at a time{such_as}."
-    roles = dict.fromkeys(_names(row), "describe")
+    roles = dict.fromkeys(given, "describe")
     by_name = all(map(str.isidentifier, roles))
-    given = ", ".join(f"{name}='describe'" for name in roles) if by_name else repr(roles)
-    return f"To fit without: {in_shell(*options)}, or in Python schema.with_roles({given})."
+    in_python = ", ".join(f"{name}='describe'" for name in roles) if by_name else repr(roles)
+    return f"To fit without: `role: describe` in the schema, or in Python schema.with_roles({in_python})."
 
 
 def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:

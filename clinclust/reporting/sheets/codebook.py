@@ -92,7 +92,7 @@ def _other_texts(feature: Feature) -> str | None:
 
 
 def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
-    if feature.is_reported:
+    if feature.is_clustered or feature.is_described:
         overall = next(iter(findings.levels(feature).values()))[ALL_SUBJECTS]
         return (number_of(overall, "n"), number_of(overall, "missing"))
     if feature.name not in findings.frame:

@@ -114,8 +114,8 @@ def _notes(check: ModelCheck) -> list[str]:
         )
         notes.append(
             "A block tells the search that its features are worth fewer: put the lines in the place of those of these "
-            "features in the schema, and fit again; `clinclust check TABLE --model DIR --out SCHEMA` writes a copy of "
-            "the schema with them. Do so where features measure the same thing."
+            "features in the schema, and fit again; a check of the model writes a copy of the schema with them. Do so "
+            "where features measure the same thing."
             if has_lines
             else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
             "of all. Other dependence is allowed for by coarsening, which the fit estimates by default."
@@ -201,9 +201,9 @@ def _likelihood_notes(findings: Findings) -> list[str]:
         return [*notes, "Features with withheld numbers are not listed, whatever describes them better."]
     return [
         *notes,
-        "Put the lines in the place of those of these features in the schema, and fit again; `clinclust check TABLE "
-        "--model DIR --out SCHEMA` writes a copy of the schema with them. Do so only if a line says what the column "
-        "is: two kinds of patients in one subtype scatter more, too.",
+        "Put the lines in the place of those of these features in the schema, and fit again; a check of the model "
+        "writes a copy of the schema with them. Do so only if a line says what the column is: two kinds of patients in "
+        "one subtype scatter more, too.",
         "Evidence: by how many nats (log marginal likelihood) the better one describes the values better, each in as "
         "many groups of the tree as suit it best, after its part of what dividing the subjects into these groups costs "
         "in the log joint.",

@@ -119,7 +119,7 @@ def _nothing_validated(findings: Findings) -> str:
             "marks the subtypes is a description."
         )
     made = "may have been made" if findings.fit is None else "were found"
-    repair = "" if findings.fit is None else " (clinclust report --associations refit tests them)"
+    repair = "" if findings.fit is None else " (a report with the associations `refit` tests them)"
     return (
         f"Nothing was validated: no feature was tested against subtypes that it had no part in{repair}. Subtypes "
         f"differ by construction in the features that they {made} from: what marks them is a description and no test."

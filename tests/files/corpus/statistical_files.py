@@ -22,7 +22,7 @@ def spss(columns, writer="write_sav", **more):
 SEX = {1.0: "male", 2.0: "female"}
 PAIN = {0.0: "none", 10.0: "worst"}
 STAGE = {1.0: "mild", 2.0: "moderate", 3.0: "severe", 9.0: "refused"}
-DECLARED = "declares values that stand for a missing one in "
+DECLARED = "declares values that mean a missing one in "
 
 STATISTICAL_FILES = (
     MessyFile(

@@ -19,9 +19,9 @@ TABLE = [HEADER, *SUBJECTS]
 NUMBERED = [f"column {place}" for place in range(1, 5)]
 LIKE_A_SUBJECT = (
     r"row 1 is where the names of the columns are expected, but looks like a subject \('P01', '61', '3.5', 'm' are "
-    r"like the values below\): .*--header-row 0, and the columns are named 'column 1', .* say --header-row 1"
+    r"like the values below\): .*header_row=0, and the columns are named 'column 1', .* say header_row=1"
 )
-NO_HEADER = "the file has no header, as --header-row 0 says: its 4 columns are named by number"
+NO_HEADER = "the file has no header, as header_row=0 says: its 4 columns are named by number"
 
 
 def typed(rows):
@@ -30,7 +30,7 @@ def typed(rows):
 
 
 def headerless(trap, name, make, told=()):
-    """Return a file whose first row is a subject: refused, and read with --header-row 0."""
+    """Return a file whose first row is a subject: refused, and read with header_row=0."""
     return MessyFile(
         trap,
         name,
@@ -52,7 +52,7 @@ def asked(trap, rows, refused, repaired, kept=TABLE, told=(), name="cohort.csv",
         refused=refused,
         repaired=repaired,
         rows=kept,
-        told=(*told, f"rows are read as subjects, as --rows {repaired['rows']} says"),
+        told=(*told, f"rows are read as subjects, as rows={repaired['rows']!r} says"),
         numbers=numbers,
     )
 
@@ -94,26 +94,26 @@ WITHOUT_HEADER = (
         "a title above a table without a header",
         "cohort.xlsx",
         xlsx([["Cohort of 2024"], [None], *typed(SUBJECTS)]),
-        refused="no name for column 2, 3, 4 of 4: .* if no row holds names, --header-row 0; .* --rows FIRST-LAST",
+        refused="no name for column 2, 3, 4 of 4: .* if no row holds names, header_row=0; .* rows=FIRST-LAST",
         repaired={"header_row": 0, "rows": "3-"},
         rows=[NUMBERED, *SUBJECTS],
-        told=(NO_HEADER, "6 rows are read as subjects, as --rows 3- says"),
+        told=(NO_HEADER, "6 rows are read as subjects, as rows='3-' says"),
         numbers=[3, 4, 5, 6, 7, 8],
     ),
     MessyFile(
         "a title above a text without a header",
         "cohort.csv",
         "Cohort of 2024\n\n" + joined(SUBJECTS),
-        refused=r"the header has 1: .*\(--header-row N, or 0 if there is no header\)",
+        refused=r"the header has 1: .*\(header_row=N, or 0 if there is no header\)",
         repaired={"header_row": 0, "rows": "3-"},
         rows=[NUMBERED, *SUBJECTS],
-        told=(NO_HEADER, "6 rows are read as subjects, as --rows 3- says"),
+        told=(NO_HEADER, "6 rows are read as subjects, as rows='3-' says"),
     ),
     MessyFile(
         "names that are days",
         "days.csv",
         "id;0;7;14\nP1;13.7;13.3;11.8\nP2;11.3;13.1;12.9\nP3;9.9;10.1;10.4\n",
-        refused="row 1 .* looks like a subject .* if the names stand in row 1, say --header-row 1",
+        refused="row 1 .* looks like a subject .* if the names stand in row 1, say header_row=1",
         repaired={"header_row": 1},
         rows=[
             ["id", "0", "7", "14"],
@@ -121,7 +121,7 @@ WITHOUT_HEADER = (
             ["P2", "11.3", "13.1", "12.9"],
             ["P3", "9.9", "10.1", "10.4"],
         ],
-        told=("row 1 names the columns, as --header-row says, though it looks like a subject",),
+        told=("row 1 names the columns, as `header_row` says, though it looks like a subject",),
     ),
     MessyFile(
         "names that stand over texts alone",
@@ -171,7 +171,7 @@ BELOW_THE_HEADER = (
     asked(
         "a remark below the header in one column",
         [HEADER, ["", "", "", "see the appendix"], *SUBJECTS],
-        r"row 2 holds nothing in the first column.* \('see the appendix'\).*\n.* say --rows 3-8; .* 2-8",
+        r"row 2 holds nothing in the first column.* \('see the appendix'\).*\n.* say rows='3-8'; .*'2-8",
         {"rows": "3-8"},
         told=("row 2 explains the columns",),
     ),
@@ -244,14 +244,14 @@ BETWEEN = (
     asked(
         "sums that do not add up",
         by_ward(WRONG),
-        r"rows 5, 10 \('Summe A', 'Summe B'\): the word of a total .* no sums.*\n.*--rows 2-4,7-9;",
+        r"rows 5, 10 \('Summe A', 'Summe B'\): the word of a total .* no sums.*\n.*rows='2-4,7-9';",
         {"rows": "2-4,7-9"},
         kept=WARDS,
     ),
     asked(
         "a total below that does not add up",
         [*TABLE, ["Gesamt", "1100", "2600", ""]],
-        r"row 8 \('Gesamt'\): the word of a total.*\n.*--rows 2-7; .* --rows 2-8",
+        r"row 8 \('Gesamt'\): the word of a total.*\n.*rows='2-7'; .*'2-8",
         {"rows": "2-7"},
     ),
     MessyFile(
@@ -279,14 +279,14 @@ BETWEEN = (
     asked(
         "norms among the subjects",
         [HEADER, ["Normwert", "", "<5", ""], *SUBJECTS],
-        r"row 2 \('Normwert'\): the word of a total.*\n.*--rows 3-8; .* --rows 2-8",
+        r"row 2 \('Normwert'\): the word of a total.*\n.*rows='3-8'; .*'2-8",
         {"rows": "3-8"},
         numbers=[3, 4, 5, 6, 7, 8],
     ),
     asked(
         "a count of a group that is wrong",
         [*TABLE[:4], ["Surgery total", "31", "", ""], *TABLE[4:]],
-        r"row 5 \('Surgery total'\): the word of a total.*\n.*--rows 2-4,6-8;",
+        r"row 5 \('Surgery total'\): the word of a total.*\n.*rows='2-4,6-8';",
         {"rows": "2-4,6-8"},
     ),
     MessyFile(
@@ -324,7 +324,7 @@ BETWEEN = (
     asked(
         "a remark between subjects",
         [*TABLE[:4], ["moved house", "", "", ""], *TABLE[4:]],
-        r"row 5 \('moved house'\): one text, unlike those of other rows, .*\n.*--rows 2-4,6-8;",
+        r"row 5 \('moved house'\): one text, unlike those of other rows, .*\n.*rows='2-4,6-8';",
         {"rows": "2-4,6-8"},
     ),
     MessyFile(
@@ -350,13 +350,13 @@ TWO_TABLES = (
         "a small table below the subjects",
         [*TABLE, ["", "", "", ""], *SMALL],
         r"rows 9 to .*: a second table .* below an empty row, with words in "
-        r"columns of numbers\n.*--rows 2-7; .*--rows 2-11",
+        r"columns of numbers\n.*rows='2-7'; .*'2-11",
         {"rows": "2-7"},
     ),
     asked(
         "a small table below the subjects of a workbook",
         [],
-        r"rows 9 to 11 .*: a second table seems to begin here: .*\n.*--rows 2-7;",
+        r"rows 9 to 11 .*: a second table seems to begin here: .*\n.*rows='2-7';",
         {"rows": "2-7"},
         name="cohort.xlsx",
         make=xlsx([*typed(TABLE), [None], *typed(SMALL)]),
@@ -385,21 +385,21 @@ TWO_TABLES = (
     asked(
         "a second table of another width",
         [],
-        r"line 9 has 2 fields, line 10 has 2 fields, the header has 4: .* another table \(--rows FIRST-LAST",
+        r"line 9 has 2 fields, line 10 has 2 fields, the header has 4: .* another table \(rows=FIRST-LAST",
         {"rows": "2-7"},
         make=joined(TABLE) + "\ngroup,n\nA,3\n",
     ),
     asked(
         "excluded subjects below a title",
         [],
-        r"line 10 has 1 field, the header has 4: .* another table \(--rows FIRST-LAST",
+        r"line 10 has 1 field, the header has 4: .* another table \(rows=FIRST-LAST",
         {"rows": "2-7"},
         make=joined(TABLE) + "\n\nDropouts\n" + joined(MORE[:2]),
     ),
     asked(
         "the header again below an empty row, with other numbers",
         [*TABLE, ["", "", "", ""], HEADER, *MORE[3:]],
-        r"rows 10 to 26 .*: a second table .*: the header again.*\n.* --rows 2-7; .* --rows 2-7,10-26",
+        r"rows 10 to 26 .*: a second table .*: the header again.*\n.* rows='2-7'; .*'2-7,10-26",
         {"rows": "2-7"},
     ),
     asked(
@@ -412,7 +412,7 @@ TWO_TABLES = (
     asked(
         "the header again below an empty row, with the next number",
         [*TABLE, ["", "", "", ""], HEADER, ["P07", "50", "1.5", "f"]],
-        r"row 10 \('P07'\): a second table .*: the header again, below an empty row\n.*--rows 2-7; .* --rows 2-7,10",
+        r"row 10 \('P07'\): a second table .*: the header again, below an empty row\n.*rows='2-7'; .*'2-7,10",
         {"rows": "2-7,10"},
         kept=[*TABLE, ["P07", "50", "1.5", "f"]],
     ),
@@ -447,21 +447,21 @@ TWO_TABLES = (
         "rows that are no rows",
         "cohort.csv",
         joined(TABLE),
-        refused=r"--rows '5-2': '5-2' is no range of rows; write the first and the last row",
+        refused=r"rows='5-2': '5-2' is no range of rows; write the first and the last row",
         options={"rows": "5-2"},
     ),
     MessyFile(
         "rows that hold nothing",
         "cohort.csv",
         joined(TABLE),
-        refused="--rows 90-: none of these rows below the header holds anything",
+        refused="rows='90-': none of these rows below the header holds anything",
         options={"rows": "90-"},
     ),
     MessyFile(
         "rows that hold the header",
         "cohort.csv",
         joined(TABLE),
-        refused="--rows 1-4 names row 1 as a subject, but the names of the columns are read from it",
+        refused="rows='1-4' names row 1 as a subject, but the names of the columns are read from it",
         options={"rows": "1-4"},
     ),
 )

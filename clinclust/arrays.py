@@ -1,0 +1,15 @@
+"""The types of arrays that most modules take and return."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Codes", "Labels", "Mask", "Whole"]
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int32]
+Labels = NDArray[np.int64]
+"""Mostly clusters 0 .. K - 1."""
+Mask = NDArray[np.bool_]
+Whole = NDArray[np.int64]
