@@ -30,8 +30,7 @@ from clinclust.engine.continuum import node_test
 from clinclust.engine.continuum.node_test import DrawPlan, Node, NodeTest, against_one_population
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.threads import Threads
-from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.estimators.fitted_problem import fitted_problem
+from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
 
 sys.path.insert(0, str(Path(__file__).parent))
 from one_population_cohorts import COVERED, GROUPS, NOT_COVERED, cohort_of_groups, cohort_of_one

@@ -25,8 +25,9 @@ from raw_tables import raw_tables
 
 import clinclust as cc
 from clinclust.cli.check_report import looks_at_table
-from clinclust.estimators.duration import duration_sentence
+from clinclust.estimators.cost import duration_sentence
 from clinclust.estimators.preparation import prepared
+from clinclust.estimators.settings import Settings
 from clinclust.reading import read_cohort
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.writing import gathered_findings, write_findings
@@ -62,9 +63,10 @@ def timed(frame: pd.DataFrame, schema: cc.FeatureSchema | None, folder: Path) ->
     drafted = ours("draft", lambda: cc.draft_schema(table)) if schema is None else schema
     validated = ours("validate", lambda: drafted.validate(table, warn=False))
     model = cc.MAPDP(drafted, random_state=0, progress=False)
-    cohort = ours("prepare", lambda: prepared(model, validated, stacklevel=1))
+    settings = Settings.of(model.get_params())
+    cohort = ours("prepare", lambda: prepared(settings, validated, stacklevel=1))
     ours("look at the columns", lambda: looks_at_table(cohort, table))
-    foreseen = duration_sentence(cohort.problem, model)
+    foreseen = duration_sentence(cohort.problem, settings)
     ours("fit", lambda: model.fit(validated))
     ours("save the model", lambda: model.save(folder / "model"))
     options = ReportOptions(associations=None, progress=False)

@@ -6,7 +6,7 @@
 Each cohort of `near_tied_cohorts` is fitted with the defaults and tested with `validated_associations`. K-means
 (scikit-learn, ten starts) is given the number of clusters found, and runs on the same values, standardised, missing
 ones replaced by the mean. Times are processor seconds, which colleagues on the same machine disturb less than a clock;
-on two cores about half as many pass. The estimate is that of `clinclust.estimators.duration`, for the fit alone.
+on two cores about half as many pass. The estimate is that of `clinclust.estimators.cost`, for the fit alone.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from near_tied_cohorts import NEAR_TIED
 import clinclust as cc
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import n_threads
-from clinclust.estimators.duration import estimated_seconds
+from clinclust.estimators.cost import estimated_seconds
+from clinclust.estimators.settings import Settings
 
 RESULTS = Path(__file__).parent / "results" / "near_ties.md"
 
@@ -51,7 +52,9 @@ def measured(name: str) -> dict[str, Any]:
     table, schema = NEAR_TIED[name]()
     model = cc.MAPDP.as_published(schema, random_state=0, progress=False)
     problem = pose(schema.validate(table, warn=False), schema, None, 3.0)
-    estimate = estimated_seconds(problem, cc.MAPDP.as_published(schema, n_jobs=1), with_report=False)
+    estimate = estimated_seconds(
+        problem, Settings.of(cc.MAPDP.as_published(schema, n_jobs=1).get_params()), with_report=False
+    )
     _, fit = processor_seconds(lambda: model.fit(table))
     _, tests = processor_seconds(lambda: cc.validated_associations(model, table, progress=False))
     peer = k_means(table, model.n_clusters_)

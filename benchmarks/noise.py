@@ -91,7 +91,7 @@ def one_cohort(kind: Kind, estimator: str, n_subjects: int, missing: float, seed
     return {
         "n": model.n_clusters_,
         "one": model.n_clusters_ == 1,
-        "standing": n_standing(model.fit_) == 1,
+        "standing": n_standing(model.subtypes_) == 1,
         "told": compared["is_misfit"].any(),
         "features": compared["is_misfit"].mean(),
         "late": model.stopped_early_,

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.gibbs import GibbsDP
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.multiple_imputation import pool_estimates
     from clinclust.estimators.partition import Partition
-    from clinclust.estimators.pooled_estimates import pool_estimates
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
     from clinclust.method_comparison import MethodComparison, compare_methods
@@ -79,7 +79,7 @@ _HOME = {
     "plot_resolution_path": "clinclust.reporting.figures",
     "plot_restarts": "clinclust.reporting.figures",
     "plot_tree": "clinclust.reporting.figures",
-    "pool_estimates": "clinclust.estimators.pooled_estimates",
+    "pool_estimates": "clinclust.estimators.multiple_imputation",
     "read_cohort": "clinclust.reading",
     "resolution_path": "clinclust.estimators.resolution_path",
     "subtype_table": "clinclust.reporting.subtype_table",

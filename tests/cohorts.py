@@ -1,9 +1,12 @@
 """Mixed cohorts for the tests: every likelihood, clusters, missing values."""
 
+import copy
+
 import numpy as np
 import pandas as pd
 
 from clinclust import Feature, FeatureSchema
+from clinclust.estimators.cut import merged_fit
 from clinclust.likelihoods import REGISTRY
 
 LIKELIHOODS = ("bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian")
@@ -35,6 +38,13 @@ def mixed_cohort(seed, n, likelihoods=LIKELIHOODS, n_groups=3, missing=0.1):
         columns[name] = (likelihood, features[-1].n_trials, values)
         frame[name] = in_table(features[-1], values)
     return pd.DataFrame(frame), FeatureSchema(features) if features else None, columns, groups
+
+
+def with_groups(model, groups):
+    """Return a fitted model whose clusters are merged to these groups."""
+    merged = copy.copy(model)
+    merged.n_clusters, merged.fit_ = None, merged_fit(model.fit_, np.asarray(groups))
+    return merged
 
 
 def with_blocks(schema, n_blocks=2):

@@ -1,4 +1,4 @@
-"""Imports run one way: each room of the package knows only the rooms below it.
+"""Imports run one way: each room of the package knows only the rooms below it, and no modules of a room form a circle.
 
 Three kinds of import are told apart: those that run when the module is imported, those for type checkers only, and lazy
 ones inside functions. The order holds for all three. `python tests/test_layers.py` counts them.
@@ -7,6 +7,7 @@ ones inside functions. The order holds for all three. `python tests/test_layers.
 import ast
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,17 @@ HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 
 # Imports for type checkers and lazy ones that run upwards all the same, each with its reason.
 EXCEPTIONS: dict[tuple[str, str, str], str] = {}
+
+# Rooms in which modules still import each other in a circle.
+ROOMS_WITH_CIRCLES = (
+    "cli",
+    "engine.kernels",
+    "engine.problem",
+    "engine.search",
+    "files",
+    "reporting",
+    "schema",
+)
 
 
 @dataclass(frozen=True)
@@ -103,6 +115,7 @@ def modules_of(package=PACKAGE):
         yield ".".join(path.relative_to(package).with_suffix("").parts).removesuffix("__init__").rstrip("."), path
 
 
+@cache
 def all_imports(package=PACKAGE):
     """Return every import inside the package."""
     return [found for name, path in modules_of(package) for found in imports_of(path.read_text(encoding="utf-8"), name)]
@@ -115,6 +128,63 @@ def upward(imports):
         for found in imports
         if found.rooms[0] != found.rooms[1] and HEIGHT[found.rooms[0]] <= HEIGHT[found.rooms[1]]
     ]
+
+
+def circles(imports):
+    """Return the circles of imports between modules, each as the set of the modules in it; every kind counts.
+
+    A circle is a strongly connected component of more than one module (Tarjan 1972).
+    """
+    below = {}
+    for found in imports:
+        below.setdefault(found.importer, set()).add(found.imported)
+    order, lowest, stack, found = {}, {}, [], []
+
+    def visit(module):
+        order[module] = lowest[module] = len(order)
+        stack.append(module)
+        for other in below.get(module, ()):
+            if other not in order:
+                visit(other)
+            if other in stack:
+                lowest[module] = min(lowest[module], lowest[other])
+        if lowest[module] == order[module]:
+            place = stack.index(module)
+            if len(stack) - place > 1:
+                found.append(set(stack[place:]))
+            del stack[place:]
+
+    for module in list(below):
+        if module not in order:
+            visit(module)
+    return found
+
+
+def circles_in(room):
+    """Return the circles among the modules of one room."""
+    modules = {name for name, _ in modules_of()}
+    inside = [
+        Import(found.importer, module, found.kind, found.line)
+        for found in all_imports()
+        if found.rooms == (room, room)
+        for module in {found.imported} & modules - {found.importer}
+    ]
+    return circles(inside)
+
+
+def test_circles_are_found_whatever_the_kind_of_import():
+    edges = [("a", "b", "module"), ("b", "c", "lazy"), ("c", "a", "typing"), ("c", "d", "module"), ("d", "e", "module")]
+    assert circles([Import(*edge, 1) for edge in edges]) == [{"a", "b", "c"}]
+    assert circles([Import(*edge, 1) for edge in edges[:2] + edges[3:]]) == []
+
+
+@pytest.mark.parametrize("room", [room for room in HEIGHT if room not in ROOMS_WITH_CIRCLES])
+def test_no_modules_of_a_room_import_each_other_in_a_circle(room):
+    assert circles_in(room) == []
+
+
+def test_rooms_without_circles_are_not_excepted():
+    assert [room for room in ROOMS_WITH_CIRCLES if not circles_in(room)] == []
 
 
 def test_kinds_of_import_are_told_apart():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -106,7 +107,7 @@ def test_warnings_of_a_search_that_is_not_sure(model):
     vars(doubtful).update(vars(model))
     restarts = model.restarts_.assign(converged=False)
     restarts.loc[restarts.index[0], "log_joint"] = restarts["log_joint"].max() - 0.5
-    doubtful.restarts_ = restarts
+    doubtful.fit_ = replace(model.fit_, restarts_=restarts)
     words = Cells(doubtful._repr_html_()).words
     assert "Warning: the best search was still moving subjects when it was stopped; raise max_sweeps." in words
     assert any("partitions lie within 1 nat of the best" in text for text in words)

@@ -155,8 +155,8 @@ def validated_associations(
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
-    from clinclust.estimators.few_subjects import fewest_subjects
     from clinclust.estimators.parameters import parameter_problems, seed_of
+    from clinclust.estimators.subtype_model import fewest_subjects
 
     require_fitted(model)
     parameters: dict[str, Any] = {"method": method, "n_restarts": n_restarts, "n_folds": n_folds, "min_size": min_size}

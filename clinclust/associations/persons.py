@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from clinclust.nearest import did_you_mean
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import FeatureSchema
 
@@ -48,7 +47,7 @@ def persons_of(model: SubtypeModel, frame: pd.DataFrame, given: str | ArrayLike 
         return None
     if model.fit_ is None:
         return codes
-    rows = rows_of_the_fit(cast("MAPDP", model), frame)
+    rows = rows_of_the_fit(model.fit_, frame)
     return codes if rows is None else codes[rows]
 
 

@@ -16,9 +16,9 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.estimators.from_parameters import stated_hyperparameters_of
+from clinclust.estimators.mixture import summed
 from clinclust.estimators.search import search
-from clinclust.estimators.subtype_mixture import summed
+from clinclust.estimators.settings import stated_hyperparameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -95,7 +95,7 @@ def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
 
 def posed_as_fitted(model: MAPDP, frame: pd.DataFrame) -> Problem:
     """Return the problem of a cohort with the stated prior of a model and the resolution that its fit chose."""
-    hyperparameters = stated_hyperparameters_of(model)
+    hyperparameters = stated_hyperparameters(model.hyperparameters)
     prior = model.concentration_, model.discount_
     return pose(frame, model.schema_, hyperparameters, *prior, model.coarsening_, model.block_weights_)
 

@@ -97,7 +97,7 @@ def _of_the_fit(options: _Options, model: MAPDP, frame: pd.DataFrame) -> pd.Data
     from clinclust.estimators.fitted_cohort import rows_of_the_fit
     from clinclust.reporting.assignments import assignments_of
 
-    rows = rows_of_the_fit(model, frame)
+    rows = rows_of_the_fit(model.fit_, frame)
     if rows is None:
         return None
     warnings.warn(
@@ -120,10 +120,9 @@ def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tu
     """
     import numpy as np
 
+    from clinclust.estimators.explanation import reasons_of_new
     from clinclust.estimators.mapdp import NONE_OF_THESE
-    from clinclust.estimators.new_subjects import notes_on_new_subjects
-    from clinclust.estimators.reasons import reasons_of_new
-    from clinclust.estimators.unseen_values import rows_at_fault, without_unseen
+    from clinclust.estimators.new_subjects import notes_on_new_subjects, rows_at_fault, without_unseen
     from clinclust.files.opening import shown_name
     from clinclust.reporting.assignments import assignment_table
 
@@ -134,7 +133,7 @@ def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tu
     known = known[~at_fault] if at_fault.any() and not at_fault.all() else known
     with about_table(options):
         probabilities = model.predict_proba(known)
-    for told in [note] * bool(note) + list(notes_on_new_subjects(model, known)) + _on_the_score(options, model):
+    for told in [note] * bool(note) + list(notes_on_new_subjects(model.fit_, known)) + _on_the_score(options, model):
         warnings.warn(f"{options.table}: {told}", CohortWarning, stacklevel=2)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)

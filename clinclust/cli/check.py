@@ -95,12 +95,13 @@ def prepared_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) ->
     What does not fit the schema of the model is a CohortError, and that there is nothing to find an InputError.
     """
     from clinclust.estimators.preparation import prepared
+    from clinclust.estimators.settings import Settings
     from clinclust.files.opening import shown_name
     from clinclust.progress import Progress
 
     try:
         with Progress(not getattr(options, "quiet", False)).stage("checking values"):
-            return prepared(model, table, stacklevel=1)
+            return prepared(Settings.of(model.get_params()), table, stacklevel=1)
     except CohortError as error:
         raise CohortError(error.failures, shown_name(options.table)) from error
 
@@ -138,11 +139,13 @@ def check_cohort(
 
 def _duration(options: CheckedOptions, cohort: Prepared, model: MAPDP) -> str:
     from clinclust.cli.report import FitReportOptions
-    from clinclust.estimators.duration import duration_sentence
+    from clinclust.estimators.cost import duration_sentence
+    from clinclust.estimators.settings import Settings
 
+    settings = Settings.of(model.get_params())
     if not isinstance(options, FitReportOptions):
-        return duration_sentence(cohort.problem, model, options="default options")
-    return duration_sentence(cohort.problem, model, associations=options.associations, stability=options.stability)
+        return duration_sentence(cohort.problem, settings, options="default options")
+    return duration_sentence(cohort.problem, settings, associations=options.associations, stability=options.stability)
 
 
 def say_next(options: CheckedOptions, schema: Path) -> None:

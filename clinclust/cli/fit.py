@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
-    from clinclust.estimators.tree_test import TreeTest
+    from clinclust.estimators.subtype_tree import TreeTest
     from clinclust.reporting.findings import Findings
 
 __all__ = ["ResultOptions", "add_parser", "check_options", "say_found", "write_results"]
@@ -242,7 +242,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
     asked = f" ({n_asked} were asked for)" if n_asked is not None and n_asked > n_subtypes else ""
     say(f"{found}{asked} among {n_subjects} subjects: {sizes}{_few(model)}")
     if any(marks):
-        say(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {n_standing(model.fit_)}.")
+        say(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {n_standing(model.subtypes_)}.")
     n_before = _n_before_the_floor(model)
     if n_before > n_subtypes:
         say(

@@ -315,7 +315,7 @@ def _is_table_of_fit(options: ModelOptions, model: MAPDP) -> bool:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever reads the table again warns
         try:
-            return rows_of_the_fit(model, read_table(options, _rows_of_model(options, model))) is not None
+            return rows_of_the_fit(model.fit_, read_table(options, _rows_of_model(options, model))) is not None
         except InputError:
             return False
 

@@ -21,10 +21,10 @@ from clinclust.drift.tables import (
 )
 from clinclust.engine.search.threads import interruptible
 from clinclust.errors import CohortError, InputError
+from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
-from clinclust.estimators.rows_of_cohort import warn_of_other_rows
+from clinclust.estimators.new_subjects import about_new_subjects, unseen_rows, without_unseen
 from clinclust.estimators.subtype_model import require_search
-from clinclust.estimators.unseen_values import about_new_subjects, unseen_rows, without_unseen
 from clinclust.files.cell_text import shortened
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def batch_of(model: MAPDP, new: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, N
     """
     if not len(new):
         raise InputError("new has no rows; give a table with one row for each new subject")
-    if rows_of_the_fit(model, new) is not None:
+    if rows_of_the_fit(model.fit_, new) is not None:
         raise InputError("the table of new subjects is the cohort of the fit itself; give a table of other subjects")
     needed = model.schema_needed
     # What is missing is a result here, also where no value of the cohort might be missing.

@@ -12,7 +12,7 @@ from clinclust.comparisons.contrasts import Contrast
 from clinclust.comparisons.t_tests import adjusted
 from clinclust.drift.two_samples import chi_squared, compared_margins
 from clinclust.engine.problem.encoding import model_values
-from clinclust.estimators.left_out import left_out_scores
+from clinclust.estimators.explanation import left_out_scores
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit

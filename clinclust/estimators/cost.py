@@ -1,8 +1,14 @@
-"""The memory that a fit will need, said before the fit.
+"""The memory and the time that a fit will need, said before it.
 
 A search turns every level of a nominal feature into a column of numbers, to find the principal axis of the subjects,
 along which clusters are divided. These columns are what fills memory: a free-text column that is read as categorical
 has thousands of levels.
+
+Time follows from near ties more than from size: where many partitions are about equally good, a search tries many of
+them. The best sign of this before a search are features declared Gaussian whose values are far from normal. The figures
+were fitted to the processor seconds of default fits of 40 mixed reference cohorts and 13 cohorts of
+`benchmarks/near_tied_cohorts.py`; see `benchmarks/near_ties.py`. Those of the test and of the chosen coarsening were
+fitted to cohorts of 109 to 5,000 subjects and 12 to 116 features.
 """
 
 from __future__ import annotations
@@ -16,16 +22,28 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.continuum.node_test import LARGEST_NODE
+from clinclust.engine.joint_estimates.dependence import has_repeated
+from clinclust.engine.joint_estimates.resolution import LARGE_BESIDE
 from clinclust.engine.search.plan import n_threads
-from clinclust.engine.search.restarts import LARGE, N_DIVIDED
+from clinclust.engine.search.restarts import LARGE, N_DIVIDED, N_SAMPLED
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.parameters import is_number
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.settings import Settings
 
-__all__ = ["machine_memory", "needed_memory", "refuse_or_warn_of_memory"]
+__all__ = [
+    "duration_sentence",
+    "estimated_seconds",
+    "machine_memory",
+    "needed_memory",
+    "refuse_or_warn_of_memory",
+    "rounded_duration",
+    "seconds_of_stability",
+    "skewness_of_gaussians",
+]
 
 _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
 """Tables of the subjects by numeric columns that exist at the same time, and how many more with each further thread.
@@ -48,35 +66,34 @@ _LARGE_IF_UNKNOWN = 4e9
 _NAMED = 5
 
 
-def needed_memory(problem: Problem, model: MAPDP) -> float:
+def needed_memory(problem: Problem, settings: Settings) -> float:
     """Return about how many bytes the search of a fit will need beside the table itself.
 
     Parameters
     ----------
     problem : Problem
-    model : MAPDP
-        Its parameters are read: they say how many subjects are searched together, and on how many threads.
+    settings : Settings
+        They say how many subjects are searched together, and on how many threads.
     """
-    arrays, threads = problem.cohort.arrays, n_threads(model.n_jobs)
+    arrays, threads = problem.cohort.arrays, n_threads(settings.n_jobs)
     subjects = problem.cohort.n_subjects
-    if subjects >= LARGE and _searches_a_sample(model):
+    if subjects >= LARGE and _searches_a_sample(settings):
         subjects = min(subjects, N_DIVIDED * threads)
     n_levels = int(_levels(problem).sum())
     n_columns = len(problem.cohort.encoding.features) + n_levels
-    tables = _TABLES_BESIDE if isinstance(model.coarsening, str) or model.outlying_share else _TABLES
+    tables = _TABLES_BESIDE if settings.chooses_coarsening or settings.outlying_share else _TABLES
     axes = (tables + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
     partitions = threads * _CLUSTER_TABLES * min(subjects, _CLUSTERS) * int(arrays.level_start[-1])
     return _NUMBER * (axes + partitions)
 
 
-def _searches_a_sample(model: MAPDP) -> bool:
+def _searches_a_sample(settings: Settings) -> bool:
     """Return whether only a part of a large cohort is in memory as a table of levels.
 
     It is where the search begins in a sample, and finds nothing besides the partition (`clinclust.estimators.search`).
     """
-    plain = is_number(model.concentration) and is_number(model.coarsening) and not model.select_features
-    from_anywhere = isinstance(model.init, str) and model.init == "search" and model.missing == "marginal"
-    return plain and from_anywhere and not isinstance(model.hyperparameters, str) and not model.outlying_share
+    searches_more = settings.estimates_prior or settings.chooses_coarsening or settings.select_features
+    return settings.starts_anywhere and not searches_more and not settings.outlying_share
 
 
 def _levels(problem: Problem) -> NDArray[np.int64]:
@@ -85,7 +102,7 @@ def _levels(problem: Problem) -> NDArray[np.int64]:
     return np.array([likelihood.n_statistics * likelihood.is_nominal for likelihood in likelihoods], dtype=np.int64)
 
 
-def refuse_or_warn_of_memory(problem: Problem, model: MAPDP, *, stacklevel: int) -> None:
+def refuse_or_warn_of_memory(problem: Problem, settings: Settings, *, stacklevel: int) -> None:
     """Refuse a fit that needs more memory than the machine has; warn of one that needs a large share of it.
 
     Raises
@@ -93,7 +110,7 @@ def refuse_or_warn_of_memory(problem: Problem, model: MAPDP, *, stacklevel: int)
     ValueError
         If the fit needs more memory than there is. The message names the columns that need most, and the repair.
     """
-    needed, there = needed_memory(problem, model), machine_memory()
+    needed, there = needed_memory(problem, settings), machine_memory()
     if needed < (_LARGE_IF_UNKNOWN if there is None else _LARGE_SHARE * there):
         return
     said = f"about {needed / 1e9:,.1f} GB of memory{_because(problem)}"
@@ -141,3 +158,206 @@ def _of_process() -> float | None:
 
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else float(limit)
+
+
+_CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
+"""Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""
+_WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
+"""Processor seconds of a search without one feature: constant, and by subject and feature."""
+_OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
+"""Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
+_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 2.0, 2.0, 3.0, 2.0, 9.0
+"""How many times as long as a default fit each option takes, measured on reference cohorts (a chosen coarsening: 0.4 to
+6 times)."""
+_AMONG_ALL_A_CELL = 2e-6
+"""Processor seconds by subject and feature of the search among all subjects of a cohort that is searched in a sample
+first: 0.2 to 10 millionths, by how many subjects lie between clusters."""
+_TESTING_A_PAIR, _TESTING_A_CELL = 1.3e-3, 1.8e-4
+"""Processor seconds of the test of a tree: by pair of features, and by subject (at most `LARGEST_NODE`) and feature."""
+_OTHER_REFITS = 28
+"""Searches of an assessment of stability in permuted cohorts and under other settings."""
+_OF_BLOCK_POWERS = 1.3
+"""How many times as long a fit takes that first finds the powers of blocks."""
+_OF_RESTARTS = 0.4
+"""Share of the time of a default search that is spent in its restarts; the rest refines the best of them."""
+_WRITING, _WRITING_A_FEATURE, _WRITING_A_CELL = 1.5, 0.02, 2e-5
+"""Seconds of writing a workbook and a page, on one thread: constant, by feature, by subject and feature."""
+_SURPRISE = 5.0
+"""Factor by which one fit in ten takes longer than estimated."""
+_DEFAULT_RESTARTS = 10
+_MOST_VALUES = 2_000
+_MOST_NEGENTROPY = 1.0
+
+
+def skewness_of_gaussians(problem: Problem) -> float:
+    """Return how far the values of features declared Gaussian are from normal, in nats a subject; 0 = normal.
+
+    It is the sum over these features of an approximate negentropy, skewness^2 / 12 + excess kurtosis^2 / 48, at most 1
+    each, among at most two thousand subjects.
+    """
+    values = problem.cohort.arrays.values
+    every = max(1, -(-len(values) // _MOST_VALUES))
+    continuous = problem.cohort.encoding.likelihoods[-values.shape[1] :] if values.shape[1] else ()
+    columns = values[::every, [likelihood.is_real for likelihood in continuous]]
+    return float(sum(_negentropy(column[~np.isnan(column)]) for column in columns.T))
+
+
+def _negentropy(values: NDArray[np.float64]) -> float:
+    spread = float(values.std()) if values.size else 0.0
+    if spread == 0.0:
+        return 0.0
+    standard = (values - values.mean()) / spread
+    skewness, excess = float((standard**3).mean()), float((standard**4).mean()) - 3.0
+    return min(skewness**2 / 12.0 + excess**2 / 48.0, _MOST_NEGENTROPY)
+
+
+def estimated_seconds(
+    problem: Problem,
+    settings: Settings,
+    *,
+    with_report: bool = True,
+    associations: str | None = "refit",
+    stability: int | None = None,
+) -> float:
+    """Return about how many seconds the fit will take, and the report with its validated associations.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    with_report : bool
+        Whether a workbook and a page are written after the fit.
+    associations : {"refit", "cross-fit"} or None
+        How the report validates associations. Only refits take long.
+    stability : int, optional
+        Half-samples and bootstrap samples of the report.
+    """
+    n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
+    parallel = _parallel(settings)
+    seconds = _of_search(problem, settings)
+    if settings.is_tested:
+        seconds += _of_test(n_subjects, n_features) / parallel
+    if not with_report:
+        return seconds
+    seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
+    refits = (n_features if associations == "refit" else 0) + (0 if stability is None else _n_refits(stability))
+    return seconds + refits * _of_refit(problem) / parallel
+
+
+def _of_refit(problem: Problem) -> float:
+    """Return about how many processor seconds a search from scratch without refinement takes."""
+    n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
+    return _WITHOUT_A_FEATURE + _WITHOUT_A_CELL * n_subjects * n_features * (1.0 + 0.4 * skewness_of_gaussians(problem))
+
+
+def _n_refits(stability: int) -> int:
+    """Return the number of searches of an assessment of stability with so many half-samples, for its duration."""
+    return 2 * stability + _OTHER_REFITS
+
+
+def seconds_of_stability(problem: Problem, settings: Settings, stability: int) -> float:
+    """Return about how many seconds `assess_stability` takes with so many half-samples."""
+    return _n_refits(stability) * _of_refit(problem) / _parallel(settings)
+
+
+def _parallel(settings: Settings) -> float:
+    """Return how many processor seconds of a search pass in a second."""
+    return 1.0 + _OF_FURTHER_THREADS * (min(n_threads(settings.n_jobs), _MOST_THREADS) - 1)
+
+
+def _of_search(problem: Problem, settings: Settings) -> float:
+    """Return about how many seconds the search of the fit takes, which `max_seconds` limits."""
+    n_features = len(problem.cohort.encoding.features)
+    searched, among_all = _searched_subjects(problem.cohort.n_subjects, settings)
+    logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
+    ties = (1.0 + skewness_of_gaussians(problem)) ** _SKEWNESS
+    seconds = float(np.exp(logarithm) * ties) * _searches(problem, settings)
+    seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(settings)
+    return seconds if settings.max_seconds is None else min(seconds, settings.max_seconds)
+
+
+def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
+    """Return how many subjects are searched, and how many then among all: those of a cohort with a sample, or none."""
+    large = LARGE_BESIDE if settings.chooses_coarsening or settings.outlying_share else LARGE
+    tunes = settings.select_features or settings.estimates_prior
+    if tunes or not settings.starts_anywhere or n_subjects < large:
+        return n_subjects, 0
+    return N_SAMPLED, n_subjects
+
+
+def _of_test(n_subjects: int, n_features: int) -> float:
+    """Return the processor seconds of the test of a tree. How many joins are tested is not known before.
+
+    In a cohort larger than the largest node, many nodes are as large as a node can be.
+    """
+    tested = min(n_subjects, LARGEST_NODE)
+    cells = tested * n_features * (1.0 + np.log(n_subjects / tested))
+    return float(_TESTING_A_PAIR * n_features**2 + _TESTING_A_CELL * cells)
+
+
+def _searches(problem: Problem, settings: Settings) -> float:
+    """Return how many times as long as a default fit a fit with these settings takes, roughly."""
+    factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * settings.n_restarts / _DEFAULT_RESTARTS
+    if settings.block_weights == "auto" and has_repeated(problem):
+        factor *= _OF_BLOCK_POWERS
+    if settings.chooses_coarsening:
+        factor *= _OF_COARSENING
+    elif settings.outlying_share:
+        factor *= _OF_OUTLYING
+    if settings.select_features:
+        factor *= _OF_SELECTION
+    if isinstance(settings.hyperparameters, str):
+        factor *= _OF_HYPERPARAMETERS
+    if isinstance(settings.concentration, str):
+        factor *= _OF_CROSS_VALIDATION if settings.concentration == "cross-validation" else 1.0
+    elif not is_number(settings.concentration):
+        factor *= np.size(settings.concentration)
+    return factor
+
+
+def duration_sentence(
+    problem: Problem,
+    settings: Settings,
+    *,
+    associations: str | None = "refit",
+    stability: int | None = None,
+    options: str = "these options",
+) -> str:
+    """Return a sentence on how long a fit and its report will take; `clinclust check` can print it.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    associations : {"refit", "cross-fit"} or None
+        How the report will validate associations.
+    stability : int, optional
+        Half-samples and bootstrap samples of the report.
+    options : str
+        Which options these are, in words.
+    """
+    seconds = estimated_seconds(problem, settings, associations=associations, stability=stability)
+    search = _of_search(problem, settings)
+    if settings.max_seconds is not None and _SURPRISE * search >= settings.max_seconds:
+        after = "the test of the subtypes and the report take" if settings.is_tested else "the report takes"
+        return (
+            f"With {options}, the search ends after at most {settings.max_seconds:g} seconds, and {after} about "
+            f"{rounded_duration(seconds - search)} more on this machine"
+        )
+    usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)
+    more = f", and up to {longest} if many partitions are about equally good" if longest != usual else ""
+    return f"With {options}, a fit and its report take about {usual} on this machine{more}"
+
+
+_ROUND = (1, 2, 3, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200, 10800, 18000, 36000, 86400)
+
+
+def rounded_duration(seconds: float) -> str:
+    """Return a duration as one of a few round ones: "2 seconds", "5 minutes", "an hour", "more than a day"."""
+    if seconds > _ROUND[-1]:
+        return "more than a day"
+    nearest = min(_ROUND, key=lambda number: abs(np.log(number / max(seconds, 1.0))))
+    for unit, length, one in (("hours", 3600, "an hour"), ("minutes", 60, "a minute"), ("seconds", 1, "a second")):
+        if nearest >= length:
+            return one if nearest == length else f"{nearest // length} {unit}"
+    raise AssertionError(nearest)

@@ -1,5 +1,9 @@
 """Cut a fit to a number of subtypes: unions of the clusters that the search found, without another search.
 
+A subtype below a floor for its size (`min_size`) may be a rare disease or a few odd records, and no statistic of two
+subjects can tell which. So it is merged with another only where something says that the two are hardly distinct; else
+it stays, is described, and takes no part in tests.
+
 A search that starts at the unions leaves them again where features depend on each other inside subtypes, because the
 joint pays for slices of such a subtype (benchmarks/results/number_asked_for.md). A union keeps what the search found,
 and its evidence follows from pooled statistics.
@@ -7,37 +11,40 @@ and its evidence follows from pooled statistics.
 
 from __future__ import annotations
 
-import copy
+import math
+from collections.abc import Iterator
 from dataclasses import replace
+from fractions import Fraction
 from numbers import Integral
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
-from clinclust.estimators.few_subjects import refuse_too_large_a_floor, with_floor
-from clinclust.estimators.parameters import MAPDP_RULES, check_parameters
+from clinclust.estimators.few_subjects import NO_FLOOR, evidence_between, with_joined
+from clinclust.estimators.parameters import DISTINCT, MAPDP_RULES, check_parameters
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = [
-    "DISTINCT",
+    "WEAK_EVIDENCE",
     "as_asked",
-    "cut_model",
+    "cut_fit",
     "merged_fit",
-    "merged_model",
-    "number_asked_for",
     "refuse_more_than_subjects",
+    "refuse_too_large_a_floor",
 ]
 
+Labels = NDArray[np.int64]
 
-DISTINCT = "distinct"
-"""The value of `MAPDP.n_clusters` for as many subtypes as the test of the tree finds distinct."""
+WEAK_EVIDENCE = 5.0
+"""Evidence in nats below which two subtypes are hardly distinct: a Bayes factor of 150, up to which Kass and Raftery
+(1995) call evidence less than very strong. Dependence between features inside a disease adds to the evidence for a
+division, so that evidence that is weak in spite of it stays weak."""
 
 
 def as_asked(fit: Fit, n_clusters: int | str | None, min_size: float | None = None) -> Fit:
@@ -77,74 +84,28 @@ def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
     return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
 
 
-def merged_model(
-    model: MAPDP, subtype_of: ArrayLike, *, n_clusters: int | str | None, min_size: float | None = None
-) -> MAPDP:
-    """Return a fitted model with its clusters merged into subtypes; the given model is not changed.
-
-    Parameters
-    ----------
-    model : MAPDP
-        A fitted model, merged or not.
-    subtype_of : int (J,)
-        Group of each cluster that the search found, by any numbers. Subtypes are numbered 0 .. K - 1 by size.
-    n_clusters : int, "distinct" or None
-        The parameter of the new model.
-    min_size : int, float or None
-        The floor of the new model: further subtypes may be merged (`few_subjects`).
-
-    Raises
-    ------
-    NotFittedError
-        If the model is not fitted.
-    ValueError
-        If there is not one whole number for each cluster.
-    """
-    groups, n_found = np.asarray(subtype_of), model.subtype_of_.size
-    if groups.shape != (n_found,) or groups.dtype.kind not in "iu":
-        raise InputError(
-            f"subtype_of must be {n_found} whole numbers, one for each cluster that the search found; these are "
-            f"{groups.dtype} of shape {groups.shape}"
-        )
-    merged = copy.copy(model)
-    merged.n_clusters, merged.min_size = n_clusters, min_size
-    merged.fit_ = with_floor(merged_fit(model.fit_, groups.astype(np.int64)), min_size)
-    return merged
-
-
-def cut_model(model: MAPDP, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> MAPDP:
-    """Return a fitted model with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
+def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> Fit:
+    """Return a fit with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 
     if isinstance(n_clusters, DistinctSubtypes):
-        return _distinct_model(model, n_clusters, min_size)
+        return cut_fit(_with_test(fit, n_clusters), DISTINCT, min_size)
     rules = {name: MAPDP_RULES[name] for name in ("n_clusters", "min_size")}
     check_parameters(rules, n_clusters=n_clusters, min_size=min_size)
-    refuse_too_large_a_floor(min_size, model.cluster_labels_.size)
-    cut = copy.copy(model)
-    cut.n_clusters = int(n_clusters) if isinstance(n_clusters, Integral) else n_clusters
-    cut.min_size = int(min_size) if isinstance(min_size, Integral) else min_size
-    cut.fit_ = as_asked(model.fit_, cut.n_clusters, cut.min_size)
-    return cut
+    refuse_too_large_a_floor(min_size, fit.cluster_labels_.size)
+    return as_asked(fit, n_clusters, min_size)
 
 
-def _distinct_model(model: MAPDP, distinct: DistinctSubtypes, min_size: float | None) -> MAPDP:
-    """Return a fitted model with the distinct subtypes that were found in its tree, and keeps their test."""
-    tree, tested = model.fit_.tree_, distinct.tree
+def _with_test(fit: Fit, distinct: DistinctSubtypes) -> Fit:
+    """Return the fit with the test of distinct subtypes, and with their tree."""
+    tree, tested = fit.tree_, distinct.tree
     # The evidence of all joins is that of all clusters against one, whatever their order.
     is_same = np.array_equal(tree.labels, tested.labels) and np.isclose(tree.evidence.sum(), tested.evidence.sum())
     if not is_same:
         raise InputError(
             "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
         )
-    found = copy.copy(model)
-    found.fit_ = replace(model.fit_, tree_=tested, tree_test_=distinct.test)
-    return cut_model(found, DISTINCT, min_size)
-
-
-def number_asked_for(model: MAPDP) -> int | None:
-    """Return the number of subtypes of a fitted model that was asked for or made by a merger; None if it was free."""
-    return model.n_clusters_ if isinstance(model.n_clusters, Integral) or model.subtypes_.is_merged else None
+    return replace(fit, tree_=tested, tree_test_=distinct.test)
 
 
 def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> None:
@@ -154,6 +115,79 @@ def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> 
             f"{n_clusters} subtypes were asked for, and the cohort has {n_subjects} subjects; ask for fewer subtypes, "
             "or check how the table was read or filtered"
         )
+
+
+def refuse_too_large_a_floor(min_size: float | None, n_subjects: int) -> None:
+    """Raise InputError, before a search, if no two subtypes of the cohort can have `MAPDP.min_size` subjects."""
+    floor = _in_subjects(min_size, n_subjects)
+    if 2 * floor <= n_subjects:
+        return
+    most = n_subjects // 2
+    repair = f"give at most {most}" if most >= 2 else "leave it out"
+    raise InputError(
+        f"at least {floor} subjects in a subtype were asked for (min_size), and the cohort has {n_subjects}, so that "
+        f"no two subtypes can be compared; {repair}, or check how the table was read or filtered"
+    )
+
+
+def with_floor(fit: Fit, min_size: float | None) -> Fit:
+    """Return the fit with a floor for the size of its subtypes; see `MAPDP.min_size`.
+
+    Subtypes below the floor are merged where they are hardly distinct. Each time, of all pairs with a subtype below the
+    floor that may be merged, it is the pair whose merger lowers the log joint least.
+    """
+    floor = _in_subjects(min_size, fit.cluster_labels_.size)
+    fit = replace(fit, min_size_=floor)
+    pair = _pair_to_merge(fit)
+    while pair is not None:
+        groups = with_joined(fit.subtype_of_, *pair, fit.clusters_.sizes)
+        fit = replace(fit, subtype_of_=groups)
+        pair = _pair_to_merge(fit)
+    return fit
+
+
+def _in_subjects(min_size: float | None, n_subjects: int) -> int:
+    """Return the floor in subjects: the smallest number that is no smaller share of the cohort than asked for."""
+    if min_size is None:
+        return NO_FLOOR
+    if isinstance(min_size, Integral):
+        return int(min_size)
+    # The decimal as it was written: in binary, a tenth of 30 subjects is a little more than 3.
+    return max(NO_FLOOR, math.ceil(Fraction(repr(float(min_size))) * n_subjects))
+
+
+def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
+    """Return the two subtypes to merge next, the first of which may have any size; None if there are none."""
+    small = np.flatnonzero(fit.untested_)
+    if not small.size or fit.n_clusters_ == 1:
+        return None
+    distinct = _distinct_subtype_of(fit)
+    pairs = [pair for pair in _pairs(small, fit.n_clusters_) if distinct is None or _is_inside_one(distinct, *pair)]
+    if not pairs:
+        return None
+    evidence = evidence_between(fit.subtypes_.pooled, np.array(pairs))
+    best = int(evidence.argmin())
+    return pairs[best] if distinct is not None or evidence[best] < WEAK_EVIDENCE else None
+
+
+def _pairs(small: Labels, n_subtypes: int) -> Iterator[tuple[int, int]]:
+    """Yield each pair of subtypes with a small one, once."""
+    is_small = set(small.tolist())
+    for lost in small.tolist():
+        yield from ((kept, lost) for kept in range(n_subtypes) if kept not in is_small or kept < lost)
+
+
+def _distinct_subtype_of(fit: Fit) -> Labels | None:
+    """Return the distinct subtype that holds each subtype, int64 (K,); -1 if several do, None without a test."""
+    if fit.tree_test_ is None:
+        return None
+    of_clusters = fit.tree_test_.distinct_of(fit.tree_)
+    holding = [np.unique(of_clusters[fit.subtype_of_ == subtype]) for subtype in range(fit.n_clusters_)]
+    return np.array([found[0] if found.size == 1 else -1 for found in holding], dtype=np.int64)
+
+
+def _is_inside_one(distinct: Labels, first: int, second: int) -> bool:
+    return bool(distinct[first] == distinct[second] >= 0)
 
 
 def _too_few(fit: Fit, asked: int, found: int) -> str:

@@ -16,14 +16,13 @@ from clinclust.arguments import FRAME, MODEL, WHOLE, accepting
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
-from clinclust.estimators.subtype_model import require_fitted, require_search
-from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.estimators.tree_test import DEFAULT_TEST, FEWEST_DRAWS, TreeTest
+from clinclust.estimators.subtype_model import parameters_of, require_fitted, require_search
+from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree, TreeTest
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["DistinctSubtypes", "distinct_subtypes"]
 
@@ -141,9 +140,43 @@ class DistinctSubtypes:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        from clinclust.estimators.notebook_view import distinct_html
+        return _html(self)
 
-        return distinct_html(self)
+
+def _html(distinct: DistinctSubtypes) -> str:
+    """Return distinct subtypes as HTML: their sizes, and every join that was tested."""
+    from clinclust.estimators.notebook_view import counted_subtypes, sizes_in_rows
+    from clinclust.schema.notebook_view import block, paragraph, table
+
+    tested = [
+        (
+            ", ".join(map(str, row["first"])),
+            ", ".join(map(str, row["second"])),
+            f"{row['gain']:,.1f}",
+            f"{row['expected']:,.1f}",
+            f"{row['z']:.1f}",
+            f"{row['p']:.2g}",
+            "" if np.isnan(row["p_unimodal"]) else f"{row['p_unimodal']:.2g}",
+            RESULT[row["accepted"]],
+        )
+        for row in distinct.joins.to_dict("records")
+    ]
+    header = (
+        "Subtypes of the fit",
+        "and",
+        "Nats",
+        "Expected in one population",
+        "z",
+        "p",
+        "p if skewed",
+        "Result",
+    )
+    return block(
+        f"Distinct subtypes: {counted_subtypes(distinct.n_subtypes)} of {distinct.labels.size:,} subjects",
+        paragraph(distinct.summary),
+        table(("Subtype", "Subjects", "%"), sizes_in_rows(np.bincount(distinct.labels))),
+        *([table(header, tested)] if tested else []),
+    )
 
 
 def _if_skewed(p: float) -> str:
@@ -152,7 +185,7 @@ def _if_skewed(p: float) -> str:
 
 @accepting(model=MODEL, frame=FRAME)
 def distinct_subtypes(
-    model: MAPDP,
+    model: SubtypeModel,
     frame: pd.DataFrame,
     n_draws: int = DEFAULT_TEST["n_draws"],
     significance_level: float = DEFAULT_TEST["significance_level"],
@@ -296,13 +329,13 @@ def distinct_subtypes(
         from clinclust.estimators.tested_tree import tested_tree
 
         with announcing_compilation():
-            progress = Progress(bool(model.progress))
+            progress = Progress(bool(parameters_of(model).get("progress")))
             return tested_tree(fit, cohort, parameters, progress, cancelled, with_unimodal=True)
 
     return DistinctSubtypes(*interruptible(walk, cancelled))
 
 
-def _checked(model: MAPDP, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:
+def _checked(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:
     """Return the fit of the model; raise one error that lists all arguments that cannot be used."""
     problems = parameter_problems(parameters, _RULES)
     if not problems:

@@ -1,24 +1,206 @@
-"""Which features speak for the subtype of a subject, and how strongly."""
+"""Which features speak for the subtype of a subject, and how strongly: terms of the log odds, in words.
+
+New subjects are judged by the clusters; subjects of the fit by the clusters without them (leave one out).
+"""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.estimators.explained_terms import terms_of_new
-from clinclust.schema.parts import of_wholes
+from clinclust.control_characters import on_one_line
+from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.predictives import log_predictives
+from clinclust.schema.parts import mass_text, of_wholes
 
 if TYPE_CHECKING:
-    from clinclust.estimators.subtype_mixture import SubtypeMixture
-    from clinclust.schema import FeatureSchema
+    from collections.abc import Iterator
 
-__all__ = ["SIZE", "WITHIN", "explanation", "is_even", "named", "odds_in_words"]
+    import pandas as pd
+
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.mixture import SubtypeMixture
+    from clinclust.schema import Feature, FeatureSchema
+
+__all__ = [
+    "SIZE",
+    "WITHIN",
+    "Terms",
+    "explanation",
+    "is_even",
+    "left_out_scores",
+    "log_weights",
+    "named",
+    "reasons_of_cohort",
+    "reasons_of_new",
+    "terms_of_cohort",
+]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
+
+
+def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
+    """Return ln p(z = j) + ln p(x | cluster j) of the subjects of a fit, each left out of its own cluster.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        As `cohort_of` returns it.
+
+    Returns
+    -------
+    float64 (N, J + 1)
+        In nats, up to a constant for each subject; the last column is that of a new cluster. New subjects are judged in
+        the same way (`Clusters.scores`), outlying values included, so that both can be compared. If a subject is alone
+        in its cluster, the score of that cluster is the one of a new cluster.
+    """
+    clusters, labels = fit.clusters_, fit.cluster_labels_
+    values = model_values(cohort, clusters.encoding.features)
+    without = log_predictives(clusters, values, labels, held_values(fit))
+    change = clusters.model.exponents @ (without - log_predictives(clusters, values, labels))
+    change += own_log_weights(clusters, labels) - log_weights(clusters)[labels]
+    scores = clusters.scores(values, coarsened=True)
+    scores[np.arange(labels.size), labels] += change
+    return scores
+
+
+def held_values(fit: Fit) -> NDArray[np.bool_]:
+    """Return which values the statistics of the clusters hold, bool (D, N): those that were not set aside."""
+    places = fit.schema_.places(fit.clusters_.encoding.features)
+    return np.asarray(~fit.outliers_[:, places].T)
+
+
+def log_weights(clusters: Clusters) -> Array:
+    """Return the log prior weight of each cluster and of a new one, up to a constant, float64 (J + 1,)."""
+    model = clusters.model
+    new = model.concentration + clusters.sizes.size * model.discount
+    return np.asarray(np.log(np.append(clusters.sizes - model.discount, new)), dtype=np.float64)
+
+
+def own_log_weights(clusters: Clusters, labels: Labels) -> Array:
+    """Return the log prior weight of the cluster of each subject without it, float64 (N,): that of a new one if empty.
+
+    The constant is that of `log_weights`.
+    """
+    model = clusters.model
+    others = clusters.sizes[labels] - 1.0
+    new = model.concentration + (clusters.sizes.size - 1) * model.discount
+    return np.asarray(np.log(np.where(others > 0.0, others - model.discount, new)), dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """The terms of n subjects.
+
+    Attributes
+    ----------
+    of_features : float64 (D, n)
+        The term of each feature in nats, in the order of the encoding; 0 where a value is missing.
+    of_size : float64 (n,)
+        The term of the sizes.
+    total : float64 (n,)
+        The log odds of the two subtypes.
+    subtype, against : int64 (n,)
+        Numbers from 1 of the subtypes that are compared; 0 is none of these.
+    """
+
+    of_features: Array
+    of_size: Array
+    total: Array
+    subtype: Labels
+    against: Labels
+
+    @property
+    def within(self) -> Array:
+        """What the other clusters of the two subtypes add, float64 (n,)."""
+        return np.asarray(self.total - self.of_size - self.of_features.sum(axis=0))
+
+
+def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
+    """Return the terms of new subjects for their most probable subtype.
+
+    Parameters
+    ----------
+    subtypes : SubtypeMixture
+    frame : DataFrame, n rows
+        The subjects, validated.
+    """
+    clusters, values = subtypes.clusters, model_values(frame, subtypes.encoding.features)
+    scores = clusters.scores(values, coarsened=True)
+    of_subtypes = subtypes.log_summed(scores)
+    best = of_subtypes.argmax(axis=1)
+    other = _next(of_subtypes, best)
+    first, second = (_leading_cluster(scores, subtypes, subtype) for subtype in (best, other))
+    differences = log_predictives(clusters, values, first) - log_predictives(clusters, values, second)
+    weights, rows = log_weights(clusters), np.arange(len(frame))
+    return Terms(
+        differences * clusters.model.exponents[:, None],
+        weights[first] - weights[second],
+        of_subtypes[rows, best] - of_subtypes[rows, other],
+        _numbers(best, subtypes),
+        _numbers(other, subtypes),
+    )
+
+
+def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
+    """Return the terms of the subjects of a fit for the subtype that it gave them, each judged by all others.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        As `cohort_of` returns it.
+    """
+    subtypes, clusters, first = fit.subtypes_, fit.clusters_, fit.cluster_labels_
+    scores, values = left_out_scores(fit, cohort), model_values(cohort, fit.clusters_.encoding.features)
+    of_subtypes = subtypes.log_summed(scores)
+    other = _next(of_subtypes, fit.labels_)
+    second = _leading_cluster(scores, subtypes, other)
+    own = log_predictives(clusters, values, first, held_values(fit))
+    rows = np.arange(len(cohort))
+    return Terms(
+        (own - log_predictives(clusters, values, second)) * clusters.model.exponents[:, None],
+        own_log_weights(clusters, first) - log_weights(clusters)[second],
+        of_subtypes[rows, fit.labels_] - of_subtypes[rows, other],
+        _numbers(fit.labels_, subtypes),
+        _numbers(other, subtypes),
+    )
+
+
+def _next(of_subtypes: Array, best: Labels) -> Labels:
+    """Return the most probable of the other subtypes that were found; if there is none, the new one.
+
+    The last column is none of these subtypes.
+    """
+    none = of_subtypes.shape[1] - 1
+    left = of_subtypes.copy()
+    left[np.arange(len(of_subtypes)), best] = -np.inf
+    if none > 1:
+        left[:, none] = -np.inf
+    return np.asarray(left.argmax(axis=1))
+
+
+def _numbers(subtype: Labels, subtypes: SubtypeMixture) -> Labels:
+    """Return the numbers of subtypes from 1; 0 is none of these."""
+    n_subtypes = int(subtypes.subtype_of.max()) + 1
+    return np.where(subtype == n_subtypes, 0, subtype + 1)
+
+
+def _leading_cluster(scores: Array, subtypes: SubtypeMixture, subtype: Labels) -> Labels:
+    """Return, for each subject, the cluster of this subtype with the highest score, int64 (n,)."""
+    # The empty cluster is the last, and a subtype of its own.
+    of_cluster = np.append(subtypes.subtype_of, int(subtypes.subtype_of.max()) + 1)
+    inside = of_cluster[None, :] == subtype[:, None]
+    return np.asarray(np.where(inside, scores, -np.inf).argmax(axis=1))
+
 
 SIZE, WITHIN = "(size of the subtypes)", "(other clusters of the subtypes)"
 """Names of the rows that are not about a feature."""
@@ -113,3 +295,73 @@ def odds_in_words(log_odds: float) -> str:
     """Return odds for the one of two subtypes for which a term, in nats, speaks."""
     odds = float(f"{np.exp(min(abs(log_odds), 20.0)):.3g}")
     return f"{'over 1,000,000' if odds > _MOST else f'{odds:,.0f}' if odds >= 100 else f'{odds:g}'} : 1"
+
+
+_MOST_NAMED = 3
+_AT_ONCE = 5_000
+
+
+def reasons_of_new(fit: Fit, frame: pd.DataFrame) -> list[str]:
+    """Return what speaks for the most probable subtype of each new subject.
+
+    The terms are those of `MAPDP.explain`, of which the strongest three features for the subtype are named, with value,
+    log odds and odds: ``against Subtype 1: gait 0.62 m/s (3.1 nats, 22 : 1); grip 21 kg (1.9 nats, 6.69 : 1)``.
+
+    Parameters
+    ----------
+    fit : Fit
+    frame : DataFrame, n rows
+        The subjects, as `schema_needed` has validated them.
+    """
+    found: list[str] = []
+    for first in range(0, len(frame), _AT_ONCE):  # not all at once, to save memory
+        some = frame.iloc[first : first + _AT_ONCE]
+        found += _on_one_line(fit, some, terms_of_new(fit.subtypes_, some))
+    return found
+
+
+def reasons_of_cohort(fit: Fit, cohort: pd.DataFrame) -> list[str]:
+    """Return the same for the subjects of a fit and the subtype that it gave them, each judged by all others.
+
+    Parameters
+    ----------
+    fit : Fit
+    cohort : DataFrame, N rows
+        As `cohort_of` returns it.
+    """
+    return _on_one_line(fit, cohort, terms_of_cohort(fit, cohort))
+
+
+def _on_one_line(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
+    features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
+    strongest = np.argsort(-of_features, axis=0, kind="stable")[:_MOST_NAMED]
+    columns = [frame[feature.name].tolist() for feature in features]
+    found = []
+    for subject, against in enumerate(terms.against.tolist()):
+        parts = _parts(features, columns, of_features[:, subject], subject, strongest[:, subject].tolist())
+        found.append(on_one_line(f"against {named(against)}: {'; '.join(parts) or 'no feature'}"))
+    return found
+
+
+def _parts(
+    features: list[Feature], columns: list[list[object]], terms: Array, subject: int, places: list[int]
+) -> Iterator[str]:
+    """Yield the features among these that speak for the subtype of a subject, with value and odds."""
+    for place in places:
+        log_odds = float(terms[place])
+        if log_odds > 0.0 and not is_even(log_odds):
+            value = _shown(columns[place][subject])
+            has_unit = features[place].unit and not _is_beyond(columns[place][subject])
+            unit = f" {features[place].unit}" if has_unit else ""
+            yield f"{features[place].title} {value}{unit} ({log_odds:.1f} nats, {odds_in_words(log_odds)})"
+
+
+def _is_beyond(value: object) -> bool:
+    """Return whether a value is only known to lie beyond a limit of detection."""
+    return isinstance(value, float) and math.isinf(value)
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float) and math.isinf(value):
+        return mass_text(value)
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -11,32 +11,25 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.blocks import powers_of_blocks
-from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
-from clinclust.engine.problem.posterior import Clusters, clusters_of, leave_one_out_scores, partition_of, probabilities
-from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
-from clinclust.engine.search.split_merge import merge_tree
+from clinclust.engine.problem.posterior import Clusters
 from clinclust.estimators.few_subjects import NO_FLOOR, marks_of
-from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, salt_of
-from clinclust.estimators.resolution_path import ResolutionPath, path_of
-from clinclust.estimators.subtype_mixture import SubtypeMixture
-from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.estimators.tree_test import TreeTest
-from clinclust.estimators.versions import software_versions
-from clinclust.files.selection.row_choice import RowCounts, rows_taken
+from clinclust.estimators.fingerprint import CohortFingerprint
+from clinclust.estimators.mixture import SubtypeMixture
+from clinclust.estimators.resolution_path import ResolutionPath
+from clinclust.estimators.subtype_tree import SubtypeTree, TreeTest
+from clinclust.files.selection.row_choice import RowCounts
 from clinclust.schema import FeatureSchema
 from clinclust.schema.parts import of_wholes
 
 if TYPE_CHECKING:
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import RestartResult
-    from clinclust.engine.search.plan import SearchPlan
-    from clinclust.estimators.search import SearchResult
-
     FloatSeries: TypeAlias = pd.Series[float]
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-__all__ = ["FITTED_ATTRIBUTES", "Fit", "fit_of"]
+__all__ = ["FITTED_ATTRIBUTES", "STOPPED_EARLY", "Fit"]
+
+STOPPED_EARLY = "ended by its time limit with the best partition so far; a longer search may find a better one"
+"""What readers of a report are told: "The search was ..."."""
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -47,8 +40,8 @@ class Fit:
     """The results of a search. A fitted estimator has each field that is not None as an attribute of the same name.
 
     The docstring of `MAPDP` describes the fields with their shapes and units. A field that is added here becomes an
-    attribute of a fitted model, and is declared in `saved_fields` to be saved with it. An array also needs a rule
-    (`array_rules`), a table its columns (`table_rules`); no other code has to change.
+    attribute of a fitted model, and is declared in `saved_fields` to be saved with it. An array also needs a rule,
+    and a table its columns (`fit_checks`); no other code has to change.
 
     Fields are what the search found. `cluster_labels_`, `cluster_membership_` and `clusters_` are of its clusters. What
     is of the subtypes follows from these fields and from `subtype_of_`, which alone says which clusters make up a
@@ -127,7 +120,7 @@ class Fit:
     @cached_property
     def remarks_(self) -> list[tuple[str, ...]]:
         """What suggests that a subtype is noise: `few` (below 5 subjects), `weak` (3 nats to its nearest other)."""
-        return marks_of(self)
+        return marks_of(self.subtypes_)
 
     @property
     def selected_features_(self) -> list[str]:
@@ -179,96 +172,3 @@ FITTED_ATTRIBUTES = (
     *(name for name, value in vars(Fit).items() if isinstance(value, property | cached_property)),
 )
 """Names of the attributes that a fitted estimator has: the fields and the properties of `Fit`."""
-
-
-def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:
-    """Return the results of a search, with subjects in the order of the table and clusters by decreasing size.
-
-    Parameters
-    ----------
-    result : SearchResult
-    schema : FeatureSchema
-    plan : SearchPlan
-    frame : DataFrame, N rows
-        The cohort, as the schema has validated it.
-    """
-    problem, best = result.problem, result.winner
-    cohort = problem.cohort
-    labels = by_decreasing_size(best.labels)
-    partition = partition_of(problem, labels)
-    # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
-    # clusters and in the evidence of joins.
-    included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
-    selected = problem if included.all() else problem.with_features(included)
-    scores = leave_one_out_scores(selected, partition_of(selected, labels))
-    joins, evidence = merge_tree(selected, labels)
-    outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
-    if result.outlying.any():
-        outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
-    labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
-    clusters = replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
-    return Fit(
-        schema_=schema,
-        random_seed_=plan.seed,
-        cluster_labels_=labels_of_table,
-        cluster_membership_=cohort.in_table_order(probabilities(scores)),
-        clusters_=clusters,
-        subtype_of_=np.arange(clusters.sizes.size),
-        log_joint_=log_joint(problem, partition) if plan.fill_modes else best.log_joint,
-        log_joint_trace_=best.trace,
-        leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
-        hyperparameters_=problem.hyperparameters,
-        uninformative_=problem.kept_out,
-        tree_=SubtypeTree(labels_of_table, joins, evidence),
-        outliers_=outlying,
-        restarts_=_table_of_restarts(result.restarts, best),
-        tuning_=result.tuning,
-        versions_=software_versions(),
-        cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
-        stopped_early_=plan.budget.cut_short,
-        row_counts_=None if taken is None else taken.counts,
-        resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
-        completed_log_joint_=best.log_joint if plan.fill_modes else None,
-    )
-
-
-def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:
-    """Return the table `MAPDP.restarts_`: one row for each restart."""
-    return pd.DataFrame(
-        {
-            "restart": np.arange(1, len(restarts) + 1),
-            "start": [restart.start for restart in restarts],
-            "log_joint": [restart.log_joint for restart in restarts],
-            "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
-            "sweeps": [restart.n_sweeps for restart in restarts],
-            "converged": [restart.converged for restart in restarts],
-            "seconds": [restart.seconds for restart in restarts],
-            "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
-        }
-    )
-
-
-def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
-    """Return the contribution of the features that were not selected to the paper's E (Raykov et al. 2016, eq. 12).
-
-    Each of these features has one distribution for all subjects. The term of the partition, ln p(z), is added back,
-    because E contains it once and the selected features have already contributed it.
-
-    Parameters
-    ----------
-    problem : Problem
-    shared : bool (D,)
-        The encoded features that were not selected.
-    """
-    if not shared.any():
-        return 0.0
-    alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
-    nll = _nll(alike, np.zeros(n_subjects, dtype=np.int64))
-    return nll + log_crp(np.array([float(n_subjects)]), alike.model.concentration, alike.model.discount)
-
-
-def _nll(problem: Problem, labels: Labels) -> float:
-    """Return the paper's E, in which every feature counts in full."""
-    in_full = problem.with_powers(np.ones_like(problem.model.powers))
-    partition = partition_of(in_full, labels)
-    return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))

@@ -1,32 +1,256 @@
 """Check a fit that was read from files: its parts must belong to its schema and to each other.
 
 A checksum tells that a file was changed, unless whoever changed it computed the checksum anew. These checks hold for
-every fit, so that one that fails them did not come from a search.
+every fit, so that one that fails them did not come from a search. The compiled kernels do not check bounds: every array
+has a rule for its dtype, its shape in named axes, and the range of its values.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.engine.problem.blocks import members_of_chains, powers_of_features
 from clinclust.engine.problem.encoding import in_encoded_order
+from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.search.labels import groups_by_decreasing_size
-from clinclust.estimators.array_rules import shape_problems, value_problems
 from clinclust.estimators.fingerprint import salt_of
-from clinclust.estimators.hyperparameters_check import hyperparameters_problems
 from clinclust.estimators.parameters import RULES
-from clinclust.estimators.table_rules import table_problems
+from clinclust.estimators.subtype_tree import JOIN_DTYPES, is_tested
+from clinclust.likelihoods.likelihood import Likelihood
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = ["fit_problems"]
+__all__ = ["Shape", "fit_problems", "shape_problems"]
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """The array of one field.
+
+    Attributes
+    ----------
+    axes : tuple of str
+        A name stands for the same number in all rules: N subjects, D parts of the features, F encoded features,
+        K clusters, S statistics, H hyperparameters. A digit stands for itself.
+    dtype : str
+        As NumPy names it.
+    lowest, highest : float or str
+        Range of the values; the name of an axis as `highest` means below its number.
+    """
+
+    axes: tuple[str, ...]
+    dtype: str = "float64"
+    lowest: float = -np.inf
+    highest: float | str = np.inf
+
+
+_ABOVE_0 = float(np.nextafter(0.0, 1.0))
+_RULES = {
+    "cluster_labels_": _Rule(("N",), "int64", 0, "K"),
+    "cluster_membership_": _Rule(("N", "K"), "float64", 0, 1),
+    "log_joint_trace_": _Rule(("sweeps",)),
+    "outliers_": _Rule(("N", "D"), "bool"),
+    "clusters_.encoding.centres": _Rule(("F",)),
+    "clusters_.encoding.scales": _Rule(("F",), lowest=_ABOVE_0),
+    "clusters_.model.prior": _Rule(("H",)),
+    "clusters_.model.powers": _Rule(("F",), lowest=_ABOVE_0, highest=1),
+    "clusters_.sizes": _Rule(("K",), lowest=1),
+    "clusters_.statistics": _Rule(("K", "S")),
+    "clusters_.included": _Rule(("F",), "bool"),
+    "subtype_of_": _Rule(("K",), "int64", 0, "K"),
+    "tree_.labels": _Rule(("N",), "int64", 0, "K"),
+    "tree_.joins": _Rule(("K - 1", "2"), "int64", 0),
+    "tree_.evidence": _Rule(("K - 1",)),
+    "cohort_fingerprint_.hidden_order": _Rule(("N",), "uint32"),
+    "resolution_path_.labels": _Rule(("steps", "N"), "int64", 0, "N"),
+    "init": _Rule(("given",), "int64", 0, "given"),
+}
+_OPTIONAL = ("resolution_path_.labels", "init")
+_COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins|resolution_path_\.steps)\.[a-z_]+")
+"""Columns of tables, which are arrays where JSON would change their numbers; the tables have rules of their own."""
+
+
+def shape_problems(described: Mapping[str, tuple[np.dtype[Any], Shape]], axes: Mapping[str, int]) -> list[str]:
+    """Return what is wrong with the dtypes and shapes of the arrays of a fit; empty if nothing is.
+
+    Parameters
+    ----------
+    described : mapping
+        The dtype and shape of each array by name.
+    axes : mapping
+        Numbers of axes that are known from elsewhere. The others are those of the first array that has them.
+    """
+    problems = [f"the array {name} is missing" for name in _RULES if name not in described and name not in _OPTIONAL]
+    known = {digit: int(digit) for digit in "2"} | dict(axes)
+    for name, rule in _RULES.items():
+        if name in described:
+            dtype, shape = described[name]
+            if dtype.name != rule.dtype:
+                problems.append(f"{name} holds {dtype.name}, not {rule.dtype}")
+            problems += _wrong_axes(name, rule, shape, known)
+    for name, (_, shape) in described.items():
+        if name not in _RULES and not _COLUMN.fullmatch(name):
+            problems.append(f"there is an array {name[:80]!r}, which no model has")
+        elif name not in _RULES and len(shape) != 1:
+            problems.append(f"{name} has shape {shape}, and a column has one axis")
+    return problems
+
+
+def _wrong_axes(name: str, rule: _Rule, shape: Shape, known: dict[str, int]) -> Iterator[str]:
+    """Yield the problem of a shape; enter axes that are not known yet in `known`."""
+    if len(shape) != len(rule.axes):
+        yield f"{name} has shape {shape}, not ({', '.join(rule.axes)})"
+        return
+    for axis, size in zip(rule.axes, shape, strict=True):
+        base, less = (axis.removesuffix(" - 1"), 1) if axis.endswith(" - 1") else (axis, 0)
+        if size + less != known.setdefault(base, size + less):
+            expected = ", ".join(f"{axis} = {known.get(axis, '?')}" for axis in rule.axes if not axis.isdigit())
+            yield f"{name} has shape {shape}, not ({', '.join(rule.axes)}) with {expected}"
+            return
+
+
+def value_problems(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
+    """Return which arrays of a fit, whose shapes are right, hold values that are not finite or not in their range."""
+    sizes = {axis: size for name in arrays if name in _RULES for axis, size in _sizes(name, arrays[name])}
+    problems = []
+    for name, rule in _RULES.items():
+        values = arrays.get(name)
+        if values is None or values.size == 0 or values.dtype == np.bool_:
+            continue
+        highest = sizes[rule.highest] - 1 if isinstance(rule.highest, str) else rule.highest
+        if values.dtype.kind == "f" and not np.isfinite(values).all():
+            problems.append(f"{name} holds values that are not finite")
+        elif values.min() < rule.lowest or values.max() > highest:
+            problems.append(
+                f"{name} holds values from {values.min()} to {values.max()}, not {rule.lowest} to {highest}"
+            )
+    return problems
+
+
+def _sizes(name: str, array: NDArray[Any]) -> Iterator[tuple[str, int]]:
+    return zip(_RULES[name].axes, array.shape, strict=True)
+
+
+_KINDS = {"whole numbers": "iu", "numbers": "iuf", "truth values": "b"}
+_RESTARTS = {
+    **dict.fromkeys(("restart", "n_clusters", "sweeps"), "whole numbers"),
+    **dict.fromkeys(("log_joint", "seconds", "ari_to_best"), "numbers"),
+    "start": "text",
+    "converged": "truth values",
+}
+_TUNING = {**dict.fromkeys(("concentration", "n_clusters"), "numbers"), "chosen": "truth values"}
+_DENSITIES = ("log_joint", "held_out_log_density")
+_STEPS = {
+    **dict.fromkeys(("n_clusters", "n_outlying"), "whole numbers"),
+    **dict.fromkeys(("coarsening", "log_joint", "log_joint_uncoarsened", "log_likelihood"), "numbers"),
+    **dict.fromkeys(("independent_share", "ari_to_previous", "ari_to_finest"), "numbers"),
+    "start": "text",
+}
+_KIND_OF_DTYPE = {"int64": "whole numbers", "float64": "numbers", "bool": "truth values"}
+_JOINS = {name: _KIND_OF_DTYPE[dtype] for name, dtype in JOIN_DTYPES.items()}
+
+
+def table_problems(fit: Fit) -> list[str]:
+    """Return what is wrong with the tables of a fit; empty if nothing is."""
+    density = next((name for name in _DENSITIES if name in fit.tuning_), _DENSITIES[0])
+    problems = [
+        *_problems("restarts_", fit.restarts_, _RESTARTS),
+        *_problems("tuning_", fit.tuning_, _TUNING | {density: "numbers"}),
+    ]
+    if fit.tree_test_ is not None:
+        problems += _problems("tree_test_.joins", fit.tree_test_.joins, _JOINS, may_be_empty=not is_tested(fit.tree_))
+    if fit.resolution_path_ is not None:
+        problems += _problems("resolution_path_.steps", fit.resolution_path_.steps, _STEPS)
+    return problems
+
+
+def _problems(name: str, table: pd.DataFrame, kinds: dict[str, str], may_be_empty: bool = False) -> Iterator[str]:
+    if set(table.columns) != set(kinds):
+        yield f"{name} has the columns {', '.join(map(str, table.columns))[:200]}, not {', '.join(kinds)}"
+        return
+    if not len(table):
+        if not may_be_empty:
+            yield f"{name} has no rows"
+        return
+    for column, kind in kinds.items():
+        values = table[column]
+        is_text = kind == "text" and all(isinstance(value, str) for value in values)
+        if not is_text and (kind == "text" or np.asarray(values).dtype.kind not in _KINDS[kind]):
+            yield f"the column {column} of {name} holds no {kind}"
+
+
+def hyperparameters_problems(fit: Fit) -> list[str]:
+    """Return what is wrong with the hyperparameters, centres and scales of a fit; empty if nothing is."""
+    encoding = fit.clusters_.encoding
+    features = encoding.features
+    if set(fit.hyperparameters_) != {feature.name for feature in features}:
+        return ["hyperparameters_ are not of the encoded features"]
+    for feature, likelihood in zip(features, encoding.likelihoods, strict=True):
+        named = fit.hyperparameters_[feature.name]
+        if _form(named) != _form(likelihood.as_dict(np.ones(likelihood.n_hyperparameters))):
+            return [f"hyperparameters_ of {feature.name} are not those of its likelihood"]
+        impossible = [key for key, value in named.items() if not _is_possible(likelihood, key, value)]
+        if impossible:
+            return [f"hyperparameters_ of {feature.name}: {', '.join(impossible)} cannot be what they are"]
+    with np.errstate(all="ignore"):
+        differing = _differing(fit)
+    return [f"the prior, centre or scale of {name} is not that of its hyperparameters" for name in differing]
+
+
+def _is_possible(likelihood: Likelihood, key: str, value: float | list[float]) -> bool:
+    """Return whether a hyperparameter is finite and, unless it may be negative, above 0.
+
+    The bounds of stated hyperparameters do not hold for estimated ones, nor for those set from the data.
+    """
+    values = np.atleast_1d(np.array(value, dtype=np.float64))
+    may_be_negative = likelihood.bounds.get(key, likelihood.usual_bounds)[0] < 0.0
+    positive = values[-1:] if key in likelihood.with_unit else values  # of a list with a unit, the last is its own
+    return bool(np.isfinite(values).all() and (may_be_negative or (positive > 0.0).all()))
+
+
+def _form(named: dict[str, Any]) -> dict[str, int | None]:
+    """Return the length of each hyperparameter by name; None if it is a number, -1 if it is neither."""
+
+    def length(value: object) -> int | None:
+        if isinstance(value, list):
+            return len(value) if all(type(item) in (int, float) for item in value) else -1
+        return None if type(value) in (int, float) else -1
+
+    return {name: length(value) for name, value in named.items()}
+
+
+def _differing(fit: Fit) -> list[str]:
+    """Return the features whose encoded prior is not that of their hyperparameters by name."""
+    encoding, prior = fit.clusters_.encoding, fit.clusters_.model.prior
+    flat, named = flat_prior(encoding, fit.hyperparameters_), named_hyperparameters(encoding, prior)
+    found = []
+    stop = 0
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        start, stop = stop, stop + likelihood.n_hyperparameters
+        unknown = np.full(likelihood.n_hyperparameters, np.nan)
+        stated, back = (likelihood.from_dict(some[feature.name], unknown) for some in (fit.hyperparameters_, named))
+        # Either may have been computed from the other, and far from 0 the way back is not exact.
+        agree = np.allclose(flat[start:stop], prior[start:stop], rtol=1e-6, atol=0.0) or np.allclose(
+            stated, back, rtol=1e-6, atol=0.0, equal_nan=True
+        )
+        standard = type(likelihood).standardisation is not Likelihood.standardisation or (
+            encoding.centres[index] == 0.0 and encoding.scales[index] == 1.0
+        )
+        if not standard or not agree:
+            found.append(feature.name)
+    return found
+
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 

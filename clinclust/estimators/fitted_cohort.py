@@ -1,4 +1,4 @@
-"""The cohort of a model: the one gate for a table that is said to hold the subjects of the labels."""
+"""The cohort of a fitted model: the one gate for a table that is said to hold its subjects, and their problem."""
 
 from __future__ import annotations
 
@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.engine.joint_estimates.outlying import without_outlying
+from clinclust.engine.problem.problem import pose
 from clinclust.errors import CohortError, CohortWarning, InputError
-from clinclust.estimators.rows_of_cohort import hint_at_rows
+from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["cohort_of", "cohort_problems", "rows_of_the_fit"]
+__all__ = [
+    "cohort_of",
+    "cohort_problems",
+    "fitted_problem",
+    "fitted_problem_of_all_features",
+    "rows_of_the_fit",
+    "with_selected",
+]
 
 
 def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> pd.DataFrame:
@@ -97,20 +107,60 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
     return []
 
 
-def rows_of_the_fit(model: MAPDP, frame: pd.DataFrame) -> NDArray[np.int64] | None:
+def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
     """Return the position in `frame` of each subject of the fit, int64 (N,); None if `frame` is another table.
 
     It tells the cohort of a fit from new subjects. Nothing tells a part of the cohort from them, because a fit stores
     nothing by which one subject could be recognised.
     """
-    if len(frame) != len(model.labels_):
+    if len(frame) != len(fit.cluster_labels_):
         return None
     try:
-        validated = model.schema_.validate(frame, warn=False)
+        validated = fit.schema_.validate(frame, warn=False)
     except CohortError:
         return None  # new subjects need neither identifiers nor described columns
-    return model.fit_.cohort_fingerprint_.rows_of_fit(validated)
+    return fit.cohort_fingerprint_.rows_of_fit(validated)
 
 
 def _some(names: list[str]) -> str:
     return ", ".join(names[:8]) + (f" and {len(names) - 8} more columns" if len(names) > 8 else "")
+
+
+Included = NDArray[np.bool_]
+
+
+def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
+    """Return the problem of a fit: its hyperparameters, its powers of blocks, and the features and values that it kept.
+
+    Parameters
+    ----------
+    fit : Fit
+    frame : DataFrame, N rows
+        The cohort of the fit, as `cohort_of` returns it.
+    coarsening : float
+        The power of the likelihood; `fit.coarsening_` was that of the fit.
+    """
+    return with_selected(*fitted_problem_of_all_features(fit, frame, coarsening))
+
+
+def with_selected(problem: Problem, included: Included) -> Problem:
+    """Return the problem in which the features that a fit selected, bool (D,), differ between clusters.
+
+    A fit of one cluster may have selected none; all features then stay.
+    """
+    return problem if included.all() or not included.any() else problem.with_features(included)
+
+
+def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: float) -> tuple[Problem, Included]:
+    """Return the problem with the features that the fit did not select too, and which it selected, bool (D,).
+
+    The arguments are those of `fitted_problem`.
+    """
+    schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_weights_
+    problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
+    features, clusters = problem.cohort.encoding.features, fit.clusters_
+    if fit.outlying_share_ > 0.0:
+        outlying = fit.outliers_[:, schema.places(features)][problem.cohort.order]
+        problem = without_outlying(problem, outlying, fit.outlying_share_)
+    selected = dict(zip((feature.name for feature in clusters.encoding.features), clusters.included, strict=True))
+    return problem, np.array([selected[feature.name] for feature in features], dtype=np.bool_)

@@ -1,32 +1,221 @@
-"""The search of a fit: from a prepared cohort to its `Fit`."""
+"""The search of a fit: from a prepared cohort to its `Fit`.
+
+Block weights of a fit begin with one cluster (`joint_estimates.dependence`). Where subtypes differ in the features of
+one block and in little else, such a weight is too low to find them: all that they differ in counts as dependence.
+Beginning at weight 1 is no way out, because slices of what a block measures would explain its dependence away. The test
+of the tree tells slices from distinct subtypes. A short search in which every feature counts in full is therefore
+tested; where its distinct subtypes leave less dependence, the weights that they imply are tried. A block that measures
+one continuum keeps its weight: no distinct subtypes explain its dependence.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from clinclust.compiled import announcing_compilation
+from clinclust.engine.joint_estimates.dependence import implied_weights
+from clinclust.engine.problem.blocks import powers_of_blocks, powers_of_features
+from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
+from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import Budget
-from clinclust.estimators.cut import DISTINCT, as_asked
-from clinclust.estimators.fit import Fit, fit_of
-from clinclust.estimators.from_parameters import search_plan_of
-from clinclust.estimators.raised_weights import with_raised_weights
-from clinclust.estimators.search import search
+from clinclust.engine.search.split_merge import merge_tree
+from clinclust.estimators.cut import as_asked
+from clinclust.estimators.fingerprint import fingerprint_of, salt_of
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
+from clinclust.estimators.fitted_cohort import fitted_problem
+from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
+from clinclust.estimators.resolution_path import path_of
+from clinclust.estimators.search import search, short_plan
+from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
 from clinclust.estimators.tested_tree import tested_tree
-from clinclust.estimators.tree_test import DEFAULT_TEST, FEWEST_DRAWS
+from clinclust.estimators.versions import software_versions
+from clinclust.files.selection.row_choice import rows_taken
 from clinclust.progress import Progress
+from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.one_start import RestartResult
     from clinclust.engine.search.plan import SearchPlan
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
+    from clinclust.estimators.search import SearchResult
+    from clinclust.estimators.settings import Settings
 
-__all__ = ["fit_by", "found_fit"]
+__all__ = ["fit_by", "fit_of", "found_fit", "warnings_of_fit"]
+
+Labels = NDArray[np.int64]
 
 
-def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
-    """Search as the parameters of the model say, and tell the stages if they say so.
+def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:
+    """Return the results of a search, with subjects in the order of the table and clusters by decreasing size.
+
+    Parameters
+    ----------
+    result : SearchResult
+    schema : FeatureSchema
+    plan : SearchPlan
+    frame : DataFrame, N rows
+        The cohort, as the schema has validated it.
+    """
+    problem, best = result.problem, result.winner
+    cohort = problem.cohort
+    labels = by_decreasing_size(best.labels)
+    partition = partition_of(problem, labels)
+    # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
+    # clusters and in the evidence of joins.
+    included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
+    selected = problem if included.all() else problem.with_features(included)
+    scores = leave_one_out_scores(selected, partition_of(selected, labels))
+    joins, evidence = merge_tree(selected, labels)
+    outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
+    if result.outlying.any():
+        outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
+    labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
+    clusters = replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
+    return Fit(
+        schema_=schema,
+        random_seed_=plan.seed,
+        cluster_labels_=labels_of_table,
+        cluster_membership_=cohort.in_table_order(probabilities(scores)),
+        clusters_=clusters,
+        subtype_of_=np.arange(clusters.sizes.size),
+        log_joint_=log_joint(problem, partition) if plan.fill_modes else best.log_joint,
+        log_joint_trace_=best.trace,
+        leave_one_out_nll_=_nll(selected, labels) + _shared_nll(problem, ~included),
+        hyperparameters_=problem.hyperparameters,
+        uninformative_=problem.kept_out,
+        tree_=SubtypeTree(labels_of_table, joins, evidence),
+        outliers_=outlying,
+        restarts_=_table_of_restarts(result.restarts, best),
+        tuning_=result.tuning,
+        versions_=software_versions(),
+        cohort_fingerprint_=fingerprint_of(frame, salt_of(schema, plan.seed, labels_of_table, clusters)),
+        stopped_early_=plan.budget.cut_short,
+        row_counts_=None if taken is None else taken.counts,
+        resolution_path_=path_of(result.steps, problem.model.coarsening) if result.steps else None,
+        completed_log_joint_=best.log_joint if plan.fill_modes else None,
+    )
+
+
+def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:
+    """Return the table `MAPDP.restarts_`: one row for each restart."""
+    return pd.DataFrame(
+        {
+            "restart": np.arange(1, len(restarts) + 1),
+            "start": [restart.start for restart in restarts],
+            "log_joint": [restart.log_joint for restart in restarts],
+            "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
+            "sweeps": [restart.n_sweeps for restart in restarts],
+            "converged": [restart.converged for restart in restarts],
+            "seconds": [restart.seconds for restart in restarts],
+            "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
+        }
+    )
+
+
+def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
+    """Return the contribution of the features that were not selected to the paper's E (Raykov et al. 2016, eq. 12).
+
+    Each of these features has one distribution for all subjects. The term of the partition, ln p(z), is added back,
+    because E contains it once and the selected features have already contributed it.
+
+    Parameters
+    ----------
+    problem : Problem
+    shared : bool (D,)
+        The encoded features that were not selected.
+    """
+    if not shared.any():
+        return 0.0
+    alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
+    nll = _nll(alike, np.zeros(n_subjects, dtype=np.int64))
+    return nll + log_crp(np.array([float(n_subjects)]), alike.model.concentration, alike.model.discount)
+
+
+def _nll(problem: Problem, labels: Labels) -> float:
+    """Return the paper's E, in which every feature counts in full."""
+    in_full = problem.with_powers(np.ones_like(problem.model.powers))
+    partition = partition_of(in_full, labels)
+    return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
+
+
+_LOW = 0.8
+"""Weight below which a block may hide subtypes."""
+_LEFT = 0.4
+"""Share of the dependence inside a block, 1 / w - 1, that distinct subtypes may leave for the search to be made again.
+
+Subtypes that differ in a block leave 0 to .36 of it (simulated items and yes/no symptoms), and slices of what a block
+measures .5 and more (simulated measurements; ages, years of marriage and children of 6,366 people).
+"""
+_SHARE = 0.3
+"""Share of what is left of a time budget that the search in full may take."""
+
+
+class Tested(Protocol):
+    """Returns a fit whose tree is tested; in short with few draws, where the result only guides."""
+
+    def __call__(self, found: Fit, *, in_short: bool = False) -> Fit: ...
+
+
+def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Tested) -> Fit:
+    """Return the fit, or one with raised block weights if that has more distinct subtypes.
+
+    Parameters
+    ----------
+    fit : Fit
+        Its tree is tested.
+    cohort : Prepared
+    plan : SearchPlan
+        That of the fit.
+    tested : callable
+        Tests the tree of a fit (`Tested`).
+    """
+    powers = fit.block_weights_
+    if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
+        return fit
+    short = short_plan(plan, plan.budget.part(_SHARE), plan.progress.within("blocks in full"))
+    implied = _implied_by(tested(_searched(cohort, short, {}), in_short=True), cohort)
+    if not any(_dependence(implied[block]) <= _LEFT * _dependence(powers[block]) for block in implied):
+        return fit
+    again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
+    found = tested(_searched(cohort, again, powers | implied))
+    return found if _n_distinct(found) > _n_distinct(fit) else fit
+
+
+def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
+    of_features = powers_of_features(cohort.problem.cohort.encoding.features, powers)
+    return fit_of(search(cohort.problem.with_powers(of_features), plan), cohort.schema, plan, cohort.frame)
+
+
+def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
+    """Return the power of each block that distinct subtypes imply; empty if nothing is distinct."""
+    if fit.tree_test_ is None or _n_distinct(fit) == 1:
+        return {}
+    problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
+    distinct = fit.tree_test_.distinct_of(fit.tree_)[fit.tree_.labels]
+    return powers_of_blocks(problem.cohort.encoding.features, implied_weights(problem, distinct[problem.cohort.order]))
+
+
+def _dependence(power: float) -> float:
+    return 1.0 / power - 1.0
+
+
+def _n_distinct(fit: Fit) -> int:
+    return 0 if fit.tree_test_ is None else len(fit.tree_test_.distinct_nodes(fit.tree_))
+
+
+def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
+    """Search as the settings say, and tell the stages if they say so.
 
     Raises
     ------
@@ -35,11 +224,27 @@ def found_fit(model: MAPDP, cohort: Prepared, cancelled: Event) -> Fit:
     SearchCancelled
         If `cancelled` is set before the search has ended.
     """
-    budget = Budget(model.max_seconds)
+    budget = Budget(settings.max_seconds)
     with announcing_compilation():
-        plan = search_plan_of(model, cohort.problem, cancelled, budget, Progress(bool(model.progress)))
-        fit = fit_by(plan, cohort, is_tested=model.n_clusters == DISTINCT)
-    return as_asked(fit, model.n_clusters, model.min_size)
+        plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
+        fit = fit_by(plan, cohort, is_tested=settings.is_tested)
+    return as_asked(fit, settings.n_clusters, settings.min_size)
+
+
+def warnings_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> Iterator[str]:
+    """Yield what whoever fitted a model must know before using it."""
+    if not fit.restarts_["converged"].iloc[fit.restarts_["log_joint"].argmax()]:
+        moving = "moving subjects or changing filled values" if settings.fills_modes else "moving subjects"
+        yield f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`"
+    if fit.stopped_early_:
+        path = "; the path of coarsenings may have ended too early" if settings.chooses_coarsening else ""
+        yield (
+            f"The search was {STOPPED_EARLY}{path}. The limit was {settings.max_seconds:g} seconds (`max_seconds`). "
+            "Allow more to see whether the subtypes change"
+        )
+    misfits = warning_of_misfits(compared_likelihoods(fit, cohort.frame, cohort.problem.cohort.order))
+    if misfits is not None:
+        yield misfits
 
 
 def fit_by(

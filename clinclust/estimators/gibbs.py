@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Mapping
 from functools import partial
 from threading import Event
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -16,17 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import LABELS, accepting
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
+from clinclust.estimators.estimator import BaseSubtypes, Parameterised
+from clinclust.estimators.new_subjects import about_new_subjects
 from clinclust.estimators.parameters import cluster_codes, is_number
 from clinclust.estimators.prediction import NONE_OF_THESE
-from clinclust.estimators.renamed import RenamedAttributes, renamed_parameters
-from clinclust.estimators.scikit_learn import Parameterised
-from clinclust.estimators.unseen_values import about_new_subjects
+from clinclust.estimators.renamed import renamed_parameters
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.posterior import CredibleBall, Posterior
+    from clinclust.estimators.subtype_model import SubtypeModel
 
     FloatSeries: TypeAlias = pd.Series[float]
 else:
@@ -41,7 +40,7 @@ _MOST_IN_FULL = 5_000
 """Subjects up to which the posterior similarity of all pairs is returned at once: 200 MB."""
 
 
-class GibbsDP(Parameterised, RenamedAttributes):
+class GibbsDP(Parameterised, BaseSubtypes):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     The model is that of `MAPDP`, with the same schema, priors, missing values that are integrated out, discount and
@@ -61,21 +60,15 @@ class GibbsDP(Parameterised, RenamedAttributes):
         As in `MAPDP`.
     concentration : float or "drawn"
         N0. ``"drawn"``: it is drawn beside the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.
-    discount : float
-        As in `MAPDP`.
-    coarsening : float
-        As in `MAPDP`, where it can be estimated (`MAPDP.coarsening_`).
-    block_weights : dict, optional
-        As in `MAPDP`, where they can be estimated (`MAPDP.block_weights_`).
+    discount, coarsening, block_weights : float, float, dict, optional
+        As in `MAPDP`, which can estimate the last two.
     hyperparameters : dict or "drawn", optional
         As in `MAPDP`; by default they are set from the data. ``"drawn"``: those that the schema does not state are
         drawn beside the partition, each log-normal around its default with a standard deviation of 1.
     loss : {"variation-of-information", "binder"}
         The loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.
-    n_chains : int
-        Number of chains, at least 2.
-    max_sweeps : int
-        Most sweeps of each chain.
+    n_chains, max_sweeps : int
+        Number of chains, at least 2, and most sweeps of each.
     max_seconds : float, optional
         Seconds after which no further round of sweeps begins. Such a result depends on the speed of the machine.
     n_jobs : int, optional
@@ -88,19 +81,16 @@ class GibbsDP(Parameterised, RenamedAttributes):
     ----------
     labels_ : int64 (N,)
         The point estimate: cluster of each subject, 0 .. K - 1 by decreasing size.
-    n_clusters_ : int
-        Number of its clusters, K.
-    cluster_sizes_ : int64 (K,)
+    n_clusters_, cluster_sizes_ : int, int64 (K,)
+        Number of its clusters, K, and of the subjects in each.
     membership_ : float64 (N, K)
         The share of the draws in which a subject is in each cluster of the point estimate; rows sum to 1. A drawn
         cluster stands for the cluster with which it shares most subjects. Unlike the probabilities of `MAPDP`, these
         allow for what is not known of all other subjects.
     n_clusters_posterior_ : Series
         Posterior probability of each number of clusters.
-    convergence_ : DataFrame
+    convergence_, converged_ : DataFrame, bool
         For each quantity that was traced: R-hat, effective sample size, and whether both are good enough.
-    converged_ : bool
-        Whether all are.
     traces_ : DataFrame
         One row for each chain and sweep: log joint, concentration, number of clusters, the sizes of the two largest,
         and the entropy of the sizes in nats. The first half of each chain is left out.
@@ -159,7 +149,7 @@ class GibbsDP(Parameterised, RenamedAttributes):
         self.progress = progress
 
     @classmethod
-    def of(cls, model: MAPDP, **parameters: Any) -> Self:
+    def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
         """Return a sampler of the posterior whose mode a fitted `MAPDP` found, not fitted.
 
         It has the schema, concentration, discount, coarsening, powers of blocks and hyperparameters of the fit. A
@@ -168,8 +158,8 @@ class GibbsDP(Parameterised, RenamedAttributes):
 
         Parameters
         ----------
-        model : MAPDP
-            A fitted model.
+        model : SubtypeModel
+            A fitted `MAPDP`.
         **parameters
             Other parameters of `GibbsDP`; those that are given here hold.
         """
@@ -194,11 +184,6 @@ class GibbsDP(Parameterised, RenamedAttributes):
             As in `MAPDP.fit`.
         y : ignored
 
-        Returns
-        -------
-        GibbsDP
-            This estimator, fitted.
-
         Raises
         ------
         CohortError
@@ -214,21 +199,19 @@ class GibbsDP(Parameterised, RenamedAttributes):
             If the chains have not come to the same distribution, or the table is doubtful.
         """
         from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.gibbs_sampling import checked, drawn_posterior
+        from clinclust.estimators.posterior import checked, drawn_posterior
+        from clinclust.estimators.settings import SamplerSettings
 
-        cohort = checked(self, X, stacklevel=2)
+        settings = SamplerSettings.of(self.get_params())
+        cohort = checked(settings, X, stacklevel=2)
         cancelled = Event()
-        found = interruptible(partial(drawn_posterior, self, cohort, cancelled), cancelled)
+        found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)
         self.posterior_, self.random_seed_ = found
         self.schema_, self.uninformative_ = cohort.schema, cohort.problem.kept_out
         self.index_ = X.index if isinstance(X, pd.DataFrame) else None
         if not self.converged_:
             warnings.warn(_not_converged(self.posterior_), CohortWarning, stacklevel=2)
         return self
-
-    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Labels:
-        """Fit the model and return `labels_`, int64 (N,)."""
-        return self.fit(X).labels_
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).
@@ -318,16 +301,6 @@ class GibbsDP(Parameterised, RenamedAttributes):
         return self._fitted.labels
 
     @property
-    def cluster_sizes_(self) -> Labels:
-        """Number of subjects in each cluster, int64 (K,)."""
-        return np.bincount(self.labels_)
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of clusters of the point estimate, K."""
-        return int(self.cluster_sizes_.size)
-
-    @property
     def membership_(self) -> Array:
         """The posterior probability of each cluster for each subject, float64 (N, K)."""
         return self._fitted.membership
@@ -371,11 +344,6 @@ class GibbsDP(Parameterised, RenamedAttributes):
     def n_features_in_(self) -> int:
         """Number of columns of the schema."""
         return len(self._fitted_schema)
-
-    @property
-    def names_(self) -> Mapping[int, str]:
-        """Empty: the clusters have no default names."""
-        return MappingProxyType({})
 
     @property
     def made_by(self) -> str:

@@ -9,9 +9,9 @@ The predictive of a missing value of subject i is the mixture sum_k p(k | observ
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -24,21 +24,21 @@ from clinclust.engine.problem.predictives import (
     patterns_of,
 )
 from clinclust.errors import InputError
-from clinclust.estimators.imputed_parts import MissingInParts, levels_of_first
-from clinclust.estimators.imputed_values import cells_of, with_cells
-from clinclust.estimators.mixture_quantiles import mixture_quantiles, shortest_intervals
-from clinclust.estimators.mixture_values import mixture_values
+from clinclust.estimators.imputed_parts import MissingInParts, cells_of, levels_of_first, with_cells
+from clinclust.estimators.mixture import mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
-    from clinclust.estimators.prediction import Prediction
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.estimators.fit import Fit
     from clinclust.likelihoods import Likelihood
-    from clinclust.schema import Feature
+    from clinclust.schema import Feature, FeatureSchema
 
 __all__ = ["impute", "imputed_cells", "validated_for_imputation"]
 
 Array = NDArray[np.float64]
+Scores: TypeAlias = Callable[[pd.DataFrame], Array]
 
 _WAYS = ("median", "mean", "mode", "draw")
 _NEGLIGIBLE = 1e-9
@@ -46,21 +46,24 @@ _NEGLIGIBLE = 1e-9
 
 
 def impute(
-    model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the validated columns with missing values filled in; see `Prediction.impute`."""
+    """Return the validated columns with missing values filled in; see `Prediction.impute`.
+
+    `scores` is `Prediction.cluster_scores` of the model.
+    """
     _check_way(how)
-    filled = validated_for_imputation(model, frame)
+    filled = validated_for_imputation(fit.schema_, frame)
     # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
     given = filled if how == "draw" else filled.copy()
-    for missing in _missing(model, given, how, within_subtype, rng):
+    for missing in _missing(fit, given, _weights(fit, given, scores, how, within_subtype, rng)):
         name = missing.feature.column
         filled[name] = with_cells(filled[name], missing.rows, missing.cells(missing.values(how, rng)))
     return filled
 
 
 def imputed_cells(
-    model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, interval: float
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, interval: float
 ) -> pd.DataFrame:
     """Return one row for each missing cell, with its value and interval; see `Prediction.impute`."""
     _check_way(how)
@@ -68,16 +71,17 @@ def imputed_cells(
         raise InputError("how='draw' has no interval: its values are random; use median, mean or mode")
     if not 0.0 < interval < 1.0:
         raise InputError(f"interval must be a probability above 0 and below 1, such as 0.9, not {interval!r}")
-    seen = validated_for_imputation(model, frame)
+    seen = validated_for_imputation(fit.schema_, frame)
     parts = []
-    for missing in _missing(model, seen, how, within_subtype, np.random.default_rng(0)):
+    weights = _weights(fit, seen, scores, how, within_subtype, np.random.default_rng(0))
+    for missing in _missing(fit, seen, weights):
         values = missing.values(how, None)
         lower, upper = missing.intervals(interval)
         part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.column})
         for name, found in (("value", values), ("lower", lower), ("upper", upper)):
             part[name] = _column_of(found, missing.cells)
         part["probability"] = missing.probabilities(values)
-        part["_place"] = missing.rows * len(model.schema_) + model.schema_.names.index(missing.feature.column)
+        part["_place"] = missing.rows * len(fit.schema_) + fit.schema_.names.index(missing.feature.column)
         parts.append(part)
     if not parts:
         return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in _COLUMNS.items()})
@@ -100,7 +104,7 @@ def _check_way(how: str) -> None:
         raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
 
 
-def validated_for_imputation(model: Prediction, frame: pd.DataFrame) -> pd.DataFrame:
+def validated_for_imputation(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of the table that the schema names, validated.
 
     Raises
@@ -108,8 +112,8 @@ def validated_for_imputation(model: Prediction, frame: pd.DataFrame) -> pd.DataF
     CohortError
         If the table does not fit the schema.
     """
-    present = (feature.name for feature in model.schema_ if not feature.is_ignored and feature.name in frame)
-    return model.schema_.restricted_to(present).validate(frame, warn=False)
+    present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
+    return schema.restricted_to(present).validate(frame, warn=False)
 
 
 @dataclass(frozen=True)
@@ -226,12 +230,12 @@ def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
     return value if likelihood.is_continuous else float(np.rint(value))
 
 
-def _missing(
-    model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator
-) -> Iterator[_Missing | _MissingInBlock | MissingInParts]:
-    """Yield the missing values of each feature of a validated table, in the order of the encoding."""
-    weights = _weights(model, frame, how, within_subtype, rng)
-    encoding = model.subtypes_.encoding
+def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[_Missing | _MissingInBlock | MissingInParts]:
+    """Yield the missing values of each feature of a validated table, in the order of the encoding.
+
+    `weights` are those of the clusters for each subject (`_weights`).
+    """
+    clusters, encoding = fit.clusters_, fit.clusters_.encoding
     in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
     pairs = dict(pairs_of_parts(encoding.features))
     for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
@@ -239,19 +243,19 @@ def _missing(
         if index in pairs.values():
             continue  # with the first part
         if rows.size and feature.is_part and feature.levels:
-            yield _missing_in_parts(model, frame, index, pairs.get(index), rows, weights[rows])
+            yield _missing_in_parts(clusters, frame, index, pairs.get(index), rows, weights[rows])
         elif rows.size and index in in_block:
-            yield _missing_in_block(model, frame, in_block[index], index, rows, weights)
+            yield _missing_in_block(clusters, frame, in_block[index], index, rows, weights)
         elif rows.size:
-            posteriors = model.clusters_.posteriors(index)
+            posteriors = clusters.posteriors(index)
             yield _Missing(feature, likelihood, index, rows, posteriors, weights[rows], encoding)
 
 
 def _missing_in_parts(
-    model: Prediction, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
+    clusters: Clusters, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
 ) -> MissingInParts:
     """Return the missing values of a feature with point masses, whose parts are these encoded features."""
-    clusters, encoding = model.clusters_, model.subtypes_.encoding
+    encoding = clusters.encoding
     whole = encoding.features[first].whole
     at = levels_of_first(encoding.alone[first], clusters.posteriors(first), len(whole.point_masses))
     masses = weights @ at
@@ -267,13 +271,13 @@ def _missing_in_parts(
 
 
 def _missing_in_block(
-    model: Prediction, frame: pd.DataFrame, members: list[int], index: int, rows: NDArray[np.int64], weights: Array
+    clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int, rows: NDArray[np.int64], weights: Array
 ) -> _MissingInBlock:
     """Return the missing values of a feature of a multivariate Gaussian block, given what is there of the block.
 
     `members` are the encoded features of the block.
     """
-    clusters, encoding = model.clusters_, model.subtypes_.encoding
+    encoding = clusters.encoding
     feature, likelihood, place = encoding.features[index], encoding.alone[index], members.index(index)
     of_block = encoded_block(frame.iloc[rows], encoding, members)
     predictive = block_predictive(clusters, members)
@@ -287,7 +291,9 @@ def _missing_in_block(
     return _MissingInBlock(feature, index, rows, each)
 
 
-def _weights(model: Prediction, frame: pd.DataFrame, how: str, within_subtype: bool, rng: np.random.Generator) -> Array:
+def _weights(
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
+) -> Array:
     """Return the weight of each cluster that the search found, and of a new one, float64 (n, J + 1); rows sum to 1.
 
     They are the probabilities of the clusters given what was observed of the subject; within a subtype, of its clusters
@@ -295,10 +301,10 @@ def _weights(model: Prediction, frame: pd.DataFrame, how: str, within_subtype: b
     """
     from clinclust.engine.problem.posterior import probabilities
 
-    weights = probabilities(model.cluster_scores(frame))
+    weights = probabilities(scores(frame))
     if within_subtype:
-        subtype_of = np.append(model.subtype_of_, model.n_clusters_)  # the last column is a subtype of its own
-        own = subtype_of == model.subtypes_.summed(weights).argmax(axis=1)[:, None]
+        subtype_of = np.append(fit.subtype_of_, fit.n_clusters_)  # the last column is a subtype of its own
+        own = subtype_of == fit.subtypes_.summed(weights).argmax(axis=1)[:, None]
         weights = np.where(own, weights, 0.0)
     if how == "draw":
         cumulative = weights.cumsum(axis=1)

@@ -1,4 +1,4 @@
-"""Missing values of features with point masses: each is at one of these, or is another value.
+"""Cells of imputed values, and missing values of features with point masses.
 
 With w_k the probability of cluster k for a subject, and pi_kj that of point mass j in it, the value is at s_j with
 probability sum_k w_k pi_kj. Otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
@@ -6,20 +6,24 @@ probability sum_k w_k pi_kj. Otherwise it has the mixture of the second parts wi
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.estimators.mixture_quantiles import mixture_cumulative, mixture_quantiles
+from clinclust.estimators.mixture import mixture_cumulative, mixture_quantiles
+from clinclust.schema.expectations import largest, limits, transform_limit
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["MissingInParts", "Rest", "levels_of_first"]
+__all__ = ["MissingInParts", "cells_of", "levels_of_first", "with_cells"]
 
 Array = NDArray[np.float64]
 
@@ -153,3 +157,55 @@ class MissingInParts:
             return float(np.quantile(self.others, share, method="inverted_cdf")) if self.others.size else np.nan
         value = mixture_quantiles(self.rest.likelihood, self.rest.posteriors, self.rest.weights[[row]], share)
         return float(self.rest.cells(value)[0])
+
+
+_INVERSE: dict[str | None, Callable[[Array], Array]] = {
+    None: lambda values: values,
+    "log": np.exp,
+    "log1p": np.expm1,
+    "sqrt": lambda values: np.square(np.maximum(values, 0.0)),  # a Gaussian draw may be negative, a root is not
+}
+
+
+def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
+    """Return what a validated column holds for values of the model, clipped to the range that the schema allows.
+
+    Each transform is increasing, so that quantiles stay quantiles.
+
+    Parameters
+    ----------
+    values : float64 (n,)
+        Encoded values of a feature; of one with levels, the index of the level.
+    encoding : Encoding
+    index : int
+        The place of the feature in the encoding.
+
+    Returns
+    -------
+    object, int64 or float64 (n,)
+        Levels as texts, whole numbers, or numbers.
+    """
+    feature = encoding.features[index]
+    if feature.levels is not None:
+        return np.array(feature.levels, dtype=object)[values.astype(np.int64)]
+    with np.errstate(over="ignore"):  # a draw from a heavy tail may overflow; it is clipped to the range
+        values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
+    return _in_range(values + feature.lowest, feature)
+
+
+def _in_range(values: Array, feature: Feature) -> NDArray[Any]:
+    most = largest(feature)
+    lowest, highest = max(limits(feature)[0], -most), min(limits(feature)[1], most)
+    if feature.traits.is_whole:
+        return np.clip(values, np.ceil(lowest), np.floor(highest)).astype(np.int64)
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        lowest = max(lowest, limit if usable else np.nextafter(limit, np.inf))
+    return np.clip(values, lowest, highest)
+
+
+def with_cells(column: pd.Series[Any], rows: NDArray[np.int64], cells: NDArray[Any]) -> pd.Series[Any]:
+    """Return a copy of a validated column with these cells, (n,), in these rows, (n,)."""
+    column = column.copy()
+    column.iloc[rows] = cells
+    return column

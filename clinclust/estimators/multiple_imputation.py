@@ -1,4 +1,4 @@
-"""Multiple imputations: the clusters, their parameters and the missing values of a cohort, drawn anew each time.
+"""Multiple imputations of a cohort, each with everything that is not known drawn anew, and Rubin's rules to pool them.
 
 Values that are drawn from fixed clusters are too certain, because nobody knows the clusters (Rubin 1987, *Multiple
 imputation for nonresponse in surveys*, calls imputations that draw the parameters too proper). A Markov chain draws the
@@ -8,36 +8,37 @@ parameters of each cluster and feature are drawn from their posterior, and the m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arguments import NUMBER, accepting
 from clinclust.compiled import announcing_compilation
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.engine.problem.posterior import clusters_of, partition_of
-from clinclust.engine.problem.predictives import (
-    draw_in_block,
-    drawn_moments,
-    encoded_block,
-)
+from clinclust.engine.problem.predictives import draw_in_block, drawn_moments, encoded_block
 from clinclust.engine.sampling.chain import Chain
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.errors import CohortError, InputError
-from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
-from clinclust.estimators.fitted_problem import fitted_problem_of_all_features, with_selected
-from clinclust.estimators.imputed_values import cells_of, with_cells
+from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem_of_all_features, rows_of_the_fit, with_selected
+from clinclust.estimators.imputed_parts import cells_of, with_cells
+from clinclust.estimators.subtype_model import require_search
 from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.engine.problem.posterior import Clusters
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["multiple_imputations"]
+__all__ = ["multiple_imputations", "pool_estimates"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -47,7 +48,7 @@ _FIRST = 5
 
 
 def multiple_imputations(
-    model: MAPDP, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+    model: SubtypeModel, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
 ) -> list[pd.DataFrame]:
     """Return m completed tables; see `Prediction.multiple_imputations`.
 
@@ -56,14 +57,15 @@ def multiple_imputations(
     SearchCancelled
         If `cancelled` is set before all are drawn.
     """
-    rows = _rows(model, frame)
-    seen = model.schema_.validate(frame, warn=False)
+    fit = require_search(model, "multiple_imputations")
+    rows = _rows(model, fit, frame)
+    seen = fit.schema_.validate(frame, warn=False)
     with announcing_compilation():
-        draws = _draws(model, seen.iloc[rows], m, n_sweeps, rng, cancelled)
+        draws = _draws(fit, seen.iloc[rows], m, n_sweeps, rng, cancelled)
         return [_completed(seen, clusters, _in_rows(labels, rows), rng) for clusters, labels in draws]
 
 
-def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
+def _rows(model: SubtypeModel, fit: Fit, frame: pd.DataFrame) -> Labels:
     """Return the row of each subject of the fit, int64 (N,).
 
     Raises
@@ -73,7 +75,7 @@ def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
     ValueError
         If it is not the cohort of the fit.
     """
-    rows = rows_of_the_fit(model, frame)
+    rows = rows_of_the_fit(fit, frame)
     if rows is None:
         try:
             cohort_of(model, frame)  # says why it is not the cohort
@@ -86,10 +88,9 @@ def _rows(model: MAPDP, frame: pd.DataFrame) -> Labels:
 
 
 def _draws(
-    model: MAPDP, cohort: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+    fit: Fit, cohort: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
 ) -> Iterator[tuple[Clusters, Labels]]:
     """Yield m partitions of the cohort: their clusters, and the cluster of each subject, int64 (N,)."""
-    fit = model.fit_
     whole, included = fitted_problem_of_all_features(fit, cohort, fit.coarsening_)
     problem = with_selected(whole, included)
     order = whole.cohort.order
@@ -175,3 +176,157 @@ def _complete_block(
         rows, name = np.flatnonzero(is_missing[:, place]), encoding.features[index].name
         if rows.size:
             filled[name] = with_cells(filled[name], rows, cells_of(drawn[rows, place], encoding, index))
+
+
+@accepting(df_complete=NUMBER, level=NUMBER)
+def pool_estimates(
+    estimates: ArrayLike | Sequence[pd.Series[Any]],
+    variances: ArrayLike | Sequence[pd.Series[Any]],
+    *,
+    df_complete: float | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Pool the estimates of m analyses of multiply imputed tables by Rubin's rules (Rubin 1987).
+
+    With Q the mean of the estimates, U the mean of their variances and B the variance of the estimates (divisor m - 1):
+
+        total variance            T = U + (1 + 1/m) B
+        share due to what is missing  lambda = (1 + 1/m) B / T
+        degrees of freedom        1 / (1 / old + 1 / observed),  old = (m - 1) / lambda^2,
+                                  observed = (c + 1) / (c + 3) c (1 - lambda)   (Barnard and Rubin 1999)
+
+    c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates should be
+    about normally distributed: pool the logarithm of an odds ratio or of a variance, and the Fisher z of a correlation.
+
+    Parameters
+    ----------
+    estimates : array, shape (m,) or (m, p), or list of m Series
+        One estimate, or p of them, from each imputation. The index of a Series, or the columns of a DataFrame, name
+        them.
+    variances : array, shape (m,) or (m, p), or list of m Series
+        The squared standard error of each estimate.
+    df_complete : float, optional
+        Degrees of freedom of the analysis if no value were missing, such as n - 1 for a mean of n subjects, or n - k
+        for a regression with k coefficients. By default a large sample is assumed.
+    level : float
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row for each estimate: ``estimate``, ``se``, ``df``, ``t`` and ``p`` (two-sided, of the hypothesis that it
+        is 0), ``lower`` and ``upper``, ``within`` (U), ``between`` (B), ``total`` (T), ``lambda``, ``fmi`` (the
+        fraction of missing information, (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / U), ``relative_efficiency``
+        (1 / (1 + fmi / m), beside infinitely many imputations) and ``m``.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two imputations, shapes differ, values are missing or not finite, a variance is not
+        positive, or `df_complete` or `level` cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> pooled = cc.pool_estimates([2.0, 2.2, 1.8], [0.04, 0.05, 0.03], df_complete=99)
+    >>> pooled[["estimate", "se", "df", "lower", "upper"]].round(3).to_numpy().tolist()
+    [[2.0, 0.306, 5.339, 1.229, 2.771]]
+    """
+    import pandas as pd
+
+    q, names = _table(estimates, "estimates")
+    u, _ = _table(variances, "variances")
+    _check(q, u, df_complete, level)
+    m = len(q)
+    within, between = u.mean(axis=0), q.var(axis=0, ddof=1)
+    added = (1.0 + 1.0 / m) * between
+    total = within + added
+    share, increase = added / total, added / within
+    df = _degrees_of_freedom(share, m, math.inf if df_complete is None else float(df_complete))
+    information = (increase + 2.0 / (df + 3.0)) / (increase + 1.0)
+    estimate, se = q.mean(axis=0), np.sqrt(total)
+    t, p, margin = _tested(estimate, se, df, level)
+    return pd.DataFrame(
+        {
+            "estimate": estimate,
+            "se": se,
+            "df": df,
+            "t": t,
+            "p": p,
+            "lower": estimate - margin,
+            "upper": estimate + margin,
+            "within": within,
+            "between": between,
+            "total": total,
+            "lambda": share,
+            "fmi": information,
+            "relative_efficiency": 1.0 / (1.0 + information / m),
+            "m": m,
+        },
+        index=names,
+    )
+
+
+def _degrees_of_freedom(share: Array, m: int, complete: float) -> Array:
+    """Return the degrees of freedom of Barnard and Rubin (1999, eqs. 3 and 4), float64 (p,)."""
+    with np.errstate(divide="ignore"):
+        old = (m - 1.0) / share**2  # infinite if all imputations gave the same estimate
+    if math.isinf(complete):
+        return old
+    observed = (complete + 1.0) / (complete + 3.0) * complete * (1.0 - share)
+    return np.asarray(1.0 / (1.0 / old + 1.0 / observed), dtype=np.float64)
+
+
+def _tested(estimate: Array, se: Array, df: Array, level: float) -> tuple[Array, Array, Array]:
+    """Return t, its two-sided p, and half the width of the confidence interval, each float64 (p,)."""
+    from scipy.special import stdtr, stdtrit
+
+    t = estimate / se
+    return t, 2.0 * stdtr(df, -np.abs(t)), se * stdtrit(df, (1.0 + level) / 2.0)
+
+
+def _table(given: Any, called: str) -> tuple[Array, Any]:
+    """Return numbers as float64 (m, p), and the names of the p estimates.
+
+    Raises
+    ------
+    ValueError
+        If they are no table of numbers.
+    """
+    import pandas as pd
+
+    if isinstance(given, list | tuple) and given and all(isinstance(one, pd.Series) for one in given):
+        if any(not one.index.equals(given[0].index) for one in given):
+            raise InputError(f"{called}: the Series of all imputations need the same index, in the same order")
+        given = pd.DataFrame([one.to_numpy() for one in given], columns=given[0].index)
+    try:
+        table = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{called} must be numbers, of shape (m,) or (m, p), with m imputations") from error
+    if table.ndim not in (1, 2) or table.size == 0:
+        raise InputError(f"{called} must have the shape (m,) or (m, p), with m imputations, not {table.shape}")
+    table = table.reshape(len(table), -1)
+    return table, given.columns if isinstance(given, pd.DataFrame) else pd.RangeIndex(table.shape[1])
+
+
+def _check(q: Array, u: Array, df_complete: float | None, level: float) -> None:
+    problems = []
+    if q.shape != u.shape:
+        problems.append(f"estimates and variances must have one shape; they have {q.shape} and {u.shape}")
+    if len(q) < 2:
+        problems.append("estimates of at least two imputations are needed; one alone does not tell what is missing")
+    problems += [
+        f"{name} must be finite numbers" for name, it in (("estimates", q), ("variances", u)) if not _finite(it)
+    ]
+    if _finite(u) and not (u > 0.0).all():
+        problems.append("variances must be above 0; give squared standard errors")
+    if df_complete is not None and not df_complete > 0.0:
+        problems.append(f"df_complete must be above 0, not {df_complete!r}")
+    if not 0.0 < level < 1.0:
+        problems.append(f"level must be above 0 and below 1, such as 0.95, not {level!r}")
+    if problems:
+        raise InputError("; ".join(problems))
+
+
+def _finite(table: Array) -> bool:
+    return bool(np.isfinite(table).all())

@@ -1,53 +1,70 @@
-"""Notes on a table of new subjects: what its reader must know before using the subtypes that its rows get.
+"""New subjects of a fitted model: notes on their table, and values that the model cannot read.
 
 A cohort with repeated or missing identifiers is refused, because each of its rows must be one subject. New rows may be
-several visits of one subject, and a row without identifier still has a subtype, so that these are told and not refused.
-No note shows a value of the table.
+several visits of one subject, and a row without identifier still has a subtype, so that a note says it. No note shows a
+value of the table.
+
+Where the model knows no value, as a step beyond a scale or a level that no subject had, its predictive has no mass, and
+its schema cannot be changed without another fit. Such a value is refused, or taken for missing if somebody asks for it;
+nothing guesses what it means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.errors import CohortError, InputError
+from clinclust.files.listed import listed, quoted
+from clinclust.schema.failures import column_failures, failures_frame
 from clinclust.schema.reading import read_column
+from clinclust.schema.validation import read_columns
 
 if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.fit import Fit
+    from clinclust.schema import FeatureSchema
 
-__all__ = ["notes_on_new_subjects"]
+__all__ = [
+    "REFUSE",
+    "TAKE_FOR_MISSING",
+    "about_new_subjects",
+    "check_unseen",
+    "notes_on_new_subjects",
+    "rows_at_fault",
+    "unseen_rows",
+    "without_unseen",
+]
 
 _SHOWN_ROWS = 5
 
 
-def notes_on_new_subjects(model: MAPDP, frame: pd.DataFrame) -> Iterator[str]:
+def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
     """Yield a sentence for each peculiarity of a table of new subjects, with the index labels of the first rows.
 
     Parameters
     ----------
-    model : MAPDP
-        A fitted model.
+    fit : Fit
     frame : DataFrame
         A table that `MAPDP.predict` accepts.
     """
-    yield from _notes_on_identifiers(model, frame)
-    names = model.selected_features_
+    yield from _notes_on_identifiers(fit.schema_, frame)
+    names = fit.selected_features_
     if names:
-        observed = model.schema_.restricted_to(names).validate(frame, warn=False).notna().any(axis="columns")
+        observed = fit.schema_.restricted_to(names).validate(frame, warn=False).notna().any(axis="columns")
         rows = frame.index[~observed.to_numpy()]
         if len(rows):
             yield (
-                f"{_rows(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
+                f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
                 "most frequent one, by its size alone"
             )
 
 
-def _notes_on_identifiers(model: MAPDP, frame: pd.DataFrame) -> Iterator[str]:
-    schema = model.schema_
+def _notes_on_identifiers(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
     names = [feature.name for feature in schema.ids]
     if not names or any(list(frame.columns).count(name) != 1 for name in names):
         return  # new subjects need no identifier: their rows have numbers
@@ -60,15 +77,132 @@ def _notes_on_identifiers(model: MAPDP, frame: pd.DataFrame) -> Iterator[str]:
     missing = keys.isna().any(axis="columns").to_numpy()
     repeated: NDArray[np.bool_] = keys.duplicated(keep=False).to_numpy() & ~missing
     if missing.any():
-        yield f"{_rows(frame.index[missing])} no identifier ({', '.join(names)})"
+        yield f"{_which(frame.index[missing])} no identifier ({', '.join(names)})"
     if repeated.any():
         yield (
-            f"{_rows(frame.index[repeated])} an identifier ({', '.join(names)}) that other rows have too; each row is "
+            f"{_which(frame.index[repeated])} an identifier ({', '.join(names)}) that other rows have too; each row is "
             "assigned by itself"
         )
 
 
-def _rows(labels: pd.Index) -> str:
+def _which(labels: pd.Index) -> str:
     """Return the subject and the verb of a sentence on the rows with these labels."""
     shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
     return f"1 row ({shown}) has" if len(labels) == 1 else f"{len(labels)} rows (first: {shown}) have"
+
+
+Rows = NDArray[np.bool_]
+
+REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
+"""What can be done with values that the model cannot read."""
+
+_REPAIR = (
+    "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
+    "values of these subjects decide."
+)
+_DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
+_MOST_ROWS, _SHOWN_COLUMNS = 5, 10
+
+
+def check_unseen(unseen: object) -> None:
+    """Raise InputError if `unseen` is none of the two words."""
+    if unseen not in (REFUSE, TAKE_FOR_MISSING):
+        shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
+        raise InputError(f"unseen must be {REFUSE!r} or {TAKE_FOR_MISSING!r}, not {shown}")
+
+
+def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, CohortError]:
+    """Return the rows with a cell that the schema cannot read, bool (n,), and the error that lists these cells.
+
+    Parameters
+    ----------
+    schema : FeatureSchema
+        The features that the model needs of new subjects.
+    frame : DataFrame, n rows
+        Columns that the schema does not name are not read.
+    """
+    rows, failures = np.zeros(len(frame), dtype=np.bool_), []
+    for name, reading in read_columns(schema, frame)[1].items():
+        rows |= np.logical_or.reduce([rows, *reading.faults.values()])
+        failures += column_failures(schema[name], reading, frame.index)
+    return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
+
+
+def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the table with every cell missing that the schema cannot read, and a note that says where they were.
+
+    The note is empty if there are none. It holds no value of the table.
+    """
+    cleared = frame.copy(deep=False)
+    noted = []
+    for name, rows in unseen_rows(schema, frame).items():
+        cleared[name] = frame[name].astype(object).mask(rows, None)
+        noted.append(f"{name} ({_rows(frame.index[rows])})")
+    if not noted:
+        return frame, ""
+    more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
+    return cleared, (
+        "values that the model does not know were taken for missing, as asked: "
+        f"{', '.join(noted[:_SHOWN_COLUMNS])}{more}; the other values of these subjects decide"
+    )
+
+
+def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
+    """Return the rows with a cell that the schema cannot read, bool (n,), by feature; without features that have none.
+
+    A missing value of a feature that must be complete is no such cell.
+    """
+    found = {}
+    for name, reading in read_columns(schema, frame)[1].items():
+        unread = [rows for kind, rows in reading.faults.items() if kind != "observed"]
+        if unread:
+            found[name] = np.logical_or.reduce(unread)
+    return found
+
+
+def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+    """Return the failures of new subjects with repairs that need no other schema, which a fitted model cannot take.
+
+    Parameters
+    ----------
+    failures : DataFrame
+        As `CohortError` has them.
+    schema : FeatureSchema
+        The schema of the model; where it takes texts of the same form for missing, this is said.
+    """
+    failures = failures.copy()
+    parts = (failures[name] for name in ("column", "rows", "expected", "repair", "examples"))
+    failures["repair"] = [
+        _alike(schema, column, examples) + _REPAIR
+        if rows
+        else _ABSENT
+        if expected == "a column of this name"
+        else repair
+        for column, rows, expected, repair, examples in zip(*parts, strict=True)
+    ]
+    return failures
+
+
+def _alike(schema: FeatureSchema, column: object, examples: Sequence[object]) -> str:
+    """Return a sentence on missing codes of the form of a value, such as `20-25%` for `40-45%`; empty without any."""
+    feature = next((one for one in schema if one.name == column), None)
+    if feature is None:
+        return ""
+    forms = {_form(str(text)) for text in examples if not _DIGITS.fullmatch(str(text))}
+    alike = [code for code in feature.missing_codes if _DIGITS.search(code) and _form(code) in forms]
+    if not alike:
+        return ""
+    shown = listed(map(quoted, alike), len(alike))
+    return f"The model takes values of this form for missing ({shown}), but only those that its schema lists. "
+
+
+def _form(text: str) -> str:
+    return _DIGITS.sub("0", " ".join(text.casefold().split()))
+
+
+def _rows(labels: pd.Index) -> str:
+    shown = ", ".join(map(str, labels[:_MOST_ROWS]))
+    if len(labels) > _MOST_ROWS:
+        return f"{len(labels)} rows, first {shown}"
+    return f"row{'' if len(labels) == 1 else 's'} {shown}"

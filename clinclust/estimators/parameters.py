@@ -21,6 +21,7 @@ from clinclust.files.listed import listed, quoted
 from clinclust.schema import FeatureSchema
 
 __all__ = [
+    "DISTINCT",
     "GIBBS_RULES",
     "MAPDP_RULES",
     "RULES",
@@ -35,6 +36,8 @@ __all__ = [
     "seed_of",
 ]
 
+DISTINCT = "distinct"
+"""The value of `MAPDP.n_clusters` for as many subtypes as the test of the tree finds distinct."""
 LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12
 """Bounds of the concentration. Within them the log joint is accurate to ten digits."""
 _LONGEST_SHOWN = 200
@@ -307,7 +310,7 @@ def _searches_asked(given: Mapping[str, Any]) -> list[str]:
 def combination_problems(given: Mapping[str, Any]) -> list[str]:
     """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
     published = published_searches(given)
-    if published and given["n_clusters"] == "distinct":
+    if published and given["n_clusters"] == DISTINCT:
         return [
             f"{' and '.join(f'{name}={given[name]!r}' for name in published)} cannot be combined with "
             "n_clusters='distinct', the default: it reproduces a published search. Use MAPDP.as_published(...), or "

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.control_characters import on_one_line
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError
-from clinclust.estimators.renamed import RenamedAttributes
+from clinclust.estimators.estimator import BaseSubtypes
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ __all__ = ["Partition"]
 _SHOWN_ROWS = 5
 
 
-class Partition(RenamedAttributes):
+class Partition(BaseSubtypes):
     """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
 
     It satisfies the protocol `SubtypeModel`, so `write_report`, `validated_associations`, `subtype_table` and the
@@ -90,22 +90,17 @@ class Partition(RenamedAttributes):
         if problems:
             raise InputError("; ".join(problems))
         codes, given = pd.factorize(values)
-        self.labels_: NDArray[np.int64] = by_decreasing_size(np.asarray(codes, dtype=np.int64))
-        first = np.unique(self.labels_, return_index=True)[1]
+        self._labels = by_decreasing_size(np.asarray(codes, dtype=np.int64))
+        first = np.unique(self._labels, return_index=True)[1]
         self.given_: tuple[Any, ...] = tuple(given[codes[place]] for place in first)
         self.schema_ = schema
         self.made_by = made_by.strip().rstrip(".")
-        self.index_: pd.Index | None = labels.index if isinstance(labels, pd.Series) else None
+        self.index_ = labels.index if isinstance(labels, pd.Series) else None
 
     @property
-    def cluster_sizes_(self) -> NDArray[np.int64]:
-        """Number of subjects in each subtype, int64 (K,)."""
-        return np.bincount(self.labels_)
-
-    @property
-    def n_clusters_(self) -> int:
-        """Number of subtypes, K."""
-        return len(self.given_)
+    def labels_(self) -> NDArray[np.int64]:
+        """Subtype of each subject, int64 (N,)."""
+        return self._labels
 
     @property
     def names_(self) -> dict[int, str]:
@@ -140,7 +135,7 @@ class Partition(RenamedAttributes):
     def _repr_html_(self) -> str:
         from clinclust.estimators.notebook_view import partition_html
 
-        return partition_html(self)
+        return partition_html(self, self.given_)
 
 
 def _values(labels: ArrayLike) -> NDArray[Any]:

@@ -1,16 +1,21 @@
-"""Posterior: draws of partitions from the posterior, and what follows from them."""
+"""Posterior: draws of partitions from the posterior, what follows from them, and the chains of a fit of `GibbsDP`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeAlias
+from functools import cached_property, partial
+from threading import Event
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.problem.posterior import clusters_of, partition_of, probabilities
+from clinclust.engine.sampling.chain import Unknown
+from clinclust.engine.sampling.chains import SamplingPlan, overdispersed_starts, run_chains
 from clinclust.engine.sampling.point_estimate import (
     Ball,
     Loss,
@@ -19,6 +24,17 @@ from clinclust.engine.sampling.point_estimate import (
     point_estimate,
     same_cluster,
 )
+from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
+from clinclust.estimators.parameters import seed_of
+from clinclust.estimators.preparation import Prepared, posed, several_subjects
+from clinclust.estimators.settings import DRAWN, SamplerSettings
+from clinclust.progress import Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from numpy.typing import ArrayLike
+
+    from clinclust.engine.sampling.point_estimate import Loss
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -32,7 +48,7 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-__all__ = ["CredibleBall", "Posterior"]
+__all__ = ["CredibleBall", "Posterior", "checked", "drawn_posterior"]
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -193,3 +209,43 @@ def _under(problem: Problem, model: Model) -> Problem:
     if model.prior is not problem.model.prior:
         cohort = cohort.with_prior(model.prior, model.powers)
     return replace(problem, cohort=cohort, model=model)
+
+
+_MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
+"""Most draws of each chain that are kept, and most labels of all of them together: 100 MB."""
+
+
+def checked(settings: SamplerSettings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
+    """Check the cohort, and pose the problem; raises and warns as `GibbsDP.fit` says."""
+    frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
+    return posed(frame, schema, partial(settings.problem_of, frame, schema), stacklevel=stacklevel + 1)
+
+
+def drawn_posterior(settings: SamplerSettings, cohort: Prepared, cancelled: Event) -> tuple[Posterior, int]:
+    """Run the chains of a fit; return the posterior and the seed.
+
+    Raises
+    ------
+    SearchCancelled
+        If `cancelled` is set before the chains have ended.
+    """
+    problem, seed = cohort.problem, seed_of(settings.random_state)
+    hyperprior = Hyperprior.of(problem) if settings.hyperparameters == DRAWN else None
+    progress, budget = Progress(bool(settings.progress)), Budget(settings.max_seconds)
+    most_draws = max(min(_MOST_DRAWS, _MOST_NUMBERS // (settings.n_chains * problem.cohort.n_subjects)), 10)
+    with announcing_compilation():
+        quick = SearchPlan(seed, 1, refine=False, n_jobs=1, cancelled=cancelled, budget=budget)
+        starts = overdispersed_starts(problem, settings.n_chains, quick)
+        plan = SamplingPlan(
+            seed=seed,
+            max_sweeps=settings.max_sweeps,
+            max_draws=most_draws,
+            n_threads=n_threads(settings.n_jobs),
+            unknown=Unknown(settings.concentration == DRAWN, hyperprior),
+            cancelled=cancelled,
+            budget=budget,
+            progress=progress,
+        )
+        posterior = Posterior.of(run_chains(problem, starts, plan), problem, cast("Loss", settings.loss))
+        _ = posterior.labels, posterior.membership  # here, where Ctrl-C ends them
+    return posterior, seed

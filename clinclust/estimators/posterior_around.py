@@ -44,5 +44,5 @@ def posterior_around(
     for part, is_outlying in zip(fit.schema_.parts, fit.outliers_.T, strict=True):
         if is_outlying.any():
             kept[part.column] = kept[part.column].mask(is_outlying)
-    sampler = GibbsDP.of(model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)  # type: ignore[arg-type]
+    sampler = GibbsDP.of(model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)
     return sampler.fit(kept)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
@@ -12,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import GENERATOR, NUMBER, ON_OR_OFF, SEED, TEXT, WHOLE, accepting, either
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.estimators.cohort_table import table_of_fitted
-from clinclust.estimators.fitted_attributes import FittedAttributes
-from clinclust.estimators.unseen_values import (
+from clinclust.estimators.estimator import FittedAttributes
+from clinclust.estimators.new_subjects import (
     REFUSE,
     TAKE_FOR_MISSING,
     about_new_subjects,
@@ -21,9 +20,6 @@ from clinclust.estimators.unseen_values import (
     without_unseen,
 )
 from clinclust.schema import FeatureSchema
-
-if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
 
 __all__ = ["NONE_OF_THESE", "Prediction"]
 
@@ -131,8 +127,8 @@ class Prediction(FittedAttributes):
         >>> model.explain(pd.DataFrame({"gait": [0.62], "grip": [30.0]}))["feature"].tolist()
         ['gait', 'grip', '(size of the subtypes)']
         """
+        from clinclust.estimators.cohort_table import warn_of_other_rows
         from clinclust.estimators.explanation import explanation
-        from clinclust.estimators.rows_of_cohort import warn_of_other_rows
 
         self._require_fit()
         check_unseen(unseen)
@@ -226,8 +222,9 @@ class Prediction(FittedAttributes):
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         if interval is not None:
-            return imputed_cells(self, table, how, within_subtype, interval)
-        return impute(self, table, how, within_subtype, np.random.default_rng(random_state))
+            return imputed_cells(self.fit_, table, self.cluster_scores, how, within_subtype, interval)
+        rng = np.random.default_rng(random_state)
+        return impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
 
     @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=either(GENERATOR, SEED))
     def multiple_imputations(
@@ -303,8 +300,7 @@ class Prediction(FittedAttributes):
             raise InputError("; ".join(few))
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         rng, cancelled = np.random.default_rng(random_state), Event()
-        model = cast("MAPDP", self)
-        return interruptible(lambda: multiple_imputations(model, table, m, n_sweeps, rng, cancelled), cancelled)
+        return interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
 
     def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects under the clusters that the search found.
@@ -329,7 +325,7 @@ class Prediction(FittedAttributes):
         from clinclust.compiled import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
         from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.rows_of_cohort import warn_of_other_rows
+        from clinclust.estimators.cohort_table import warn_of_other_rows
 
         self._require_fit()
         check_unseen(unseen)

@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.cohort_table import cohort_and_schema
-from clinclust.estimators.parameters import MAPDP_RULES, combination_problems, parameter_problems
 from clinclust.files.listed import limited
 from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.settings import Settings
 
 __all__ = ["Prepared", "posed", "prepared", "several_subjects", "warn_of_unobserved", "warn_of_visits"]
 
@@ -36,13 +35,12 @@ class Prepared(NamedTuple):
     problem: Problem
 
 
-def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
-    """Check the parameters and the cohort, and pose the problem of the fit.
+def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
+    """Check the cohort, and pose the problem of the fit.
 
     Parameters
     ----------
-    model : MAPDP
-        Its parameters are read.
+    settings : Settings
     X : DataFrame or array, shape (N, D)
     stacklevel : int
         Stack level of the warnings; 1 is the caller of this function.
@@ -52,9 +50,8 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
     CohortError
         If the table does not fit the schema.
     ValueError
-        If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, or the fit
-        would need more memory than there is, or more subtypes are asked for than there are subjects, or larger ones
-        than can be compared.
+        If no feature is left to cluster on, the fit would need more memory than there is, or more subtypes are asked
+        for than there are subjects, or larger ones than can be compared.
 
     Warns
     -----
@@ -66,19 +63,13 @@ def prepared(model: MAPDP, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> P
 
     interruptible(_import_everything)
     from clinclust.estimators.cost import refuse_or_warn_of_memory
-    from clinclust.estimators.cut import refuse_more_than_subjects
-    from clinclust.estimators.few_subjects import refuse_too_large_a_floor
-    from clinclust.estimators.from_parameters import problem_of
+    from clinclust.estimators.cut import refuse_more_than_subjects, refuse_too_large_a_floor
 
-    parameters = model.get_params()
-    problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
-    if problems:
-        raise InputError("; ".join(problems))
-    frame, schema = several_subjects(X, model.schema, stacklevel=stacklevel + 1, progress=model.progress)
-    refuse_more_than_subjects(model.n_clusters, len(frame))
-    refuse_too_large_a_floor(model.min_size, len(frame))
-    cohort = posed(frame, schema, partial(problem_of, model, frame, schema), stacklevel=stacklevel + 1)
-    refuse_or_warn_of_memory(cohort.problem, model, stacklevel=stacklevel + 1)
+    frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
+    refuse_more_than_subjects(settings.n_clusters, len(frame))
+    refuse_too_large_a_floor(settings.min_size, len(frame))
+    cohort = posed(frame, schema, partial(settings.problem_of, frame, schema), stacklevel=stacklevel + 1)
+    refuse_or_warn_of_memory(cohort.problem, settings, stacklevel=stacklevel + 1)
     return cohort
 
 
@@ -168,7 +159,4 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> 
 
 def _import_everything() -> None:
     """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
-    import clinclust.estimators.cost
-    import clinclust.estimators.fitting
-    import clinclust.estimators.likelihood_check
-    import clinclust.estimators.stopped_early  # noqa: F401
+    import clinclust.estimators.cost  # noqa: F401

@@ -33,7 +33,7 @@ class RenamedAttributes:
         def __getattr__(self, name: str) -> Any:
             if name in RENAMED:
                 return value_of_renamed(self, name, stacklevel=3)
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+            return object.__getattribute__(self, name)  # again, for the error that it raises
 
 
 def value_of_renamed(owner: object, name: str, *, stacklevel: int) -> Any:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
+import math
 import warnings
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -19,15 +22,74 @@ from clinclust.estimators.fingerprint import seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fit_checks import fit_problems
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
-from clinclust.estimators.saved_arrays import read_arrays
-from clinclust.estimators.saved_fields import Arrays, read_fields, written_fields
-from clinclust.estimators.saved_text import LARGEST, read_text, written_text
+from clinclust.estimators.saved_fields import Arrays, read_arrays, read_fields, written_fields
+from clinclust.estimators.settings import Settings
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 
-if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
+__all__ = ["LARGEST", "load", "read_text", "save"]
 
-__all__ = ["load", "save"]
+LARGEST = 256 * 2**20
+"""The most bytes of a text that is read: 256 MiB."""
+
+
+def written_text(value: object) -> str:
+    """Return a value as JSON; NumPy numbers and arrays become plain numbers and lists.
+
+    Raises
+    ------
+    TypeError
+        If it holds a value of a type that JSON cannot represent.
+    """
+    return json.dumps(value, indent=1, allow_nan=False, default=_plain)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise TypeError(f"a model cannot be saved with {type(value).__name__} among its parameters")
+
+
+def read_text(content: bytes) -> Any:
+    """Return the value of a text.
+
+    Raises
+    ------
+    ValueError
+        If the text is not UTF-8 or not JSON, is nested too deeply, gives a name twice, or holds a number that is not
+        finite.
+    """
+    try:
+        return json.loads(
+            content.decode("utf-8"),
+            object_pairs_hook=_named_once,
+            parse_constant=_refuse_constant,
+            parse_float=_finite,
+        )
+    except RecursionError:
+        raise InputError("model.json is nested too deeply") from None
+    except UnicodeDecodeError:
+        raise InputError("model.json is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise InputError(f"model.json is not JSON: line {error.lineno}: {error.msg}") from None
+
+
+def _named_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    named = dict(pairs)
+    if len(named) != len(pairs):
+        raise InputError("model.json gives a name twice in one object")
+    return named
+
+
+def _refuse_constant(text: str) -> NoReturn:
+    raise InputError(f"model.json holds {text}, which is no number of JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise InputError("model.json holds a number that is too large")
+    return number
+
 
 _FORMAT = 12
 _TEXT, _NUMBERS = "model.json", "model.npz"
@@ -36,20 +98,20 @@ _INIT = "init"
 """Name of the array that holds the parameter `init`, if it is labels."""
 
 
-def save(model: MAPDP, folder: Path) -> Path:
-    """Write a fitted model to a folder and return the folder; see `MAPDP.save`."""
+def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
+    """Write the parameters of a model and its fit to a folder and return the folder; see `MAPDP.save`."""
     from clinclust import __version__
 
-    problems = parameter_problems(model.get_params(), MAPDP_RULES)
+    problems = parameter_problems(parameters, MAPDP_RULES)
     if problems:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
     text = {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
-        "parameters": _parameters(model, arrays),
-        "fit": written_fields(model.fit_, arrays),
-        "seal_of_subtypes": _seal(model.fit_),
+        "parameters": _written_parameters(parameters, fit.random_seed_, arrays),
+        "fit": written_fields(fit, arrays),
+        "seal_of_subtypes": _seal(fit),
     }
     written = written_text(text)
     numbers = io.BytesIO()
@@ -60,14 +122,14 @@ def save(model: MAPDP, folder: Path) -> Path:
         (new / _NUMBERS).write_bytes(numbers.getvalue())
         (new / _TEXT).write_text(written, encoding="utf-8", newline="\n")
         write_manifest(new, [_TEXT, _NUMBERS])
-        _read_back(new, model)
+        _read_back(new, fit)
     return folder
 
 
-def _read_back(written: Path, model: MAPDP) -> None:
+def _read_back(written: Path, fit: Fit) -> None:
     """Raise RuntimeError if the files that were written do not hold the model: nobody may be told that it is saved."""
     try:
-        is_the_same = np.array_equal(load(written).labels_, model.fit_.labels_)
+        is_the_same = np.array_equal(load(written)[1].labels_, fit.labels_)
     except InputError as error:
         raise RuntimeError(f"the model was not saved, because it cannot be read back: {error}") from error
     if not is_the_same:
@@ -78,24 +140,22 @@ def _seal(fit: Fit) -> str:
     return seal_of_subtypes(fit.cohort_fingerprint_.salt, fit.subtype_of_, fit.min_size_)
 
 
-def _parameters(model: MAPDP, arrays: Arrays) -> dict[str, Any]:
+def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays) -> dict[str, Any]:
     """Return the parameters as values that JSON can represent, without the schema, which is saved with the fit."""
-    parameters = {name: value for name, value in model.get_params().items() if name != "schema"}
     # JSON cannot represent a generator, so the seed that was used replaces it.
-    parameters["random_state"] = model.random_seed_
-    if model.hyperparameters is not None and not isinstance(model.hyperparameters, str):
-        parameters["hyperparameters"] = {name: dict(named) for name, named in model.hyperparameters.items()}
-    if isinstance(model.block_weights, Mapping):
-        parameters["block_weights"] = {str(block): float(power) for block, power in model.block_weights.items()}
-    if not isinstance(model.init, str):
+    written = {name: value for name, value in parameters.items() if name != "schema"} | {"random_state": seed}
+    if isinstance(written["hyperparameters"], Mapping):
+        written["hyperparameters"] = {name: dict(named) for name, named in written["hyperparameters"].items()}
+    if isinstance(written["block_weights"], Mapping):
+        written["block_weights"] = {str(block): float(weight) for block, weight in written["block_weights"].items()}
+    if not isinstance(written[_INIT], str):
         # Labels matter only by which subjects share one, so codes replace them.
-        arrays[_INIT] = pd.factorize(np.asarray(model.init))[0].astype(np.int64)
-        del parameters["init"]
-    return parameters
+        arrays[_INIT] = pd.factorize(np.asarray(written.pop(_INIT)))[0].astype(np.int64)
+    return written
 
 
-def load(folder: Path, *, stacklevel: int = 2) -> MAPDP:
-    """Return the model that `save` wrote to a folder; see `MAPDP.load`.
+def load(folder: Path, *, stacklevel: int = 2) -> tuple[dict[str, Any], Fit]:
+    """Return the parameters and the fit that `save` wrote to a folder; see `MAPDP.load`.
 
     `stacklevel` is that of the warning; 1 is the caller of this function.
     """
@@ -112,7 +172,7 @@ def load(folder: Path, *, stacklevel: int = 2) -> MAPDP:
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
         if listed.get(name) != hashlib.sha256(content).hexdigest():
             raise InputError(f"{folder} {_UNREADABLE}: {name} {_DIFFERS}")
-    model = _read(folder, text, numbers)
+    parameters, fit = _read(folder, text, numbers)
     if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, _only(listed, _ASSIGNMENTS)):
         warnings.warn(
             f"{folder / _ASSIGNMENTS} is not the file that was written with the model: it was edited since, or is of "
@@ -120,7 +180,7 @@ def load(folder: Path, *, stacklevel: int = 2) -> MAPDP:
             CohortWarning,
             stacklevel=stacklevel + 1,
         )
-    return model
+    return parameters, fit
 
 
 _UNREADABLE = "holds no model that can be read"
@@ -171,9 +231,9 @@ def _checked_format(text: Any) -> dict[str, Any]:
     return text
 
 
-def _read(folder: Path, content: bytes, numbers: bytes) -> MAPDP:
+def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[dict[str, Any], Fit]:
     try:
-        return _model(_checked_format(read_text(content)), read_arrays(numbers))
+        return _parameters_and_fit(_checked_format(read_text(content)), read_arrays(numbers))
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:
@@ -188,23 +248,19 @@ def _shown(error: Exception) -> str:
     return said if len(said) <= _LONGEST_SHOWN else f"{said[:_LONGEST_SHOWN]} ..."
 
 
-def _model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> MAPDP:
-    from clinclust.estimators.mapdp import MAPDP
-
+def _parameters_and_fit(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[dict[str, Any], Fit]:
     fit = read_fields(Fit, text["fit"], arrays)
     problems = fit_problems(fit, arrays)
     if text["seal_of_subtypes"] != _seal(fit):
         problems.append("the subtypes are not those that the model was saved with")
     parameters = dict(text["parameters"])
-    if _INIT in arrays and "init" not in parameters:
-        parameters["init"] = arrays[_INIT]
-    expected = {name for name in MAPDP().get_params() if name != "schema"}
+    if _INIT in arrays and _INIT not in parameters:
+        parameters[_INIT] = arrays[_INIT]
+    expected = {field.name for field in fields(Settings)} - {"schema"}
     if set(parameters) != expected:
         problems.append(f"its parameters are not {', '.join(sorted(expected))}")
     else:
         problems += parameter_problems(parameters, MAPDP_RULES)
     if problems:
         raise InputError("; ".join(problems))
-    model = MAPDP(fit.schema_, **parameters)
-    model.fit_ = fit
-    return model
+    return {"schema": fit.schema_, **parameters}, fit

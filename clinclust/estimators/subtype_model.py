@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError, not_fitted
+from clinclust.estimators.few_subjects import NO_FLOOR
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,10 +18,14 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 __all__ = [
+    "CLEAR",
     "NOT_FITTED",
     "SubtypeModel",
+    "basis_of_membership",
     "clustered_features",
+    "fewest_subjects",
     "is_fitted",
+    "own_membership",
     "parameters_of",
     "require_fitted",
     "require_search",
@@ -130,3 +135,31 @@ def clustered_features(model: SubtypeModel) -> list[str]:
     Without a MAP-DP search these are the features from which the subtypes may have been made.
     """
     return [feature.name for feature in model.schema_.clustered if feature.name not in model.uninformative_]
+
+
+def fewest_subjects(model: SubtypeModel) -> int:
+    """Return the number of subjects below which a subtype of the model is not tested; 1 if there is none."""
+    return NO_FLOOR if model.fit_ is None else model.fit_.min_size_
+
+
+CLEAR = 0.95
+"""A membership probability of at least this value is called clear."""
+
+
+def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
+    """Return the probability of each subject's own subtype given all other subjects, float64 (N,).
+
+    Returns None if the model has no membership probabilities.
+    """
+    if model.membership_ is None:
+        return None
+    labels = np.asarray(model.labels_)
+    return np.asarray(model.membership_)[np.arange(labels.size), labels]
+
+
+def basis_of_membership(model: SubtypeModel) -> str:
+    """Return what the probabilities of a model rest on: one partition, or all of them.
+
+    A model of which other partitions than its own were drawn says so in an attribute `membership_basis`.
+    """
+    return str(getattr(model, "membership_basis", "given all other subjects"))

@@ -24,12 +24,11 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.one_start import RestartResult
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.errors import InputError
-from clinclust.estimators.fit import fit_of
+from clinclust.estimators.fitting import fit_of
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.search import SearchResult
+from clinclust.estimators.search import SearchResult, tried_once
+from clinclust.estimators.subtype_tree import DEFAULT_TEST
 from clinclust.estimators.tested_tree import tested_tree
-from clinclust.estimators.tree_test import DEFAULT_TEST
-from clinclust.estimators.tuning import tried_once
 from clinclust.progress import SILENT
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError, missing_package
+from clinclust.estimators.estimator import Parameterised
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
 from clinclust.estimators.renamed import RenamedAttributes
-from clinclust.estimators.scikit_learn import Parameterised
 from clinclust.methods.encoded import Encoded, different_rows, encoded
 from clinclust.schema import FeatureSchema
 
@@ -160,10 +160,6 @@ class Method(Parameterised, RenamedAttributes):
         self._keep(found)
         self.made_by = f"{self._made_by()} ({self.prepared_})"
         return self
-
-    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> NDArray[np.int64]:
-        """Fit the model and return `labels_`, int64 (N,)."""
-        return self.fit(X).labels_
 
     @property
     def n_clusters_(self) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.estimators.reasons import reasons_of_cohort
+from clinclust.estimators.explanation import reasons_of_cohort
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
 from clinclust.reporting.divisions import n_distinct
@@ -93,7 +93,7 @@ def assignment_table(
     described_only : bool (K,), optional
         Which subtypes have too few subjects to be tested (`MAPDP.untested_`).
     reasons : sequence of str, optional
-        What speaks for the subtype of each subject who was assigned (`clinclust.estimators.reasons`).
+        What speaks for the subtype of each subject who was assigned (`clinclust.estimators.explanation`).
 
     Returns
     -------

@@ -19,8 +19,7 @@ from clinclust.engine.continuum.normal_scores import (
     whole_columns,
     with_unit_diagonal,
 )
-from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.estimators.fitted_problem import fitted_problem
+from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
 from clinclust.estimators.subtype_model import require_search
 
 if TYPE_CHECKING:

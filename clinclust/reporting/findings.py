@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.estimators.membership import own_membership
-from clinclust.estimators.subtype_model import parameters_of
+from clinclust.estimators.subtype_model import own_membership, parameters_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
 from clinclust.reporting.profiles import profiles_of

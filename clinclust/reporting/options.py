@@ -12,9 +12,8 @@ import numpy as np
 
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import InputError
-from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_problems
-from clinclust.estimators.subtype_model import is_fitted
+from clinclust.estimators.subtype_model import fewest_subjects, is_fitted
 from clinclust.method_comparison.compare import FEWEST_SUBJECTS
 from clinclust.stability import Stability
 

@@ -14,9 +14,9 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.cohort_columns import ignored_columns
 from clinclust.comparisons.dominance import dominant_in
 from clinclust.disclosure.rule import Rule
-from clinclust.estimators.few_subjects import fewest_subjects
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.subtype_model import fewest_subjects
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
 from clinclust.errors import InputError
-from clinclust.estimators.duration import estimated_seconds, rounded_duration, seconds_of_stability
+from clinclust.estimators.cost import estimated_seconds, rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
+from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_model import require_search
 from clinclust.stability.refits import changed_settings
 from clinclust.stability.resamples import SAMPLES, drawn
@@ -172,9 +173,10 @@ def _assessed(
     whole_tasks: list[Callable[[], Any]] = [
         partial(refitter.whole, problem, its_seed) for _, problem, its_seed in settings
     ]
-    seconds = seconds_of_stability(refitter.problem, refitter.model, n_bootstraps)
+    of_model = Settings.of(refitter.model.get_params())
+    seconds = seconds_of_stability(refitter.problem, of_model, n_bootstraps)
     if refitter.procedure is not None:
-        of_fit = estimated_seconds(refitter.problem, refitter.model, with_report=False)
+        of_fit = estimated_seconds(refitter.problem, of_model, with_report=False)
         seconds = max(seconds, _OF_A_FIT * of_fit * 2 * n_bootstraps)
     found: list[Any] = []
     stage = progress.stage(f"stability, in about {rounded_duration(seconds)}", len(tasks) + len(whole_tasks))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass, replace
 from numbers import Integral
@@ -18,13 +17,13 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import by_decreasing_size, groups_by_decreasing_size
 from clinclust.engine.search.plan import Budget
 from clinclust.errors import InputError
-from clinclust.estimators.cut import DISTINCT, as_asked
+from clinclust.estimators.cut import as_asked
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.fitting import fit_by
-from clinclust.estimators.from_parameters import problem_of, search_plan_of
 from clinclust.estimators.preparation import Prepared
 from clinclust.estimators.search import search
-from clinclust.estimators.tree_test import FEWEST_DRAWS
+from clinclust.estimators.settings import Settings
+from clinclust.estimators.subtype_tree import FEWEST_DRAWS
 from clinclust.progress import SILENT
 from clinclust.schema.validation import kept_out
 
@@ -53,27 +52,33 @@ class Procedure:
 
     def labels(self, rows: Labels, seed: int) -> Labels:
         """Return the subtype of the subjects in some rows of the cohort, int64 (n,), 0, 1, ... by decreasing size."""
-        again, schema, frame = self._with(seed), self.model.schema_, self.cohort.iloc[rows]
+        settings, schema, frame = self._with(seed), self.model.schema_, self.cohort.iloc[rows]
         try:
-            problem = problem_of(again, frame, schema)
+            problem = settings.problem_of(frame, schema)
         except InputError:
             if len(kept_out(frame, schema)) < len(schema.clustered):
                 raise
             return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
-        plan = replace(search_plan_of(again, problem, self.cancelled, Budget(), SILENT), refine=False)
-        cohort, is_tested = Prepared(frame, schema, problem), again.n_clusters == DISTINCT
-        fit = fit_by(plan, cohort, is_tested=is_tested, n_draws=FEWEST_DRAWS, with_unimodal=False)
-        asked = again.n_clusters
+        plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False)
+        cohort = Prepared(frame, schema, problem)
+        fit = fit_by(plan, cohort, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_unimodal=False)
+        asked = settings.n_clusters
         if isinstance(asked, Integral):
             asked = min(int(asked), fit.subtype_of_.size)  # a search that finds fewer shows that they are not stable
         return as_asked(fit, asked, self._floor(rows.size)).labels_
 
-    def _with(self, seed: int) -> MAPDP:
-        again = copy.copy(self.model)
-        again.random_state, again.n_jobs, again.progress, again.max_seconds = seed, 1, False, None
-        again.n_restarts = min(self.n_restarts, self.model.n_restarts)
-        again.init = self.model.init if isinstance(self.model.init, str) else "search"
-        return again
+    def _with(self, seed: int) -> Settings:
+        """Return the settings of another search."""
+        settings = Settings.of(self.model.get_params())
+        return replace(
+            settings,
+            random_state=seed,
+            n_jobs=1,
+            progress=False,
+            max_seconds=None,
+            n_restarts=min(self.n_restarts, settings.n_restarts),
+            init=settings.init if isinstance(settings.init, str) else "search",
+        )
 
     def _floor(self, n_subjects: int) -> float | None:
         """Return `MAPDP.min_size` for a part of the cohort: the same share of its subjects."""

@@ -21,13 +21,16 @@ from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import Options, add_options, next_command, option, options_of, path_given
 from clinclust.drafting.proposal import Look
 from clinclust.estimators.preparation import prepared
+from clinclust.estimators.settings import Settings
 
 WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name: note, role: ignore}")
 
 
 def lines_of(frame, looks=(), width=80, schema=WIDE):
     schema = FeatureSchema.from_yaml(schema)
-    cohort_of_fit = prepared(MAPDP.as_published(schema), schema.validate(frame, warn=False), stacklevel=1)
+    cohort_of_fit = prepared(
+        Settings.of(MAPDP.as_published(schema).get_params()), schema.validate(frame, warn=False), stacklevel=1
+    )
     return check_lines(cohort_of_fit, frame, names=("t.csv", "s.yaml"), looks=looks, width=width)
 
 

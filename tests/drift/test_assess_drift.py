@@ -7,7 +7,7 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.left_out import left_out_scores
+from clinclust.estimators.explanation import left_out_scores
 
 LEVELS = ("a", "b", "c")
 KINDS = {

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort, with_blocks
+from cohorts import LIKELIHOODS, mixed_cohort, with_blocks, with_groups
 from test_saving import digest, edited, with_arrays, with_the_right_salt
 
 import clinclust as cc
@@ -16,9 +16,8 @@ from clinclust.engine.problem.objective import feature_relevance
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError, NotFittedError
-from clinclust.estimators.cut import merged_model
 from clinclust.estimators.fit import FITTED_ATTRIBUTES
-from clinclust.estimators.subtype_mixture import SubtypeMixture
+from clinclust.estimators.mixture import SubtypeMixture
 
 OPTIONS = {
     "plain": {},
@@ -230,15 +229,9 @@ def test_more_subtypes_than_subjects_are_refused_before_the_search():
         MAPDP.as_published(schema, n_clusters=6).fit(frame)
 
 
-@pytest.mark.parametrize("bad", [[0, 1], [0.0, 1.0, 1.0, 0.0], [[0, 1, 1, 0]], ["a", "b", "a", "b"]])
-def test_a_map_of_another_shape_or_kind_is_refused(bad, plain):
-    with pytest.raises(InputError, match=r"^subtype_of must be 4 whole numbers"):
-        merged_model(plain[0], bad, n_clusters=None)
-
-
 def test_any_groups_of_clusters_make_subtypes_by_size(plain):
     model, frame = plain
-    merged = merged_model(model, [7, -1, 7, 7], n_clusters=None)
+    merged = with_groups(model, [7, -1, 7, 7])
     assert merged.subtype_of_.tolist() == [0, 1, 0, 0]
     assert merged.cluster_sizes_.tolist() == [len(frame) - model.cluster_sizes_[1], model.cluster_sizes_[1]]
 

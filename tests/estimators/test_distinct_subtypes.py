@@ -16,8 +16,7 @@ from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.errors import InputError, NotFittedError
-from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.estimators.fitted_problem import fitted_problem
+from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
 
 N = 160
 

@@ -1,4 +1,7 @@
-"""The explanation of a subtype: terms of features that add up to the log odds."""
+"""Which features speak for a subtype: terms that add up, and words."""
+
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,7 +11,14 @@ from cohorts import mixed_cohort
 import clinclust as cc
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.predictives import log_predictives
-from clinclust.estimators.explanation import SIZE, WITHIN
+from clinclust.estimators.explanation import (
+    SIZE,
+    WITHIN,
+    left_out_scores,
+    reasons_of_cohort,
+    reasons_of_new,
+    terms_of_cohort,
+)
 
 
 def fitted(seed, **options):
@@ -103,3 +113,128 @@ def test_the_figure_has_a_bar_for_each_term_of_one_subject():
     assert len(cc.plot_explanation(told, at_most=1).patches) == 1
     with pytest.raises(ValueError, match="subject is not in the explanation"):
         cc.plot_explanation(told, subject=99)
+
+
+MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
+ODDS = re.compile(r" \(([0-9.]+) nats, ([0-9.,]+|over 1,000,000) : 1\)")
+
+
+def fitted_model(seed, **options):
+    frame, schema, _, _ = mixed_cohort(seed, n=80)
+    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    return model, model.schema_.validate(frame, warn=False)
+
+
+def walkers():
+    rng = np.random.default_rng(0)
+    frail = np.arange(200) % 5 < 2
+    frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    gait = cc.Feature(name="gait", likelihood="gaussian", label="Gait; speed", unit="m/s")
+    schema = cc.FeatureSchema([gait, cc.Feature(name="grip", likelihood="gaussian")])
+    return cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
+
+
+@MISFIT
+@pytest.mark.parametrize(
+    "options", [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"outlying_share": 0.05}, {"select_features": True}]
+)
+def test_left_out_scores_are_those_of_clusters_without_the_subject(options):
+    model, cohort = fitted_model(0, **options)
+    fit, found = model.fit_, left_out_scores(model.fit_, cohort)
+    clusters, encoding = fit.clusters_, fit.clusters_.encoding
+    names = model.schema_.names
+    for subject in range(0, len(cohort), 9):
+        own = fit.cluster_labels_[subject]
+        if clusters.sizes[own] == 1:
+            continue
+        values = model_values(cohort.iloc[[subject]], encoding.features)
+        taken = []
+        for place, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+            column = (values[feature.name] - encoding.centres[place]) / encoding.scales[place]
+            kept = clusters.included[place] and not fit.outliers_[subject, names.index(feature.name)]
+            taken.append(kept * likelihood.statistics(column)[0])
+        sizes, statistics = clusters.sizes.copy(), clusters.statistics.copy()
+        sizes[own] -= 1.0
+        statistics[own] -= np.concatenate(taken)
+        without = replace(clusters, sizes=sizes, statistics=statistics)
+        if not clusters.included.all():  # the others are the same in all clusters, and cancel
+            statistics[:, ~np.isin(np.arange(statistics.shape[1]), _included(clusters))] = 0.0
+        expected = without.scores(values, coarsened=True)[0]
+        np.testing.assert_allclose(found[subject] - found[subject][-1], expected - expected[-1], atol=1e-6)
+
+
+def _included(clusters):
+    """Return the places of the statistics of the features that differ between clusters."""
+    lengths = [likelihood.n_statistics for likelihood in clusters.encoding.likelihoods]
+    return np.flatnonzero(np.repeat(clusters.included, lengths))
+
+
+@MISFIT
+@pytest.mark.parametrize(
+    "options", [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"select_features": True}, {"n_clusters": 2}]
+)
+@pytest.mark.parametrize("seed", range(2))
+def test_the_terms_of_a_member_add_up_to_the_odds_of_its_membership(seed, options):
+    model, cohort = fitted_model(seed, **options)
+    terms = terms_of_cohort(model.fit_, cohort)
+    assert (terms.subtype == model.labels_ + 1).all()
+    rows = np.arange(len(cohort))
+    with np.errstate(divide="ignore"):
+        log_membership = np.log(model.membership_)
+    own = log_membership[rows, model.labels_]
+    found = terms.against > 0
+    expected = own[found] - log_membership[rows[found], terms.against[found] - 1]
+    assert model.n_clusters_ == 1 or found.all()
+    np.testing.assert_allclose(terms.total[found], expected, atol=1e-6)
+    np.testing.assert_allclose(terms.of_features.sum(axis=0) + terms.of_size + terms.within, terms.total)
+    if not model.subtypes_.is_merged:
+        np.testing.assert_allclose(terms.within, 0.0, atol=1e-6)
+
+
+def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.normal(0.0, 1.0, (60, 4)), columns=list("abcd"))
+    frame.loc[59] = 30.0
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
+    alone = int(np.flatnonzero(model.cluster_sizes_[model.labels_] == 1)[0])
+    cohort = model.schema_.validate(frame, warn=False)
+    scores = left_out_scores(model.fit_, cohort)[alone]
+    weights = model.concentration_ + model.discount_ * np.array([model.n_clusters_ - 1, model.n_clusters_])
+    shift = np.log(weights[0] / weights[1])  # one cluster fewer is left
+    np.testing.assert_allclose(scores[model.labels_[alone]], scores[-1] + shift, atol=1e-6)
+
+
+def test_the_three_strongest_are_named_with_value_unit_and_odds():
+    model = walkers()
+    new = pd.DataFrame({"gait": [0.62, 0.5, np.nan, np.nan], "grip": [33.0, 21.0, 21.0, np.nan]})
+    found = reasons_of_new(model.fit_, model.schema_.validate(new, warn=False))
+    told = model.explain(new)
+    for subject, text in enumerate(found):
+        rows = told[(told["subject"] == subject) & ~told["feature"].str.startswith("(") & (told["log_odds"] > 0.05)]
+        named = [f"{'Gait; speed' if name == 'gait' else name} " for name in rows["feature"]]
+        places = [text.index(name) for name in named]
+        assert places == sorted(places)
+        assert [float(nats) for nats, _ in ODDS.findall(text)] == rows["log_odds"].round(1).tolist()
+    assert found[0].startswith("against Subtype 1: Gait; speed 0.62 m/s (")
+    assert "grip" not in found[0], "it speaks for the other subtype"
+    assert found[1].count(" nats, ") == 2
+    assert found[3] == "against Subtype 2: no feature"
+
+
+@MISFIT
+def test_no_more_than_three_are_named_and_batches_change_nothing(monkeypatch):
+    model, cohort = fitted_model(1)
+    whole = reasons_of_new(model.fit_, cohort)
+    assert max(len(ODDS.findall(text)) for text in whole) == 3
+    monkeypatch.setattr("clinclust.estimators.explanation._AT_ONCE", 7)
+    assert reasons_of_new(model.fit_, cohort) == whole
+    assert len(reasons_of_cohort(model.fit_, cohort)) == len(cohort)
+
+
+def test_odds_are_written_for_people():
+    model = walkers()
+    texts = reasons_of_new(model.fit_, pd.DataFrame({"gait": [1.2, 0.9, 0.62], "grip": [40.0, 30.0, 24.0]}))
+    odds = [match for text in texts for _, match in ODDS.findall(text)]
+    assert odds
+    assert not any("e" in each for each in odds if each != "over 1,000,000")

@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from cohorts import with_groups
 from hypothesis import given
 from hypothesis import strategies as st
 from test_cut import QUICK, assert_same, assert_says_the_same, fitted, plain
@@ -16,9 +17,10 @@ from test_saving import edited, with_the_right_salt
 import clinclust as cc
 from clinclust import MAPDP
 from clinclust.errors import InputError
-from clinclust.estimators.cut import merged_model
-from clinclust.estimators.few_subjects import WEAK_EVIDENCE, _evidence, _in_subjects, fewest_subjects, n_standing
-from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
+from clinclust.estimators.cut import WEAK_EVIDENCE, _in_subjects
+from clinclust.estimators.few_subjects import evidence_between, n_standing
+from clinclust.estimators.subtype_model import fewest_subjects
+from clinclust.estimators.subtype_tree import JOIN_DTYPES, TreeTest
 
 __all__ = ["fitted", "plain"]  # fixtures
 
@@ -110,8 +112,8 @@ def test_evidence_of_a_pair_is_what_its_merger_loses(fitted):
     lost = []
     for first, second in pairs:
         merged = np.where(model.subtype_of_ == second, first, model.subtype_of_)
-        lost.append(model.log_joint_ - merged_model(model, merged, n_clusters=None).merged_log_joint_)
-    np.testing.assert_allclose(_evidence(model.subtypes_.pooled, np.array(pairs)), lost, rtol=1e-9, atol=1e-7)
+        lost.append(model.log_joint_ - with_groups(model, merged).merged_log_joint_)
+    np.testing.assert_allclose(evidence_between(model.subtypes_.pooled, np.array(pairs)), lost, rtol=1e-9, atol=1e-7)
 
 
 def test_the_order_of_operations_does_not_matter(wild):
@@ -266,7 +268,7 @@ def test_remarks_are_of_size_and_of_the_loss_by_a_merger():
             expected = [("few",) * bool(a) + ("weak",) * bool(b) for a, b in zip(few, weak, strict=True)]
             assert cut.remarks_ == expected
             seen |= set(expected)
-            assert 1 <= n_standing(cut.fit_) <= max(1, int((~few).sum()))
+            assert 1 <= n_standing(cut.subtypes_) <= max(1, int((~few).sum()))
     assert {(), ("few",)} <= seen
 
 
@@ -279,6 +281,6 @@ def test_what_noise_buys_for_two_nats_does_not_stand():
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="binomial", trials=4) for name in frame])
         model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
         several += model.n_clusters_ > 1
-        assert n_standing(model.fit_) == 1
+        assert n_standing(model.subtypes_) == 1
         assert all(model.remarks_) == (model.n_clusters_ > 1)
     assert several >= 2

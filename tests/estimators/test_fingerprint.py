@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition
 from clinclust.errors import InputError
-from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of
+from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, seven_digits
 from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.estimators.seven_digits import seven_digits
 
 SCHEMA = FeatureSchema(
     [

@@ -12,9 +12,12 @@ import clinclust as cc
 from clinclust.control_characters import visible
 from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
 from clinclust.estimators import likelihood_check
-from clinclust.estimators.alternatives import alternatives_of
-from clinclust.estimators.likelihood_check import compared_likelihoods
-from clinclust.estimators.misfits import probably_too, warning_of_misfits
+from clinclust.estimators.likelihood_check import (
+    alternatives_of,
+    compared_likelihoods,
+    probably_too,
+    warning_of_misfits,
+)
 from clinclust.likelihoods import REGISTRY
 
 BETTER = "described clearly better by another likelihood"

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from cohorts import mixed_cohort, with_blocks
 
-from clinclust import MAPDP, GibbsDP, Partition, log_joint
-from clinclust.cli.search_options import add_search
+from clinclust import MAPDP, GibbsDP, Partition
+from clinclust.cli.options import add_options
+from clinclust.cli.search_options import SearchOptions
 from clinclust.errors import InputError
 from clinclust.estimators.renamed import RENAMED
 from clinclust.methods import KMeans
@@ -44,7 +45,7 @@ def test_other_models_have_the_old_names_that_concern_them(fitted):
 
 
 def test_old_parameters_are_taken_for_the_new_ones(fitted):
-    _, frame, schema = fitted
+    _, _, schema = fitted
     weights = {"block 0": 0.5}
     made = (
         lambda: MAPDP(schema, block_powers=weights).block_weights,
@@ -55,9 +56,6 @@ def test_old_parameters_are_taken_for_the_new_ones(fitted):
         with pytest.warns(FutureWarning, match="`block_powers` is called `block_weights` now") as told:
             assert make() == weights
         assert [each.filename for each in told] == [__file__]
-    with pytest.warns(FutureWarning, match="block_weights"):
-        joint = log_joint(frame, np.zeros(40), schema, block_powers=weights)
-    assert joint == log_joint(frame, np.zeros(40), schema, block_weights=weights)
     with pytest.raises(TypeError, match="power_of_blocks"):
         MAPDP(schema, power_of_blocks=weights)
     with pytest.raises(InputError, match="has no parameter power_of_blocks"):
@@ -66,7 +64,7 @@ def test_old_parameters_are_taken_for_the_new_ones(fitted):
 
 def test_the_old_option_is_taken_and_not_shown():
     parser = argparse.ArgumentParser()
-    add_search(parser)
+    add_options(parser, SearchOptions)
     with pytest.warns(FutureWarning, match="--block-powers is called --block-weights now"):
         assert parser.parse_args(["--block-powers", "none"]).block_weights == "none"
     assert "--block-powers" not in parser.format_help()

@@ -129,8 +129,8 @@ WAYS = [
 
 @pytest.mark.parametrize("way", WAYS)
 def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeypatch):
-    monkeypatch.setattr("clinclust.estimators.tuning.N_FOLDS", 2)
-    monkeypatch.setattr("clinclust.estimators.tuning.CONCENTRATIONS", (0.3, 10.0))
+    monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
+    monkeypatch.setattr("clinclust.estimators.search.CONCENTRATIONS", (0.3, 10.0))
     frame, schema, _, _ = mixed_cohort(5, n=40)
     models = [
         MAPDP.as_published(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.disclosure.rule import Rule
-from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.estimators.tree_test import JOIN_DTYPES, TreeTest
+from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import assignments_of, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distinct_subtypes
 from clinclust.reporting.figures.tested_tree import ScaleOfExcess

@@ -8,11 +8,10 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import LIKELIHOODS, mixed_cohort, with_groups
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.cut import merged_model
 from clinclust.reporting.assignments import assignment_table, assignments_of, write_inert_csv
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods
@@ -89,7 +88,7 @@ def test_one_subtype_that_was_asked_for_is_no_lack_of_evidence(fitted, tmp_path)
 
 def test_unions_that_nobody_asked_for_by_number_are_told_as_unions(fitted, tmp_path):
     model, frame = fitted
-    merged = merged_model(model, [0, 0, 1, 2], n_clusters=None)
+    merged = with_groups(model, [0, 0, 1, 2])
     page = page_of(merged, frame, tmp_path)
     assert "Found: 3 subtypes: unions of the 4 groups that the search found, among 120" in page
 
@@ -323,7 +322,7 @@ def test_assignments_say_who_is_one_of_few(small, fitted_small):
 
 
 def test_a_notebook_says_it(small, fitted_small):
-    said = "Few subjects, described only: subtypes 3, 4, 5 have fewer than 20 subjects; see untested_."
+    said = "Few subjects, untested: subtypes 3, 4, 5 have fewer than 20 subjects; see untested_."
     assert said in small[0]._repr_html_()
     assert "Few subjects" not in fitted_small[0]._repr_html_()
 

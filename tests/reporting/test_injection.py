@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import zipfile
 
@@ -11,8 +12,9 @@ import pandas as pd
 import pytest
 from cohorts import every_example
 
-from clinclust import MAPDP, compare_subtypes, plot_profile
+from clinclust import compare_subtypes, plot_profile
 from clinclust.control_characters import visible
+from clinclust.estimators.notebook_view import model_html
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page import write_page
 from clinclust.reporting.page.svg import as_svg
@@ -147,10 +149,9 @@ def test_no_name_of_a_subtype_becomes_markup_in_a_figure():
 
 def test_no_text_becomes_markup_in_a_notebook(everywhere):
     model, _ = everywhere
-    shown = MAPDP.as_published(model.schema_)
-    vars(shown).update(vars(model), subtype_of_=model.subtype_of_, untested_=model.untested_, remarks_=model.remarks_)
-    vars(shown)["uninformative_"] = {payload: payload for payload in PAYLOADS}
-    for text in (model.schema_._repr_html_(), shown._repr_html_()):
+    shown = copy.copy(model)
+    vars(shown).update(uninformative_={payload: payload for payload in PAYLOADS})
+    for text in (model.schema_._repr_html_(), model_html(shown, shown)):
         page = Page(text)
         assert {tag for tag, _ in page.elements} <= {
             *("div", "p", "strong", "table", "thead", "tbody"),

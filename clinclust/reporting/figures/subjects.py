@@ -13,8 +13,7 @@ from pandas.api.types import is_scalar
 from clinclust.arguments import AXES, EXPLANATION, MODEL, NAMES, WHOLE, accepting
 from clinclust.control_characters import shortened
 from clinclust.errors import InputError
-from clinclust.estimators.membership import CLEAR, basis_of_membership, own_membership
-from clinclust.estimators.subtype_model import require_fitted
+from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, own_membership, require_fitted
 from clinclust.reporting.figures.canvas import (
     BLUE,
     GREY,

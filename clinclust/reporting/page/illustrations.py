@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.estimators.membership import CLEAR, basis_of_membership
+from clinclust.estimators.subtype_model import CLEAR, basis_of_membership
 from clinclust.reporting import figures
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings

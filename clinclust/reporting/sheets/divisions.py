@@ -14,7 +14,7 @@ from clinclust.reporting.sheets.words import counted
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.tree_test import TreeTest
+    from clinclust.estimators.subtype_tree import TreeTest
     from clinclust.reporting.findings import Findings
 
 __all__ = ["SKEWED", "divisions_table", "evidence_in_words", "is_sampled", "on_the_test", "p_in_words", "verdict"]

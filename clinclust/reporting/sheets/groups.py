@@ -5,9 +5,9 @@ from __future__ import annotations
 from numbers import Integral
 from typing import TYPE_CHECKING
 
-from clinclust.estimators.few_subjects import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_EVIDENCE, n_standing
+from clinclust.estimators.cut import WEAK_EVIDENCE
+from clinclust.estimators.few_subjects import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.estimators.weak_evidence import WEAK_NATS
 from clinclust.reporting.divisions import shows_distinct_subtypes
 from clinclust.reporting.sheets.words import counted, listed, was
 
@@ -92,7 +92,7 @@ def _on_marks(findings: Findings) -> list[str]:
     fit, explained = findings.fit, explained_marks(findings)
     if fit is None or not explained:
         return explained
-    n = n_standing(fit)
+    n = n_standing(fit.subtypes_)
     left = "one group is left" if n == 1 else f"{n} subtypes are left"
     return [f"{explained[0]} Such subtypes may be noise; without them {left}."]
 

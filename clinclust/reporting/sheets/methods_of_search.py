@@ -9,7 +9,7 @@ import numpy as np
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
-from clinclust.estimators.stopped_early import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY
 from clinclust.reporting.divisions import n_distinct
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD
@@ -19,7 +19,7 @@ from clinclust.reporting.sheets.words import References, counted, listed, was
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.tree_test import TreeTest
+    from clinclust.estimators.subtype_tree import TreeTest
 
 __all__ = ["concentration_in_words", "methods_of_the_test", "search_in_words", "sizes_in_words"]
 

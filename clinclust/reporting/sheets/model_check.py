@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.misfits import probably_too
+from clinclust.estimators.likelihood_check import probably_too
 from clinclust.model_check.advice import DEPENDENCE, VALUES, odd_values
 from clinclust.model_check.dependence import dependent_pairs
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.membership import CLEAR
-from clinclust.estimators.stopped_early import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY
+from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
 from clinclust.reporting.profiles import profiles_of

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.membership import CLEAR
+from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
 from clinclust.reporting.sheets.words import counted
 

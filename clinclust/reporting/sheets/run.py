@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
-from clinclust.estimators.stopped_early import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.files.selection.condition import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.selection.repeated_subjects import noted_several_rows

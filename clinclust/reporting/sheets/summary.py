@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.estimators.membership import basis_of_membership
+from clinclust.estimators.subtype_model import basis_of_membership
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, percent, tabulated

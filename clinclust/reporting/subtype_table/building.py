@@ -20,9 +20,9 @@ from clinclust.arguments import (
 )
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_subtypes
 from clinclust.comparisons.frame import is_missing
-from clinclust.estimators.few_subjects import FEW, fewest_subjects
+from clinclust.estimators.few_subjects import FEW
 from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.estimators.subtype_model import require_fitted
+from clinclust.estimators.subtype_model import fewest_subjects, require_fitted
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
 from clinclust.reporting.subtype_table.plan import Choices, Line, Missing, Plan, check_choices, clean, descriptive_test
 from clinclust.reporting.subtype_table.rows import headings_of, layout_of, numbers_of, rows_of

@@ -31,6 +31,7 @@ from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.split_merge import merge_gains
 from clinclust.engine.search.starts import search_starts
 from clinclust.estimators.preparation import prepared
+from clinclust.estimators.settings import Settings
 from clinclust.likelihoods import REGISTRY
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
@@ -326,8 +327,8 @@ N = 3000
 def worth(columns):
     frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, progress=False)
-    return independent_features(prepared(model, frame, stacklevel=1).problem)
+    settings = Settings.of(cc.MAPDP.as_published(schema, progress=False).get_params())
+    return independent_features(prepared(settings, frame, stacklevel=1).problem)
 
 
 def test_independent_features_are_worth_their_number():

@@ -7,8 +7,7 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from clinclust import MAPDP, Feature
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.posterior import probabilities
-from clinclust.estimators.mixture_quantiles import mixture_quantiles, shortest_intervals
-from clinclust.estimators.mixture_values import mixture_values
+from clinclust.estimators.mixture import mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.likelihoods import REGISTRY
 
 N_PARTS, N_SUBJECTS = 3, 60

@@ -13,9 +13,9 @@ from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import n_threads
 from clinclust.estimators import tested_tree
-from clinclust.estimators.fitted_problem import fitted_problem
-from clinclust.estimators.merged_leaves import PairTests, leaves_merged
+from clinclust.estimators.fitted_cohort import fitted_problem
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.tested_tree import PairTests, leaves_merged
 
 
 def of_severity_and_disease(seed=1):

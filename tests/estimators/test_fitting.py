@@ -6,7 +6,7 @@ import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.engine.search.labels import adjusted_rand_index
-from clinclust.estimators import raised_weights
+from clinclust.estimators import fitting
 
 ITEMS = [f"item_{number}" for number in range(1, 11)]
 SCHEMA = FeatureSchema([Feature(name=name, likelihood="ordinal", trials=4, block="scale") for name in ITEMS])
@@ -45,7 +45,7 @@ def test_a_block_that_measures_one_severity_keeps_its_power():
 
 
 def test_powers_that_were_given_are_kept(monkeypatch):
-    monkeypatch.setattr(raised_weights, "search", lambda *_: pytest.fail("a search was made"))
+    monkeypatch.setattr(fitting, "_searched", lambda *_: pytest.fail("a search was made"))
     values, _ = answers(np.random.default_rng(7).choice([-1.2, 1.2], size=(3, 10)), 0.0, n=120)
     assert fitted(values, block_weights={"scale": 0.3}).block_weights_ == {"scale": 0.3}
     assert fitted(values, block_weights=None).n_clusters_ == 3

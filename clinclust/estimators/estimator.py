@@ -1,0 +1,164 @@
+"""What the estimators of the package share: parameters by name, attributes of the fit, and defaults of subtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from inspect import signature
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.errors import InputError, not_fitted
+from clinclust.estimators.renamed import RENAMED, RenamedAttributes, under_new_names, value_of_renamed
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+
+    _Attributes = Fit  # for type checkers: `__getattr__` makes every field of `fit_` an attribute of a fitted model
+else:
+    _Attributes = object
+
+__all__ = ["BaseSubtypes", "FittedAttributes", "Parameterised"]
+
+
+class Parameterised:
+    """An estimator whose parameters are the arguments of its constructor, kept unchanged as attributes."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def labels_(self) -> NDArray[np.int64]:
+            """Subtype of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
+
+        def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
+            """Find the subtypes of a cohort."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name, as estimators of scikit-learn do; `deep` has no effect."""
+        return {name: getattr(self, name) for name in _defaults(self)}
+
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name, as estimators of scikit-learn do.
+
+        Raises
+        ------
+        ValueError
+            If a parameter does not exist. The message names all such parameters.
+        """
+        known, parameters = _defaults(self), under_new_names(parameters, stacklevel=3)
+        unknown = sorted(set(parameters) - set(known))
+        if unknown:
+            raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(known)}")
+        for name, value in parameters.items():
+            setattr(self, name, value)
+        return self
+
+    def fit_predict(self, X: pd.DataFrame | ArrayLike, y: object = None) -> NDArray[np.int64]:
+        """Fit the model and return `labels_`, int64 (N,)."""
+        return self.fit(X).labels_
+
+    def __repr__(self) -> str:
+        defaults = _defaults(self)
+        changed = {name: value for name, value in self.get_params().items() if not _is_same(value, defaults[name])}
+        return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in changed.items())})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="clusterer",
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(allow_nan=True, string=True, categorical=True),
+        )
+
+
+def _defaults(estimator: Parameterised) -> dict[str, Any]:
+    """Return the default of each parameter of the constructor, by name."""
+    return {parameter.name: parameter.default for parameter in signature(type(estimator)).parameters.values()}
+
+
+def _is_same(value: object, default: object) -> bool:
+    """Return whether a value is the default, or equal to it as a copy or an unpickled one is."""
+    return value is default or (
+        type(value) is type(default) and isinstance(value, int | float | str) and value == default
+    )
+
+
+def _shown(value: object) -> str:
+    """Return the repr of a parameter, without the address in memory of a generator."""
+    return str(value) if isinstance(value, np.random.Generator) else repr(value)
+
+
+class BaseSubtypes(RenamedAttributes):
+    """What `MAPDP`, `GibbsDP` and `Partition` share: a partition of a cohort into subtypes (`SubtypeModel`)."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def labels_(self) -> NDArray[np.int64]:
+            """Subtype of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
+
+    index_: pd.Index | None = None
+    """Index of the cohort; None if it is not stored."""
+
+    @property
+    def names_(self) -> Mapping[int, str]:
+        """Default names of the subtypes in reports, by number from 1; empty if there are none."""
+        return MappingProxyType({})
+
+    @property
+    def cluster_sizes_(self) -> NDArray[np.int64]:
+        """Number of subjects in each subtype, int64 (K,)."""
+        return np.bincount(self.labels_)
+
+    @property
+    def n_clusters_(self) -> int:
+        """Number of subtypes, K."""
+        return int(self.cluster_sizes_.size)
+
+
+class FittedAttributes(BaseSubtypes, _Attributes):
+    """An estimator that shows what its fit found."""
+
+    fit_: Fit
+
+    @property
+    def made_by(self) -> str:
+        """The method that made the subtypes, as reports name it."""
+        return "a MAP-DP search"
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the attribute of `fit_` of this name, which must end in an underscore.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted, and a fitted one may have the attribute. It is an AttributeError too.
+        AttributeError
+            If the fit has no such attribute, or it is None.
+        """
+        if name in RENAMED:
+            return value_of_renamed(self, name, stacklevel=3)
+        found = vars(self).get("fit_")
+        is_fitted_attribute = name.endswith("_") and not name.startswith("_")
+        value = getattr(found, name, None) if is_fitted_attribute and found is not None else None
+        if value is not None:
+            return value
+        if is_fitted_attribute and found is None:
+            raise not_fitted(f"{name!r} is no attribute of this MAPDP, which is not fitted yet: call fit first")
+        raise AttributeError(f"{name!r} is no attribute of this MAPDP")
+
+    def __dir__(self) -> list[str]:
+        from clinclust.estimators.fit import FITTED_ATTRIBUTES
+
+        return [*super().__dir__(), *(name for name in FITTED_ATTRIBUTES if hasattr(self, name))]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "fit_" in vars(self)
+
+    def _require_fit(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            raise not_fitted("This MAPDP is not fitted yet: call fit first")

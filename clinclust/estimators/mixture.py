@@ -1,0 +1,298 @@
+"""Mixtures of clusters: subtypes that are unions of clusters, and values and quantiles of a mixture of predictives.
+
+A subtype of several clusters is their mixture: its predictive is the sum of theirs, weighed by their sizes. It is not
+the predictive of their pooled statistics, which would describe one cluster between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from clinclust.engine.kernels.partition import Model
+    from clinclust.engine.problem.encoding import Encoding
+    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.likelihoods import Likelihood
+    from clinclust.schema import Feature
+
+__all__ = [
+    "SubtypeMixture",
+    "mixture_cumulative",
+    "mixture_quantiles",
+    "mixture_values",
+    "shortest_intervals",
+    "summed",
+]
+
+Array = NDArray[np.float64]
+Labels = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SubtypeMixture:
+    """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes.
+
+    There are no posteriors of a subtype: ask its `clusters`.
+
+    Attributes
+    ----------
+    clusters : Clusters
+        The clusters that the search found.
+    subtype_of : int64 (J,)
+        Subtype of each cluster, 0 .. K - 1.
+    """
+
+    clusters: Clusters
+    subtype_of: Labels
+
+    @property
+    def encoding(self) -> Encoding:
+        """The encoding of the features."""
+        return self.clusters.encoding
+
+    @property
+    def model(self) -> Model:
+        """The model of the clusters."""
+        return self.clusters.model
+
+    @property
+    def is_merged(self) -> bool:
+        """Whether a subtype holds several clusters."""
+        return int(self.subtype_of.max()) + 1 < self.subtype_of.size
+
+    @cached_property
+    def pooled(self) -> Clusters:
+        """The partition into subtypes, each taken as one cluster: for its evidence, not for predictions."""
+        return self.clusters.pooled(self.subtype_of) if self.is_merged else self.clusters
+
+    @property
+    def sizes(self) -> Array:
+        """Number of subjects in each subtype, float64 (K,)."""
+        return self.pooled.sizes
+
+    @property
+    def statistics(self) -> Array:
+        """Sufficient statistics of each subtype, float64 (K, S)."""
+        return self.pooled.statistics
+
+    def summed(self, probabilities: Array) -> Array:
+        """Return the probability of each subtype from those of its clusters; see the function of this name."""
+        return summed(probabilities, self.subtype_of)
+
+    def log_summed(self, scores: Array) -> Array:
+        """Return the log weight of each subtype from those of its clusters; see `summed`."""
+        return _joined(scores, self.subtype_of, lambda columns: np.logaddexp.reduce(columns, axis=1))
+
+
+def summed(probabilities: Array, subtype_of: Labels) -> Array:
+    """Return the probability of each subtype, float64 (n, K), from those of the clusters (n, J).
+
+    Columns beyond the J clusters, such as that of a new cluster, stay as they are, at the end.
+    """
+    # A sum of several probabilities may exceed 1 by a rounding error.
+    return _joined(probabilities, subtype_of, lambda columns: np.minimum(columns.sum(axis=1), 1.0))
+
+
+def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Array]) -> Array:
+    """Return the columns of each subtype joined; a subtype of one cluster keeps the bits of its column."""
+    members = _members(subtype_of)
+    if len(members) == subtype_of.size:
+        return of_clusters
+    columns = [of_clusters[:, it[0]] if it.size == 1 else join(of_clusters[:, it]) for it in members]
+    return np.column_stack([*columns, of_clusters[:, subtype_of.size :]])
+
+
+def _members(subtype_of: Labels) -> list[Labels]:
+    """Return the clusters of each subtype, ascending."""
+    return [np.flatnonzero(subtype_of == subtype) for subtype in range(int(subtype_of.max()) + 1)]
+
+
+_ROUNDING = 1e-12
+"""A distribution function reaches a probability, but for the rounding errors of its sum."""
+_MOST_STEPS = 2_000
+"""Steps of the search of a root. It needs about ten, but more if the bracket is very wide."""
+_EVERY, _SPARSE = 2_048, 1_024
+"""Every count below the first number may be an end of an interval; of the larger ones, so many."""
+_AT_ONCE = 4_000_000
+"""Numbers of the distribution functions of several subjects that are held at once."""
+
+
+def mixture_quantiles(likelihood: Likelihood, posteriors: Array, weights: Array, share: float) -> Array:
+    """Return the smallest value of each mixture that is not exceeded with at least a probability, float64 (n,).
+
+    It lies between the lowest and the highest such value of the parts.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Of a feature whose values have an order.
+    posteriors : float64 (m, P)
+        Posterior hyperparameters of each part.
+    weights : float64 (n, m)
+        Weight of each part for each subject; rows sum to 1.
+    share : float
+        The probability, above 0 and below 1.
+    """
+    used = weights > 0.0
+    of_parts = np.array([likelihood.quantile(posterior, share) for posterior in posteriors])
+    low = np.where(used, of_parts, np.inf).min(axis=1)
+    high = np.where(used, of_parts, -np.inf).max(axis=1)
+    if likelihood.is_continuous:
+        return _roots(likelihood, posteriors, weights, share, low, high)
+    while (low < high).any():
+        middle = np.floor(low + (high - low) / 2.0)
+        reached = mixture_cumulative(likelihood, posteriors, weights, middle) >= share - _ROUNDING
+        low, high = np.where(reached, low, np.minimum(middle + 1.0, high)), np.where(reached, middle, high)
+    return np.asarray(high, dtype=np.float64)
+
+
+def _roots(likelihood: Likelihood, posteriors: Array, weights: Array, share: float, low: Array, high: Array) -> Array:
+    """Return where the distribution functions of continuous mixtures reach a probability, between low and high (n,)."""
+    from scipy.optimize import elementwise
+
+    found, open_ = high.copy(), np.flatnonzero(low < high)
+    # Rounding errors of the quantiles of the parts must not move the root out of the bracket.
+    margin = 1e-9 * (high - low)[open_]
+    bracket = (low[open_] - margin, high[open_] + margin)
+
+    def excess(values: Array, rows: Array) -> Array:
+        here = open_[rows.astype(np.int64)]
+        return mixture_cumulative(likelihood, posteriors, weights[here], values) - share
+
+    if open_.size:
+        rows = np.arange(float(open_.size))
+        result = elementwise.find_root(excess, bracket, args=(rows,), maxiter=_MOST_STEPS)
+        found[open_] = np.clip(result.x, low[open_], high[open_])
+    return found
+
+
+def mixture_cumulative(likelihood: Likelihood, posteriors: Array, weights: Array, values: Array) -> Array:
+    """Return P(x <= value) of the mixture of each subject, float64 (n,); equal values are computed once.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+    posteriors : float64 (m, P)
+    weights : float64 (n, m)
+    values : float64 (n,)
+    """
+    different, place = np.unique(values, return_inverse=True)
+    total = np.zeros(values.size)
+    for part in np.flatnonzero((weights > 0.0).any(axis=0)):
+        total += weights[:, part] * likelihood.cumulative(posteriors[part], different)[place]
+    return total
+
+
+def shortest_intervals(
+    likelihood: Likelihood, posteriors: Array, weights: Array, level: float, highest: float | None
+) -> tuple[Array, Array]:
+    """Return the ends of the shortest intervals of a discrete feature that hold at least a probability, float64 (n,).
+
+    Of several equally short ones it is the most probable. Of counts above some thousands, not every one is tried as an
+    end; the interval then is a little longer, and holds at least the probability too.
+
+    Parameters
+    ----------
+    likelihood : Likelihood
+        Of a feature whose values are whole numbers from 0 on.
+    posteriors : float64 (m, P)
+    weights : float64 (n, m)
+    level : float
+        The probability, above 0 and below 1.
+    highest : float or None
+        The highest value, if there is one.
+    """
+    ends = _possible_ends(likelihood, posteriors, weights, level, highest)
+    up_to = np.array([likelihood.cumulative(posterior, ends) for posterior in posteriors])
+    below = np.concatenate([np.zeros((len(posteriors), 1)), up_to[:, :-1]], axis=1)
+    gaps = np.flatnonzero(np.diff(ends) > 1.0) + 1
+    if gaps.size:
+        below[:, gaps] = [likelihood.cumulative(posterior, ends[gaps] - 1.0) for posterior in posteriors]
+    lower, upper = np.zeros(len(weights)), np.full(len(weights), ends[-1])  # a tail may be too long for any interval
+    at_once = max(1, _AT_ONCE // ends.size)
+    for first in range(0, len(weights), at_once):
+        rows = slice(first, first + at_once)
+        for row, (reached, before) in enumerate(zip(weights[rows] @ up_to, weights[rows] @ below, strict=True), first):
+            last = np.searchsorted(reached, before + level - _ROUNDING)
+            begins = np.flatnonzero(last < ends.size)
+            if begins.size:
+                last = last[begins]
+                best = np.lexsort((before[begins] - reached[last], ends[last] - ends[begins]))[0]
+                lower[row], upper[row] = ends[begins[best]], ends[last[best]]
+    return lower, upper
+
+
+def _possible_ends(
+    likelihood: Likelihood, posteriors: Array, weights: Array, level: float, highest: float | None
+) -> Array:
+    """Return the values that may be ends of the shortest intervals, ascending from 0.
+
+    The shortest interval is not longer than that between equal tails, and begins at most where only `level` is left.
+    """
+    if highest is not None:
+        return np.arange(highest + 1.0)
+    tails = mixture_quantiles(likelihood, posteriors, weights, (1.0 + level) / 2.0)
+    longest = tails - mixture_quantiles(likelihood, posteriors, weights, (1.0 - level) / 2.0)
+    top = float((mixture_quantiles(likelihood, posteriors, weights, 1.0 - level) + longest).max())
+    top = max(top, float(tails.max()))
+    if top < _EVERY:
+        return np.arange(top + 1.0)
+    return np.union1d(np.arange(float(_EVERY)), np.ceil(np.geomspace(_EVERY, top, _SPARSE)))
+
+
+_CANDIDATES = 1025
+"""Points between the lowest and the highest mode of the parts, among which the mode of a mixture is sought."""
+
+
+def mixture_values(feature: Feature, likelihood: Likelihood, posteriors: Array, weights: Array, how: str) -> Array:
+    """Return the mean, median or mode of a mixture for each subject, float64 (n,).
+
+    Parameters
+    ----------
+    feature : Feature
+    likelihood : Likelihood
+    posteriors : float64 (m, P)
+        Posterior hyperparameters of each cluster of the mixture.
+    weights : float64 (n, m)
+        Weight of each cluster for each subject; rows sum to 1.
+    how : {"median", "mean", "mode"}
+        Features with unordered levels get the most probable level. A mean that is not finite is replaced by the median.
+    """
+    parts = [likelihood.predictive(posterior) for posterior in posteriors]
+    if how == "mode" or likelihood.is_nominal:
+        return _modes(feature, likelihood, parts, posteriors, weights)
+    if how == "mean":
+        means = np.array([part.mean() for part in parts], dtype=np.float64)
+        if np.isfinite(means).all():
+            return np.asarray(weights @ means, dtype=np.float64)
+    return mixture_quantiles(likelihood, posteriors, weights, 0.5)
+
+
+def _modes(feature: Feature, likelihood: Likelihood, parts: list[Any], posteriors: Array, weights: Array) -> Array:
+    """Return the most probable values: of all levels, or of the values between the modes of the parts."""
+    levels = likelihood.levels(np.empty(0)) if likelihood.counts_levels else None
+    if levels is None and feature.n_trials is not None:
+        levels = np.arange(feature.n_trials + 1.0)
+    if levels is not None:
+        return _best(levels, _densities(likelihood, parts, levels), weights)
+    of_parts = np.array([likelihood.mode(posterior) for posterior in posteriors])
+    grid = np.linspace(of_parts.min(), of_parts.max(), _CANDIDATES)
+    grid = np.union1d(of_parts, grid if likelihood.is_continuous else np.rint(grid))
+    return _best(grid, _densities(likelihood, parts, grid), weights)
+
+
+def _densities(likelihood: Likelihood, parts: list[Any], values: Array) -> Array:
+    """Return the density or probability of each value under each part, float64 (m, values)."""
+    return np.array([part.pdf(values) if likelihood.is_continuous else part.pmf(values) for part in parts])
+
+
+def _best(values: Array, densities: Array, weights: Array) -> Array:
+    """Return the value (V,) with the largest density, from those of each part (m, V), for each subject (n,)."""
+    return np.asarray(values[(weights @ densities).argmax(axis=1)], dtype=np.float64)

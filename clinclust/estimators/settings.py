@@ -1,0 +1,240 @@
+"""Settings: the checked parameters of an estimator, and what they ask of the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.engine.joint_estimates.concentration import DEFAULT
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
+from clinclust.errors import InputError
+from clinclust.estimators.parameters import (
+    GIBBS_RULES,
+    MAPDP_RULES,
+    cluster_codes,
+    combination_problems,
+    is_number,
+    parameter_problems,
+    seed_of,
+)
+from clinclust.files.listed import listed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.engine.problem.problem import Problem
+    from clinclust.engine.search.plan import Budget
+    from clinclust.progress import Progress
+    from clinclust.schema import FeatureSchema
+
+__all__ = ["AUTOMATIC_SHARE", "DRAWN", "SamplerSettings", "Settings", "stated_hyperparameters"]
+
+AUTOMATIC_SHARE = 0.01
+"""Default of `outlying_share` with ``coarsening="auto"``."""
+DRAWN = "drawn"
+"""The value of parameters of `GibbsDP` that are drawn with the partition."""
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """The parameters of `MAPDP`, which documents them, after their check."""
+
+    schema: FeatureSchema | None
+    n_clusters: int | str | None
+    min_size: float | None
+    concentration: float | ArrayLike
+    discount: float
+    coarsening: float | str
+    block_weights: Mapping[str, float] | str | None
+    missing: str
+    outlying_share: float | None
+    select_features: bool
+    n_restarts: int
+    init: str | ArrayLike
+    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None
+    max_sweeps: int
+    max_seconds: float | None
+    n_jobs: int | None
+    random_state: int | np.random.Generator | None
+    progress: bool
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Self:
+        """Check parameters, given by name.
+
+        Raises
+        ------
+        ValueError
+            If parameters cannot be used or combined. The message lists all problems.
+        """
+        problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
+        if problems:
+            raise InputError("; ".join(problems))
+        return cls(**parameters)
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether the tree of the fit is tested, which distinct subtypes need."""
+        return isinstance(self.n_clusters, str)
+
+    @property
+    def chooses_coarsening(self) -> bool:
+        """Whether the coarsening is estimated."""
+        return isinstance(self.coarsening, str)
+
+    @property
+    def estimates_prior(self) -> bool:
+        """Whether hyperparameters or the concentration are estimated."""
+        return isinstance(self.hyperparameters, str) or not is_number(self.concentration)
+
+    @property
+    def fills_modes(self) -> bool:
+        """Whether the search fills missing values with modes."""
+        return self.missing == "mode"
+
+    @property
+    def starts_anywhere(self) -> bool:
+        """Whether restarts begin at starts of several kinds, so that a large cohort can be searched in a sample."""
+        return isinstance(self.init, str) and self.init == "search" and not self.fills_modes
+
+    def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
+        """Return the problem of a validated cohort.
+
+        A concentration, coarsening, block weight or hyperparameter that is to be estimated starts at its default.
+        """
+        return pose(
+            frame,
+            schema,
+            stated_hyperparameters(self.hyperparameters),
+            self.concentration if is_number(self.concentration) else DEFAULT,
+            self.discount,
+            self.coarsening if is_number(self.coarsening) else 1.0,
+            None if isinstance(self.block_weights, str) else self.block_weights,
+        )
+
+    def search_plan(self, problem: Problem, cancelled: Event, budget: Budget, progress: Progress) -> SearchPlan:
+        """Return the plan of the search of a fit.
+
+        Parameters
+        ----------
+        problem : Problem
+        cancelled : threading.Event
+            Ends the search when it is set.
+        budget : Budget
+            Time that the search may take.
+        progress : Progress
+            Tells the stages of the search.
+
+        Raises
+        ------
+        ValueError
+            If `init` holds labels, but not exactly one for each subject, or something is asked for that is not defined
+            for a block of multivariate Gaussian features, a spike or a limit.
+        """
+        self._refuse_with_blocks(problem)
+        share = self.outlying_share
+        if share is None:
+            share = AUTOMATIC_SHARE if self.chooses_coarsening else 0.0
+        start = self._start(problem)
+        return SearchPlan(
+            seed=seed_of(self.random_state),
+            n_restarts=self.n_restarts,
+            start="single" if self.fills_modes and isinstance(start, str) else start,  # the start of the paper
+            max_sweeps=self.max_sweeps,
+            n_jobs=self.n_jobs,
+            refine=self.starts_anywhere,
+            select_features=self.select_features,
+            outlying_share=share,
+            resolution=ResolutionPlan(choose=True) if self.chooses_coarsening else None,
+            estimate_powers=isinstance(self.block_weights, str),
+            hyperparameters=self.hyperparameters if isinstance(self.hyperparameters, str) else None,
+            concentration=_choice_of(self.concentration),
+            fill_modes=self.fills_modes,
+            cancelled=cancelled,
+            budget=budget,
+            progress=progress,
+        )
+
+    def _refuse_with_blocks(self, problem: Problem) -> None:
+        """Refuse what is not defined for a feature whose distribution is given other features of its block."""
+        asked = ["select_features"] * bool(self.select_features) + ["missing='mode'"] * self.fills_modes
+        features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
+        in_parts = sorted({feature.column for feature in features if feature.is_part})
+        if self.fills_modes and in_parts:
+            raise InputError(
+                f"missing='mode' cannot be combined with a spike or a limit ({listed(in_parts)}): it would fill in an "
+                "amount for values that have none; leave missing='mode' out"
+            )
+        blocks = {feature.block for feature, each in zip(features, likelihoods, strict=True) if each.n_before}
+        if asked and blocks:
+            raise InputError(
+                f"{' and '.join(asked)} cannot be combined with a block of multivariate Gaussian features "
+                f"({listed(sorted(map(str, blocks)))}): declare these as gaussian, or leave {' and '.join(asked)} out"
+            )
+
+    def _start(self, problem: Problem) -> str | NDArray[np.int64]:
+        """Return where restarts begin: a name, or clusters 0 .. K - 1, int64 (N,), with subjects in encoded order."""
+        if isinstance(self.init, str):
+            return self.init
+        n_subjects = problem.cohort.n_subjects
+        labels = cluster_codes(self.init, n_subjects, called="init")
+        return cluster_codes(labels[problem.cohort.order], n_subjects, called="init")
+
+
+@dataclass(frozen=True, eq=False)
+class SamplerSettings:
+    """The parameters of `GibbsDP`, which documents them, after their check."""
+
+    schema: FeatureSchema | None
+    concentration: float | str
+    discount: float
+    coarsening: float
+    block_weights: Mapping[str, float] | None
+    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None
+    loss: str
+    n_chains: int
+    max_sweeps: int
+    max_seconds: float | None
+    n_jobs: int | None
+    random_state: int | np.random.Generator | None
+    progress: bool
+
+    @classmethod
+    def of(cls, parameters: Mapping[str, Any]) -> Self:
+        """Check parameters, given by name; raises ValueError with all problems."""
+        problems = parameter_problems(parameters, GIBBS_RULES)
+        if problems:
+            raise InputError("; ".join(problems))
+        return cls(**parameters)
+
+    def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
+        """Return the problem of a validated cohort; what is drawn starts at its default."""
+        return pose(
+            frame,
+            schema,
+            stated_hyperparameters(self.hyperparameters),
+            self.concentration if is_number(self.concentration) else DEFAULT,
+            self.discount,
+            self.coarsening,
+            self.block_weights,
+        )
+
+
+def stated_hyperparameters(
+    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None,
+) -> Mapping[str, Mapping[str, Any]] | None:
+    """Return the hyperparameters that the user states; None if there are none or they are to be estimated."""
+    return None if isinstance(hyperparameters, str) else hyperparameters
+
+
+def _choice_of(concentration: float | ArrayLike) -> str | tuple[float, ...] | None:
+    """Return the method that estimates the concentration, or the grid to choose from; None if it is a number."""
+    if isinstance(concentration, str) or is_number(concentration):
+        return concentration if isinstance(concentration, str) else None
+    return tuple(np.asarray(concentration, dtype=np.float64).tolist())
