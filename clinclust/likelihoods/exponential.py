@@ -1,7 +1,6 @@
 """Exponential likelihood with a Gamma(shape, rate) prior, for durations x >= 0. The predictive is Lomax.
 
-The published update (Raykov et al. 2016, eq. 21) exchanges the two hyperparameters: the number of observations adds to
-the shape, and their sum to the rate.
+The published update (Raykov et al. 2016, eq. 21) exchanges the two hyperparameters.
 """
 
 from __future__ import annotations

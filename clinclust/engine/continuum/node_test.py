@@ -143,10 +143,7 @@ class DrawPlan:
 
 
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
-    """Test whether the subjects of a node are more than one continuous population.
-
-    The problem is that of all subjects, at coarsening 1. Each draw has its own random stream. Raises SearchCancelled.
-    """
+    """Test whether the subjects of a node of a problem at coarsening 1 are more than one continuous population."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     rng = np.random.default_rng(_stream(seed, _NODE))
     node = node.sample(rng)

@@ -1,8 +1,7 @@
 """The innermost loops over eight clusters or eight features at a time, as vector instructions.
 
-LLVM does not vectorise loops of these shapes by itself. They use IEEE additions, multiplications and divisions in a
-fixed order, and no fused operations, so that all processors give the same bits. `clinclust.engine.kernels.plain` holds
-the same functions in plain Python.
+They use IEEE additions, multiplications and divisions in a fixed order, and no fused operations, so that all processors
+give the same bits. `clinclust.engine.kernels.plain` holds the same functions in plain Python.
 
 The last axis of an array must be contiguous, and its length C a multiple of eight; `first` is the index of the first of
 eight clusters; `start` and `count` are the flat index of the first code, in memory order, and the number of codes.

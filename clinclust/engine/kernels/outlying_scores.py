@@ -34,10 +34,7 @@ def _up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> Sta
 
 @kernel
 def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
-    """Write the log predictive of each value under the empty cluster to `out`, float64 (N, D).
-
-    Elements of missing continuous values are not written.
-    """
+    """Write the log predictives under the empty cluster to `out`, (N, D), but for missing continuous values."""
     state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
     empty = partition.n_clusters[0]

@@ -181,16 +181,13 @@ def add_log_products(
 def _multiplied(
     product: tuple[int, float, float], c: Array, column: int, stride: int, values: Array
 ) -> tuple[int, float, float]:
-    """Multiply a product (exponent, mantissa, sum of the c0) by the factor of one more feature, and add its c0.
-
-    The exponent is split off after every factor, so that no product can overflow.
-    """
+    """Multiply a product (exponent, mantissa, sum of the c0) by the factor of one more feature, and add its c0."""
     exponent, mantissa, total = product
     at, z = 4 * column * stride, values[column]
     observed = z == z
     apart = z - c[at + 3 * stride]
     inner = 1.0 + c[at + 2 * stride] * (apart * apart) if observed else 1.0
-    more, mantissa = split(mantissa * inner)
+    more, mantissa = split(mantissa * inner)  # after every factor, so that no product can overflow
     return exponent + more, mantissa, total + (c[at] if observed else 0.0)
 
 

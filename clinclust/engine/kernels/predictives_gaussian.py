@@ -183,10 +183,7 @@ def chained_coefficients(
 
 @subkernel
 def chained_log_marginal(prior: Array, sums: Array, place: int, factor: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.NormalWishart`.
-
-    `factor` is work space for the statistics three times.
-    """
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.NormalWishart`."""
     size = n_statistics_of(place)
     own, nothing = flat(factor, 0), flat(factor, size)
     for s in range(size):

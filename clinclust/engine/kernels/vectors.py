@@ -149,10 +149,7 @@ class Loop:
 
 
 def sum_side_by_side(builder: Any, count: Any, start: Any, term: Callable[[Any], Any]) -> Any:
-    """Return start + term(0) + ... + term(count - 1).
-
-    Several separate sums are kept, so that an addition does not wait for the result of the previous one.
-    """
+    """Return start + term(0) + ... + term(count - 1)."""
     whole = builder.and_(count, ir.Constant(I64, -_SUMS))
     nothing = ir.Constant(start.type, None)
     loop = Loop(builder, whole, _SUMS, [start] + [nothing] * (_SUMS - 1))

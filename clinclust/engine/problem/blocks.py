@@ -1,7 +1,6 @@
 """Blocks: named groups of features that depend on each other even within subtypes, and the power of each.
 
-The likelihoods of a block are raised to the same power: at the power w, p features count for w p. In a block of
-multivariate Gaussian features, each depends on those before it instead, and the power is 1.
+At the power w, p features count for w p. In a multivariate Gaussian block, of power 1, each depends on those before it.
 """
 
 from __future__ import annotations

@@ -134,10 +134,7 @@ def pose(
 def _informative(
     frame: pd.DataFrame, schema: FeatureSchema, values: Mapping[str, Array]
 ) -> tuple[tuple[Feature, ...], dict[str, str]]:
-    """Return the features to cluster on, and those that cannot inform a clustering by name, each with the reason.
-
-    Of a feature in two parts, either may be left out; if both are, the feature is named.
-    """
+    """Return the features to cluster on, and those that cannot inform a clustering by name, each with the reason."""
     reasons = uninformative(values)
     features: list[Feature] = []
     excluded: dict[str, str] = {}

@@ -60,11 +60,7 @@ FIXED = Unknown()
 
 
 class Chain:
-    """A chain that continues from its last state, and begins at these labels and the parameters of the problem.
-
-    A division or a merger is proposed after each of the first hundred sweeps, and then after every
-    `sweeps_a_proposal`-th.
-    """
+    """A chain that continues from its last state; after a hundred sweeps, every `sweeps_a_proposal`-th one proposes."""
 
     def __init__(
         self,
@@ -126,10 +122,7 @@ class Chain:
 def draw_concentration(
     concentration: float, n_subjects: int, n_clusters: int, discount: float, rng: np.random.Generator
 ) -> float:
-    """Return the next concentration of a chain that is at `concentration`, with this number of clusters.
-
-    The density of u = ln N0 (`concentration_mode`) is log-concave; slice sampling with stepping out (Neal 2003).
-    """
+    """Return the next concentration of a chain, by slice sampling of the log-concave density of ln N0 (Neal 2003)."""
     at = math.log(concentration)
     level = _log_density(at, n_subjects, n_clusters, discount) + math.log1p(-rng.random())
     low = at - _WIDTH * rng.random()

@@ -29,10 +29,7 @@ def by_decreasing_size(labels: Labels) -> Labels:
 
 
 def groups_by_decreasing_size(groups: Labels, sizes: Whole) -> Labels:
-    """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects.
-
-    Groups of equal size are in the order of their first cluster.
-    """
+    """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     totals = np.zeros(first.size, dtype=np.int64)
     np.add.at(totals, inverse, sizes)

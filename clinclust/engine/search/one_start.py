@@ -28,10 +28,7 @@ _PAIRS_PER_CLUSTER = 2
 
 
 class Attempts:
-    """Outcomes of attempts to divide clusters, which searches on several threads share, so that none is made twice.
-
-    The key of an attempt contains everything that its outcome depends on.
-    """
+    """Outcomes of attempts to divide clusters, by what they depend on, which searches on several threads share."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -161,10 +161,7 @@ class SearchPlan:
 
     @property
     def begins_in_sample(self) -> bool:
-        """Whether the search of a large cohort begins in a sample.
-
-        It does if it may begin anywhere, and estimates at most one coarsening and outlying values.
-        """
+        """Whether a large cohort is first searched in a sample: from any start, with one coarsening at most."""
         from_anywhere = isinstance(self.start, str) and self.start == "search"
         whole_path = self.resolution is not None and not self.resolution.choose
         tunes = self.select_features or self.hyperparameters is not None or self.concentration is not None
