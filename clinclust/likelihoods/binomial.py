@@ -13,8 +13,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Declaration, Likelihood, observed_columns, steps_of_scale
 from clinclust.priors.conjugate import Beta, log_beta
 
-__all__ = ["Binomial"]
-
 _SHORT = 16
 """Trials up to which the compiled functions fill all levels at once (`FEW`)."""
 

@@ -16,8 +16,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
 from clinclust.priors.conjugate import Gamma
 
-__all__ = ["Exponential"]
-
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""
 

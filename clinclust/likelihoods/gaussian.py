@@ -18,8 +18,6 @@ from clinclust.likelihoods.far_values import winsorised, without_far_values
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
 from clinclust.priors.conjugate import ConjugatePrior, NormalGamma
 
-__all__ = ["Gaussian"]
-
 _FARTHEST = 1e140
 """Largest absolute standardised value, to which others are clipped, so that their squares do not overflow."""
 _SMALLEST = 1e-280

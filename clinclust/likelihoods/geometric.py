@@ -13,8 +13,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import Beta, log_beta
 
-__all__ = ["Geometric"]
-
 
 @dataclass(frozen=True)
 class Geometric(Likelihood):

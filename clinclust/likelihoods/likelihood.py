@@ -16,18 +16,6 @@ from clinclust.arrays import Array, Mask
 from clinclust.likelihoods.example import Example
 from clinclust.priors.conjugate import ConjugatePrior
 
-__all__ = [
-    "LARGEST_COUNT",
-    "LARGEST_MEASUREMENT",
-    "ContrastKind",
-    "Declaration",
-    "DraftedFor",
-    "Likelihood",
-    "first_count",
-    "observed_columns",
-    "steps_of_scale",
-]
-
 ContrastKind: TypeAlias = Literal["student", "welch", "rank", "counts"]
 DraftedFor: TypeAlias = Literal["scale", "levels", "count", "measurement"]
 

@@ -21,8 +21,6 @@ from clinclust.likelihoods.likelihood import Declaration, Likelihood
 from clinclust.priors import normal_wishart
 from clinclust.priors.normal_wishart import NormalWishart
 
-__all__ = ["MultivariateGaussian", "default_correlations"]
-
 _SHRINKAGE = (0.99, 0.95, 0.9, 0.8, 0.6, 0.4, 0.2)
 """Factors of the correlations in a default prior: the first with which the smallest eigenvalue is above the floor."""
 _FLOOR = 0.005

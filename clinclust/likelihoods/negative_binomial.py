@@ -19,8 +19,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import LARGEST_COUNT, Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import BetaWithDispersion, log_beta
 
-__all__ = ["NegativeBinomial"]
-
 _LEAST, _MOST = 0.01, 1000.0
 """Bounds of the default dispersion: longer tails than any clinical count has, and practically Poisson."""
 _QUANTILES = 4_000

@@ -18,8 +18,6 @@ from clinclust.likelihoods.likelihood import Declaration, steps_of_scale
 from clinclust.priors import dirichlet_tree
 from clinclust.priors.dirichlet_tree import DirichletTree
 
-__all__ = ["Ordinal"]
-
 _STRENGTH = 3.0
 """Weight of the first split of the default prior, in subjects; a split at depth m weighs m^2 as much, as in a Polya
 tree with a density (Lavine 1992): clusters differ in where on the scale they are, and hardly in how often neighbouring

@@ -15,8 +15,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Likelihood, observed_columns
 from clinclust.priors.conjugate import Gamma
 
-__all__ = ["Poisson"]
-
 
 @dataclass(frozen=True)
 class Poisson(Likelihood):

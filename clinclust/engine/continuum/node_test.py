@@ -37,20 +37,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
-__all__ = [
-    "LARGEST_NODE",
-    "SMALLEST_NODE",
-    "DrawPlan",
-    "Node",
-    "NodeTest",
-    "against_one_population",
-    "best_division",
-    "compared",
-    "profile",
-    "swept",
-]
-
-
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
 _SWEEPS = 8

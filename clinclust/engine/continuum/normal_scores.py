@@ -16,22 +16,6 @@ from clinclust.engine.problem.numeric_columns import encoded_columns, principal_
 from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
 
-__all__ = [
-    "correlations",
-    "exact_product",
-    "expected_score",
-    "first_axis",
-    "in_score_steps",
-    "nearest_correlation",
-    "normal_scores",
-    "reliable_correlations",
-    "standard_normals",
-    "whole_columns",
-    "with_correlation",
-    "with_unit_diagonal",
-]
-
-
 _STEPS = 2.0**20
 """Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""
 _LEAST_EIGENVALUE = 0.02

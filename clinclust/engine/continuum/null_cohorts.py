@@ -31,9 +31,6 @@ from clinclust.engine.continuum.normal_scores import (
 )
 from clinclust.engine.problem.problem import Problem
 
-__all__ = ["NULLS", "UNIMODAL", "OnePopulation", "critical_bandwidth", "one_population", "unimodal_draws"]
-
-
 _BINS = 512
 _MARGIN = 3.0
 """How far the bins reach beyond the sample, in standard deviations."""

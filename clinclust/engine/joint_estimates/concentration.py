@@ -27,16 +27,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.starts import Start
 
-__all__ = [
-    "DEFAULT",
-    "concentration_mode",
-    "deal_folds",
-    "held_out_log_density",
-    "log_concentration_hyperprior",
-    "starts_among",
-]
-
-
 DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""
 _SHAPE, _RATE = 1.0, 1.0 / DEFAULT

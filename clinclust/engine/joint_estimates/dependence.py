@@ -24,15 +24,6 @@ from clinclust.engine.problem.blocks import members_of_blocks, members_of_chains
 from clinclust.engine.problem.numeric_columns import numeric_columns
 from clinclust.engine.problem.problem import Problem
 
-__all__ = [
-    "block_weight",
-    "has_repeated",
-    "implied_weights",
-    "independent_features",
-    "independent_share",
-    "reproduced_weights",
-]
-
 Find = Callable[[Problem], tuple[Problem, Labels]]
 """A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
 

@@ -25,8 +25,6 @@ from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperpara
 from clinclust.engine.problem.problem import Problem
 from clinclust.priors.conjugate import ConjugatePrior
 
-__all__ = ["Hyperprior", "maximise_hyperparameters", "objectives", "with_prior"]
-
 Objective = Callable[[Array], tuple[Array, Array]]
 
 _MOST_STEPS = 100

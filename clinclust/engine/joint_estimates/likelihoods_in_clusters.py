@@ -11,8 +11,6 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.posterior import Clusters
 from clinclust.likelihoods import Likelihood
 
-__all__ = ["BestLevel", "ClusterTree", "log_marginals_in_tree"]
-
 
 class BestLevel(NamedTuple):
     """The level of a tree at which a likelihood describes a feature best."""

@@ -21,9 +21,6 @@ from clinclust.engine.search.settle import settle
 from clinclust.engine.search.starts import Start
 from clinclust.likelihoods import Likelihood
 
-__all__ = ["completed", "search_filling"]
-
-
 LEAST_RISE = 1e-6
 """Rise of the joint in nats, by an update of all filled values, below which they count as unchanged."""
 

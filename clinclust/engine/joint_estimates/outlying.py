@@ -26,8 +26,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
 
-__all__ = ["OutlyingMask", "best_elsewhere", "best_outlying", "without_outlying"]
-
 OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
 

@@ -22,17 +22,6 @@ from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start
 
-__all__ = [
-    "Dissolution",
-    "OutlyingResult",
-    "none_outlying",
-    "outlying_together",
-    "raise_in_turns",
-    "run_outlying_restarts",
-    "search_with_outlying",
-]
-
-
 _ROUNDS = 4
 """Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
 _SWEEPS_OF_A_DISSOLUTION = 20

@@ -31,18 +31,6 @@ from clinclust.engine.search.starts import Start, search_starts, starts_from
 from clinclust.engine.search.threads import Threads
 from clinclust.progress import SILENT
 
-__all__ = [
-    "LARGE_BESIDE",
-    "ResolutionStep",
-    "chosen_step",
-    "first_step",
-    "followed",
-    "resolution_steps",
-    "sampled_steps",
-    "step_of",
-]
-
-
 _TOLERANCE = 0.01
 """Difference to the estimated share of independent features that does not change the partition."""
 _ONWARD = "step before"

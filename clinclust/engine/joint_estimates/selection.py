@@ -31,9 +31,6 @@ from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.starts import Start
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
-__all__ = ["best_inclusion", "log_inclusion", "run_selecting_restarts"]
-
-
 # Numbers of features with which random partitions begin, taken in turn: the features that depend most on others. A
 # small number excludes irrelevant features; a large number also keeps subtypes that only a few features show.
 _N_DEPENDENT = (10, 20, 5, 40)

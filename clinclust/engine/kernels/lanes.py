@@ -14,12 +14,12 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
+from clinclust.engine.kernels.plain import LANES
 from clinclust.engine.kernels.vectors import (
     BITS,
     DOUBLE,
     I32,
     I64,
-    LANES,
     VECTOR,
     Loop,
     intrinsic,
@@ -34,17 +34,6 @@ from clinclust.engine.kernels.vectors import (
     sum_side_by_side,
     vector,
 )
-
-__all__ = [
-    "add_log_products",
-    "add_log_terms",
-    "add_rows",
-    "eight_binomials",
-    "highest",
-    "log_in_place",
-    "sum_log_terms",
-    "sum_rows",
-]
 
 
 @intrinsic

@@ -51,22 +51,6 @@ from clinclust.likelihoods.poisson import Poisson
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import CohortArrays
 
-__all__ = [
-    "BINOMIAL",
-    "CHAINED",
-    "GAUSSIAN",
-    "add_value",
-    "adds_up",
-    "counts_levels",
-    "fill_coefficients",
-    "fill_levels",
-    "left_out_value",
-    "log_marginal",
-    "log_marginals",
-    "place_in_block",
-]
-
-
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel

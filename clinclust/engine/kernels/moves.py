@@ -23,9 +23,6 @@ from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.predictives_gamma import FEW
 from clinclust.engine.kernels.predictives_gaussian import chained_coefficients, factorise
 
-__all__ = ["LEAST_LEFT", "State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
-
-
 LEAST_LEFT = 1e-3
 """Smallest accepted share of a rate that remains without a value. Below it, digits are lost."""
 

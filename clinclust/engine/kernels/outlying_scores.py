@@ -14,8 +14,6 @@ from clinclust.engine.kernels.moves import State, refresh, state_of, value_left_
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.scoring import chained_score
 
-__all__ = ["bounded_scores", "gains_of_indicators", "mixed_scores", "prior_predictives"]
-
 
 @subkernel
 def _log_tail(c0: float, c1: float, c2: float, c3: float, z: float) -> float:

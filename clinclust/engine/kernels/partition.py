@@ -19,17 +19,6 @@ from clinclust.engine.kernels.inner_loops import LANES, padded
 from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
 from clinclust.engine.kernels.predictives_gamma import FEW
 
-__all__ = [
-    "CohortArrays",
-    "Model",
-    "Partition",
-    "accumulate",
-    "add_up",
-    "clusters_without_subjects",
-    "grow",
-    "new_partition",
-]
-
 
 class CohortArrays(NamedTuple):
     """A cohort as the compiled kernels read it. No array changes during a fit.

@@ -20,28 +20,6 @@ import numpy as np
 from clinclust.arrays import Array, Codes, Whole
 from clinclust.compiled import flat, subkernel
 
-__all__ = [
-    "BITS_OF_ROOT_HALF",
-    "LANES",
-    "LN2_HIGH",
-    "LN2_LOW",
-    "MANTISSA_BITS",
-    "R",
-    "add_log_products",
-    "add_log_terms",
-    "add_rows",
-    "eight_binomials",
-    "highest",
-    "log",
-    "log_in_place",
-    "log_of_split",
-    "padded",
-    "split",
-    "sum_log_terms",
-    "sum_rows",
-]
-
-
 R = (
     0.6666666666666735130,
     0.3999999999940941908,

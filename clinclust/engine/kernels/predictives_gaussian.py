@@ -18,18 +18,6 @@ from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
-__all__ = [
-    "add_values",
-    "chained_coefficients",
-    "chained_log_marginal",
-    "factorise",
-    "gaussian_coefficients",
-    "gaussian_left_out",
-    "gaussian_log_marginal",
-    "squares_of",
-]
-
-
 _LEAST = 1e-300
 """Smallest square of a diagonal element: rounding may make it 0 or negative where values are collinear."""
 _LOG_PI = math.log(math.pi)

@@ -17,9 +17,6 @@ from clinclust.engine.kernels.moves import move, state_of
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.scoring import begin_scoring, score_all, score_without_rows
 
-__all__ = ["UNLIMITED", "bring_up_to_date", "draw_moves", "find_best", "make_moves", "sweep", "write_scores"]
-
-
 UNLIMITED = np.iinfo(np.int64).max
 """Value of `most_clusters` for an unlimited number of clusters."""
 _NOWHERE, _NOTHING = np.empty(0, dtype=np.int64), np.empty((0, 0))

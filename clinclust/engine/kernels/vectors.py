@@ -10,27 +10,6 @@ from numba import extending, types
 
 from clinclust.engine.kernels.plain import BITS_OF_ROOT_HALF, LANES, LN2_HIGH, LN2_LOW, MANTISSA_BITS, R
 
-__all__ = [
-    "BITS",
-    "DOUBLE",
-    "I32",
-    "I64",
-    "LANES",
-    "VECTOR",
-    "Loop",
-    "intrinsic",
-    "load",
-    "load_one",
-    "log",
-    "log_of_split",
-    "memory_of",
-    "split",
-    "spread",
-    "store",
-    "sum_side_by_side",
-    "vector",
-]
-
 # Callers do not pass the first parameter, numba's typing context. The type therefore does not list the parameters.
 intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = extending.intrinsic
 

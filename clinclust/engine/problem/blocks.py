@@ -17,16 +17,6 @@ from clinclust.files.listed import listed
 from clinclust.likelihoods import Likelihood
 from clinclust.schema import Feature
 
-__all__ = [
-    "likelihoods_of",
-    "members_of_blocks",
-    "members_of_chains",
-    "most_complete_first",
-    "powers_of_blocks",
-    "powers_of_features",
-    "refuse_unknown_blocks",
-]
-
 
 def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:
     """Return the likelihood of each feature, in its place in its block where that block has one likelihood."""

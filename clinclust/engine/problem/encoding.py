@@ -23,8 +23,6 @@ from clinclust.schema import Feature
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["EncodedCohort", "Encoding", "canonical_order", "in_encoded_order", "model_values", "starts"]
-
 Scalar = TypeVar("Scalar", bound=np.generic)
 
 _HASHED_AT_ONCE = 1_000_000

@@ -20,15 +20,6 @@ from clinclust.schema import Feature
 if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
 
-__all__ = [
-    "Hyperparameters",
-    "default_hyperparameters",
-    "flat_prior",
-    "named_hyperparameters",
-    "prior_of_features",
-    "stated_hyperparameters",
-]
-
 Hyperparameters = dict[str, dict[str, Any]]
 
 

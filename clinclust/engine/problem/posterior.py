@@ -20,8 +20,6 @@ from clinclust.engine.problem.objective import log_crp, relevance_of
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]
-
 
 @dataclass(frozen=True)
 class Clusters:

@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
 
-__all__ = ["block_predictive", "draw_in_block", "drawn_moments", "encoded_block", "log_predictives", "patterns_of"]
-
-
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""
 

@@ -30,8 +30,6 @@ from clinclust.schema.parts import few_of_the_rest
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Problem", "pose"]
-
 _NARROWEST = 1e-100
 """Smallest standard deviation of a continuous feature, whose square is still a normal float64."""
 

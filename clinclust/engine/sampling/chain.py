@@ -20,9 +20,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.sampling.division import divide_or_merge, far_first
 from clinclust.priors.conjugate import log_gamma_ratio
 
-__all__ = ["FIXED", "Chain", "Draw", "Unknown", "draw_concentration"]
-
-
 _WIDTH = 1.0
 _LEAST, _MOST = math.log(1e-12), math.log(1e12)
 """Bounds of u, beyond which the log joint has fewer digits, and the hyperprior practically no mass."""

@@ -23,9 +23,6 @@ from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
 
-__all__ = ["Chains", "SamplingPlan", "diagnosed", "overdispersed_starts", "run_chains"]
-
-
 HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
 """R-hat at most 1.01 and an effective sample size of at least 400, as Vehtari et al. (2021) recommend."""
 TRACED = ("log_joint", "concentration", "n_clusters", "largest", "second", "entropy")

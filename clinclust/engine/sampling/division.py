@@ -25,9 +25,6 @@ from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.kernels.sweep import draw_moves, write_scores
 from clinclust.engine.problem.problem import Problem
 
-__all__ = ["divide_or_merge", "far_first"]
-
-
 _VISITS = 3
 """Visits of all members on the way to the launch state."""
 _NOBODY = np.empty(0, dtype=np.int64)

@@ -22,8 +22,6 @@ from clinclust.arrays import Array, Labels
 from clinclust.compiled import kernel
 from clinclust.engine.search.labels import by_decreasing_size
 
-__all__ = ["Ball", "Loss", "ball_around", "losses", "membership_of_draws", "point_estimate", "same_cluster"]
-
 Draws = NDArray[np.int32]
 Loss: TypeAlias = Literal["variation-of-information", "binder"]
 

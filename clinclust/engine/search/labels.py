@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Labels, Whole
 
-__all__ = ["adjusted_rand_index", "by_decreasing_size", "compact", "groups_by_decreasing_size"]
-
 
 def compact(labels: NDArray[np.generic]) -> Labels:
     """Renumber clusters 0 .. K - 1 in order of first appearance, so that equal partitions have equal labels."""

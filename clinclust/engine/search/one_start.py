@@ -21,9 +21,6 @@ from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, se
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import Start, bisected, seated
 
-__all__ = ["Attempts", "RestartResult", "continued", "search_from"]
-
-
 _PAIRS_PER_CLUSTER = 2
 
 

@@ -18,9 +18,6 @@ from clinclust.progress import SILENT, Progress
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
 
-__all__ = ["COARSENINGS", "Budget", "Either", "ResolutionPlan", "SearchPlan", "n_threads"]
-
-
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The default path of coarsenings, each 14 to 33 percent below the one before."""
 

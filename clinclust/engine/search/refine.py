@@ -25,8 +25,6 @@ from clinclust.engine.search.split_merge import merge_all, merge_gains
 from clinclust.engine.search.starts import Start
 from clinclust.engine.search.threads import Threads
 
-__all__ = ["Begin", "Refinement", "best_distinct", "perturbed", "recombined"]
-
 Maker = Callable[[Problem, np.random.Generator], Labels | None]
 """It returns the labels of a start, or None if a search from them would find nothing new."""
 Begin = Callable[..., RestartResult]

@@ -27,17 +27,6 @@ from clinclust.engine.search.split_merge import resettle
 from clinclust.engine.search.starts import Start, search_starts
 from clinclust.engine.search.threads import Threads
 
-__all__ = [
-    "LARGE",
-    "N_SAMPLED",
-    "carried_over",
-    "index_of_best",
-    "run_restarts",
-    "run_sampled_restarts",
-    "searched_on_among_all",
-]
-
-
 _SWEEPS_OF_A_HEAT = 8
 LARGE = 30_000
 """Number of subjects from which on the search begins on a sample."""

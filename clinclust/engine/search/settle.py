@@ -21,9 +21,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.plan import SearchPlan
 
-__all__ = ["CHUNK", "SweepResult", "assigned", "hasten", "minimum_gain", "scan", "settle", "settle_by_scans"]
-
-
 CHUNK = 8192
 """Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
 _HASTY_ROUNDS = 8

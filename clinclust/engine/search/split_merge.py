@@ -20,9 +20,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
 
-__all__ = ["divisions", "merge_all", "merge_gains", "merge_tree", "resettle"]
-
-
 _SWEEPS_OF_A_SPLIT = 20
 _RANDOM_HALVES = 2
 _NUMBERS_AT_ONCE = 2_000_000

@@ -16,8 +16,6 @@ from concurrent.futures import Executor, Future
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
 
-__all__ = ["SearchCancelled", "Threads", "interruptible"]
-
 Result = TypeVar("Result")
 
 _GRACE = 0.2
