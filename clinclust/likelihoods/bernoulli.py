@@ -10,8 +10,6 @@ from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Declaration
 
-__all__ = ["Bernoulli"]
-
 
 @dataclass(frozen=True)
 class Bernoulli(Binomial):

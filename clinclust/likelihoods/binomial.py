@@ -1,7 +1,4 @@
-"""Binomial likelihood with a Beta(a, b) prior, for scores 0 .. trials on an ordered scale.
-
-The predictive is beta-binomial (Raykov et al. 2016, eqs. 25-27).
-"""
+"""Binomial likelihood with a Beta(a, b) prior, for scores 0 .. trials (Raykov et al. 2016, eqs. 25-27)."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Declaration, Likelihood, observed_columns, steps_of_scale
 from clinclust.priors.conjugate import Beta, log_beta
-
-__all__ = ["Binomial"]
 
 _SHORT = 16
 """Trials up to which the compiled functions fill all levels at once (`FEW`)."""
@@ -61,10 +56,8 @@ class Binomial(Likelihood):
         return np.where(np.isnan(values), 0.0, log_h)
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return (a, b) with a + b = 2, whose mean a / (a + b) is the observed proportion of successes.
-
-        A prior as strong as one subject, which has `trials` trials, would prevent clusters at the ends of a long scale.
-        """
+        """Return (a, b) with a + b = 2, whose mean a / (a + b) is the observed proportion of successes."""
+        # A prior as strong as one subject, of `trials` trials, would prevent clusters at the ends of a long scale.
         proportion = float(np.nanmean(values)) / self.trials
         return np.array([2.0 * proportion, 2.0 * (1.0 - proportion)])
 

@@ -14,8 +14,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Declaration, Likelihood
 from clinclust.priors.conjugate import Dirichlet
 
-__all__ = ["Categorical", "OfLevels"]
-
 
 @dataclass(frozen=True)
 class OfLevels(Likelihood):

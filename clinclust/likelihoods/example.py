@@ -10,8 +10,6 @@ import numpy as np
 
 from clinclust.arrays import Array, Labels
 
-__all__ = ["Example"]
-
 Generator = np.random.Generator
 
 

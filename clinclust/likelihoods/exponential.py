@@ -1,7 +1,6 @@
 """Exponential likelihood with a Gamma(shape, rate) prior, for durations x >= 0. The predictive is Lomax.
 
-The published update (Raykov et al. 2016, eq. 21) exchanges the two hyperparameters: the number of observations adds to
-the shape, and their sum to the rate.
+The published update (Raykov et al. 2016, eq. 21) exchanges the two hyperparameters.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
 from clinclust.priors.conjugate import Gamma
-
-__all__ = ["Exponential"]
 
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""

@@ -6,9 +6,6 @@ import numpy as np
 
 from clinclust.arrays import Array
 
-__all__ = ["ends", "winsorised", "without_far_values"]
-
-
 _FACTOR = 30.0
 """A far value is this many times as far from the median as any value that is not, as in at most 1% of lognormal columns
 with sigma = 2 and 3% of Cauchy columns (`benchmarks/far_values.py`)."""

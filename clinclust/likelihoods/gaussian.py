@@ -18,8 +18,6 @@ from clinclust.likelihoods.far_values import winsorised, without_far_values
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
 from clinclust.priors.conjugate import ConjugatePrior, NormalGamma
 
-__all__ = ["Gaussian"]
-
 _FARTHEST = 1e140
 """Largest absolute standardised value, to which others are clipped, so that their squares do not overflow."""
 _SMALLEST = 1e-280
@@ -68,10 +66,7 @@ class Gaussian(Likelihood):
         return np.where(np.isnan(values), 0.0, -0.5 * math.log(2.0 * math.pi))
 
     def standardisation(self, values: Array) -> tuple[float, float]:
-        """Return the mean and the standard deviation (divisor n) of the observed values without far ones.
-
-        With a value of 1e12 among them, the squares of all others would be the same to nearly all digits.
-        """
+        """Return the mean and the standard deviation (divisor n) of the observed values without far ones."""
         usual = without_far_values(values[~np.isnan(values)])
         return usual.mean(), usual.std()
 

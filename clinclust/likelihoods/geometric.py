@@ -1,7 +1,4 @@
-"""Geometric likelihood with a Beta(a, b) prior, for the number of failures before the first success, 0, 1, 2, ...
-
-The predictive is B(a + 1, b + x) / B(a, b) (Raykov et al. 2016, eqs. 30-31).
-"""
+"""Geometric likelihood with a Beta(a, b) prior, for numbers of failures (Raykov et al. 2016, eqs. 30-31)."""
 
 from __future__ import annotations
 
@@ -15,8 +12,6 @@ from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import Beta, log_beta
-
-__all__ = ["Geometric"]
 
 
 @dataclass(frozen=True)
@@ -51,11 +46,8 @@ class Geometric(Likelihood):
         return betanbinom(1, *posterior)
 
     def quantile(self, posterior: Array, share: float) -> float:
-        """Return a quantile of a new value, from P(x > u) = B(a, b + u + 1) / B(a, b).
-
-        Scipy adds up the probabilities of all smaller counts, which takes minutes for large ones.
-        """
-        a, b = posterior
+        """Return a quantile of a new value, from P(x > u) = B(a, b + u + 1) / B(a, b)."""
+        a, b = posterior  # scipy adds up the probabilities of all smaller counts, which takes minutes
         return first_count(lambda u: float(log_beta(a, b + u + 1.0) - log_beta(a, b)) <= math.log1p(-share))
 
     def cumulative(self, posterior: Array, values: Array) -> Array:

@@ -16,18 +16,6 @@ from clinclust.arrays import Array, Mask
 from clinclust.likelihoods.example import Example
 from clinclust.priors.conjugate import ConjugatePrior
 
-__all__ = [
-    "LARGEST_COUNT",
-    "LARGEST_MEASUREMENT",
-    "ContrastKind",
-    "Declaration",
-    "DraftedFor",
-    "Likelihood",
-    "first_count",
-    "observed_columns",
-    "steps_of_scale",
-]
-
 ContrastKind: TypeAlias = Literal["student", "welch", "rank", "counts"]
 DraftedFor: TypeAlias = Literal["scale", "levels", "count", "measurement"]
 
@@ -210,17 +198,11 @@ class Likelihood(ABC):
         return own
 
     def compared_hyperparameters(self, values: Array) -> Array:
-        """Return the hyperparameters (P, H) of which the best is taken where likelihoods are compared in clusters.
-
-        They are the default alone, unless a hyperparameter can only be known in clusters.
-        """
+        """Return the hyperparameters (P, H) of which the best is taken where likelihoods are compared in clusters."""
         return self.default_hyperparameters(values)[None]
 
     def draft_hyperparameters(self, values: Array) -> Array:
-        """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,).
-
-        They are all 1, the uniform prior of probabilities, unless a subclass differs.
-        """
+        """Return the hyperparameters (H,) of a weak prior, with which likelihoods are compared for one column (n,)."""
         return np.ones(self.n_hyperparameters)
 
     @abstractmethod
@@ -237,10 +219,7 @@ class Likelihood(ABC):
 
     @abstractmethod
     def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return new values of one cluster, float64 (n,), that share one draw of its parameters from the posterior.
-
-        Each alone is distributed as those of `draw`, but together they are not independent.
-        """
+        """Return new values of one cluster, float64 (n,), that share one draw of its parameters from the posterior."""
 
     def levels(self, values: Array) -> Array | None:
         """Return the levels (L,) of the table of log predictives, ascending; None for a continuous feature."""

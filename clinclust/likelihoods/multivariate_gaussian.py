@@ -1,8 +1,7 @@
 """Multivariate Gaussian likelihood of a block of features, with a Normal-Wishart prior.
 
-Features that depend on each other within subtypes, such as the two blood pressures, have one mean vector and one
-covariance matrix in each cluster. The predictive of a block is the multivariate Student's t (Raykov et al. 2016, eqs.
-18-20), computed feature by feature, each given those before it (`clinclust.priors.normal_wishart`).
+The predictive of a block is the multivariate Student's t (Raykov et al. 2016, eqs. 18-20), computed feature by feature,
+each given those before it (`clinclust.priors.normal_wishart`).
 """
 
 from __future__ import annotations
@@ -21,8 +20,6 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.likelihood import Declaration, Likelihood
 from clinclust.priors import normal_wishart
 from clinclust.priors.normal_wishart import NormalWishart
-
-__all__ = ["MultivariateGaussian", "default_correlations"]
 
 _SHRINKAGE = (0.99, 0.95, 0.9, 0.8, 0.6, 0.4, 0.2)
 """Factors of the correlations in a default prior: the first with which the smallest eigenvalue is above the floor."""
@@ -106,11 +103,7 @@ class MultivariateGaussian(Gaussian):
         return np.where(np.isnan(values), 0.0, -0.5 * math.log(math.pi))
 
     def default_hyperparameters(self, values: Array) -> Array:
-        """Return the own part of the default prior: mean, kappa, degrees and the row of the scatter matrix.
-
-        Each feature alone has the prior of `Gaussian.default_hyperparameters`: degrees = features of the block + 1,
-        scatter = twice the observed variance. `correlated` adds what it shares with the features before it.
-        """
+        """Return mean, kappa, degrees and row of the scatter matrix, as those of `Gaussian` for each feature alone."""
         mean, kappa, shape, rate = super().default_hyperparameters(values)
         return self._own(mean, kappa, 2.0 * shape + self.size - 1, [0.0] * self.place + [2.0 * rate])
 
@@ -259,11 +252,7 @@ class MultivariateGaussian(Gaussian):
 
 
 def default_correlations(columns: Array) -> Array:
-    """Return the correlations (p, p) of the features of a block in the whole cohort (n, p), for its default prior.
-
-    Each is that of the subjects with both features, without absurdly far values. All are shrunk until the matrix is
-    positive definite.
-    """
+    """Return the correlations (p, p) of the columns of a block (n, p), shrunk until they are positive definite."""
     seen = np.column_stack([_without_far(column) for column in columns.T])
     p = seen.shape[1]
     found = np.eye(p)

@@ -1,8 +1,7 @@
 """Negative binomial likelihood with a Beta(a, b) prior, for counts that vary more than Poisson counts.
 
-A count is the number of failures before the `dispersion`-th success; the dispersion need not be a whole number. With
-mean m, the variance is m + m^2 / dispersion. The geometric distribution has dispersion 1, and the Poisson distribution
-is the limit of infinite dispersion. Given the dispersion, the predictive is beta negative binomial.
+A count is the number of failures before the `dispersion`-th success, with mean m and variance m + m^2 / dispersion.
+Given the dispersion, which need not be whole, the predictive is beta negative binomial.
 """
 
 from __future__ import annotations
@@ -19,8 +18,6 @@ from clinclust.arrays import Array
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import LARGEST_COUNT, Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import BetaWithDispersion, log_beta
-
-__all__ = ["NegativeBinomial"]
 
 _LEAST, _MOST = 0.01, 1000.0
 """Bounds of the default dispersion: longer tails than any clinical count has, and practically Poisson."""
@@ -91,10 +88,7 @@ class NegativeBinomial(Likelihood):
         return np.array([1.0 + dispersion, mean, dispersion])
 
     def compared_hyperparameters(self, values: Array) -> Array:
-        """Return the default at each of many dispersions (P, 3).
-
-        That of all subjects together includes the differences between clusters, and is too low within them.
-        """
+        """Return the default at each of many dispersions (P, 3)."""
         dispersions = np.geomspace(*_COMPARED)
         mean = np.full(dispersions.size, float(np.nanmean(values)))
         return np.column_stack([1.0 + dispersions, mean, dispersions])
@@ -128,11 +122,9 @@ class NegativeBinomial(Likelihood):
         return found
 
     def mode(self, posterior: Array) -> float:
-        """Return the count with the highest predictive probability.
-
-        It is the first count x with p(x + 1) / p(x) = (b + x) (r + x) / [(a + b + r + x) (x + 1)] below 1.
-        """
+        """Return the count with the highest predictive probability."""
         a, b, dispersion = posterior
+        # p(x + 1) / p(x) = (b + x) (r + x) / [(a + b + r + x) (x + 1)] is below 1 beyond it.
         last_rise = (b * dispersion - a - b - dispersion) / (a + 1.0)
         return max(0.0, float(np.floor(last_rise)) + 1.0)
 

@@ -1,7 +1,6 @@
-"""Ordinal likelihood with a Dirichlet tree prior, for ordered levels with any distribution.
+"""Ordinal likelihood with a Dirichlet tree prior (`clinclust.priors.dirichlet_tree`), for any distribution of levels.
 
-Observations at one level are also evidence for neighbouring levels (Dennis 1991; Minka 1999: see
-`clinclust.priors.dirichlet_tree`). Clinical scales are rarely binomial; declared as such, they give too many clusters.
+Observations at one level are also evidence for neighbouring levels. Clinical scales are rarely binomial.
 """
 
 from __future__ import annotations
@@ -18,8 +17,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Declaration, steps_of_scale
 from clinclust.priors import dirichlet_tree
 from clinclust.priors.dirichlet_tree import DirichletTree
-
-__all__ = ["Ordinal"]
 
 _STRENGTH = 3.0
 """Weight of the first split of the default prior, in subjects; a split at depth m weighs m^2 as much, as in a Polya

@@ -1,7 +1,6 @@
 """Poisson likelihood with a Gamma(shape, rate) prior, for counts 0, 1, 2, ... The predictive is negative binomial.
 
-The published formula (Raykov et al. 2016, eq. 29) uses the count as a probability; the predictive here follows from the
-published updates (eq. 28). Counts above 100,000 are refused: their log marginals would have fewer than ten digits.
+It follows from the published updates (Raykov et al. 2016, eq. 28), where eq. 29 uses the count as a probability.
 """
 
 from __future__ import annotations
@@ -16,8 +15,6 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Likelihood, observed_columns
 from clinclust.priors.conjugate import Gamma
 
-__all__ = ["Poisson"]
-
 
 @dataclass(frozen=True)
 class Poisson(Likelihood):
@@ -31,7 +28,7 @@ class Poisson(Likelihood):
     kernel = 2
     is_whole = True
     is_count = True
-    largest = 100_000
+    largest = 100_000  # log marginals of larger counts would have fewer than ten digits
     takes = frozenset({"minimum", "maximum", "spike"})
     drafted_for = frozenset({"scale", "count"})
     effect_sizes = "rates"

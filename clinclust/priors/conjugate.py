@@ -16,18 +16,6 @@ import numpy as np
 
 from clinclust.arrays import Array
 
-__all__ = [
-    "Beta",
-    "BetaWithDispersion",
-    "ConjugatePrior",
-    "Dirichlet",
-    "Gamma",
-    "NormalGamma",
-    "log_beta",
-    "log_gamma_ratio",
-]
-
-
 _LARGE = 1000.0
 """Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""
 

@@ -19,8 +19,6 @@ import numpy as np
 from clinclust.arrays import Array, Whole
 from clinclust.priors.conjugate import ConjugatePrior, log_beta
 
-__all__ = ["DirichletTree", "depths", "halves", "probabilities"]
-
 
 @lru_cache(maxsize=256)
 def _splits(n_levels: int) -> tuple[Whole, Whole, Whole, Whole]:

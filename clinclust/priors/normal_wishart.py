@@ -24,8 +24,6 @@ import numpy as np
 from clinclust.arrays import Array
 from clinclust.priors.conjugate import ConjugatePrior
 
-__all__ = ["NormalWishart", "lower", "n_before", "parts", "symmetric"]
-
 
 def n_before(n_hyperparameters: int) -> int:
     """Return l, the number of features before the feature, from the number of hyperparameters of its factor."""

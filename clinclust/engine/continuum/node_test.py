@@ -37,20 +37,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
-__all__ = [
-    "LARGEST_NODE",
-    "SMALLEST_NODE",
-    "DrawPlan",
-    "Node",
-    "NodeTest",
-    "against_one_population",
-    "best_division",
-    "compared",
-    "profile",
-    "swept",
-]
-
-
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
 _SWEEPS = 8
@@ -143,10 +129,7 @@ class DrawPlan:
 
 
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
-    """Test whether the subjects of a node are more than one continuous population.
-
-    The problem is that of all subjects, at coarsening 1. Each draw has its own random stream. Raises SearchCancelled.
-    """
+    """Test whether the subjects of a node of a problem at coarsening 1 are more than one continuous population."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     rng = np.random.default_rng(_stream(seed, _NODE))
     node = node.sample(rng)

@@ -1,11 +1,7 @@
 """Normal scores of the features of given subjects, their correlations, and the subjects' first principal score.
 
-The normal score of a value with mid-rank r among the n observed values of its feature is Phi^-1((r - 1/2) / n); the
-levels of a nominal feature are first ordered by their mean position on the principal axis of the subjects. With R the
-correlation matrix of the scores z and v its first eigenvector, the first principal score of a subject is v' z
-(Hotelling 1933); with missing values, its expectation given the observed ones o, as z ~ N(0, R):
-
-    s = v' R_.o R_oo^-1 z_o
+The normal score of a value with mid-rank r among the n observed ones is Phi^-1((r - 1/2) / n), after nominal levels are
+ordered by their mean position on the principal axis. The first principal score is that of Hotelling (1933).
 """
 
 from __future__ import annotations
@@ -19,22 +15,6 @@ from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.numeric_columns import encoded_columns, principal_axis
 from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
-
-__all__ = [
-    "correlations",
-    "exact_product",
-    "expected_score",
-    "first_axis",
-    "in_score_steps",
-    "nearest_correlation",
-    "normal_scores",
-    "reliable_correlations",
-    "standard_normals",
-    "whole_columns",
-    "with_correlation",
-    "with_unit_diagonal",
-]
-
 
 _STEPS = 2.0**20
 """Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""
@@ -117,7 +97,8 @@ def _along(column: Array, axis: Array) -> Array:
 def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     """Return the expected first principal score of each subject, float64 (N,); NaN where nothing is observed.
 
-    `scores` (N, D) are normal scores, NaN = missing; `axis` is the first eigenvector of their `correlation`.
+    With R the correlation matrix of the scores z, (N, D), NaN = missing, and v its first eigenvector, the `axis`, it is
+    v' R_.o R_oo^-1 z_o given the observed ones o.
     """
     observed = ~np.isnan(scores)
     patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
@@ -164,11 +145,8 @@ def correlations(scores: Array) -> tuple[Array, Array]:
 
 
 def exact_product(first: Array, second: Array) -> Array:
-    """Return a matrix product whose sums are exact, so that any order of summation gives the same digits.
-
-    Products of few columns avoid BLAS, whose threads wait for each other on a busy machine.
-    """
-    if second.shape[1] > _FEW_COLUMNS:
+    """Return a matrix product whose sums are exact, so that any order of summation gives the same digits."""
+    if second.shape[1] > _FEW_COLUMNS:  # threads of BLAS would wait for each other on a busy machine
         return np.asarray(first @ second)
     return np.asarray(np.einsum("ij,jk->ik", first, second))
 

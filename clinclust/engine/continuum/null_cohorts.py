@@ -1,15 +1,12 @@
 """Cohorts drawn from one continuous population with the margins and the correlations of given subjects.
 
-The population is a Gaussian copula: a score z with the subjects' correlation matrix R is mapped to the observed value
-at the same quantile,
+A Gaussian copula: a score z is mapped to the observed value at the same quantile,
 
-    z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j).
+    z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j),
 
-A feature in two parts is one feature here, with its point masses among its other values. R is corrected in a few rounds
-until the drawn values, and not only the latent scores, have the subjects' correlations: ties weaken them.
-
-In a unimodal population, the first principal score of z has the subjects' own distribution, smoothed until it has one
-mode (Silverman 1981, *Using kernel density estimates to investigate multimodality*), and scaled to their variance.
+with R such that the drawn values have the subjects' correlations. In a unimodal population, the first principal score
+of z has the subjects' own distribution, smoothed until it has one mode (Silverman 1981, *Using kernel density estimates
+to investigate multimodality*), and scaled to their variance.
 """
 
 from __future__ import annotations
@@ -33,9 +30,6 @@ from clinclust.engine.continuum.normal_scores import (
     with_unit_diagonal,
 )
 from clinclust.engine.problem.problem import Problem
-
-__all__ = ["NULLS", "UNIMODAL", "OnePopulation", "critical_bandwidth", "one_population", "unimodal_draws"]
-
 
 _BINS = 512
 _MARGIN = 3.0
@@ -170,10 +164,7 @@ def unimodal_draws(sample: Array, bandwidth: float, n_draws: int, rng: np.random
 
 
 def _corrected(population: OnePopulation, wanted: Array, rng: np.random.Generator) -> OnePopulation:
-    """Return the population whose drawn values, rather than its latent scores, have the wanted correlations.
-
-    The same normal draws serve all rounds, and their correlations by chance are subtracted.
-    """
+    """Return the population whose drawn values, rather than its latent scores, have the wanted correlations."""
     normals = standard_normals(_DRAWS_OF_A_ROUND, len(population.margins), rng)
     for _ in range(_ROUNDS):
         population, latent = _with_quantiles(population, normals, rng)

@@ -27,8 +27,6 @@ from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.settle import minimum_gain, settle
 from clinclust.engine.search.starts import Start, starts_from
 
-__all__ = ["Estimated", "Search", "alternate", "carry_on", "choose_greedily"]
-
 Search = Callable[[Problem, list[Start]], list[RestartResult]]
 """`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
 

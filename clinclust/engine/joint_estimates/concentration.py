@@ -27,16 +27,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.starts import Start
 
-__all__ = [
-    "DEFAULT",
-    "concentration_mode",
-    "deal_folds",
-    "held_out_log_density",
-    "log_concentration_hyperprior",
-    "starts_among",
-]
-
-
 DEFAULT = 3.0
 """The default concentration, which is the mean of the hyperprior."""
 _SHAPE, _RATE = 1.0, 1.0 / DEFAULT
@@ -104,10 +94,7 @@ def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
 
 
 def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort, subjects: Labels) -> Array:
-    """Return ln p(x | clusters) of held-out subjects of a cohort, in nats, float64 (n,): the mixture of eq. 33.
-
-    `labels` (M,) are the clusters of the training subjects.
-    """
+    """Return ln p(x | training clusters) of held-out subjects, in nats, float64 (n,): the mixture of eq. 33."""
     known = training.partition(labels)
     n_clusters = int(known.n_clusters[0])
     arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays

@@ -1,18 +1,13 @@
 """Dependence between features within clusters, and the coarsening and the weights of blocks that it implies.
 
-Features that depend on each other within clusters repeat information, which the model would count more than once. The
-likelihood of each of the p features of a block is therefore raised to a power, the weight of the block:
+Dependent features repeat information. The likelihood of each of the p features of a block is raised to its weight
 
     w = 1 / (1 + c),    c = mean over the features of the block of the sum, over its other features, of the absolute
                             correlations of the residuals within clusters, each corrected for chance.
 
 1 + c is the design effect of p measurements with these correlations (Kish 1965, *Survey Sampling*): the block counts
-for one feature if all are the same, and for p if they are independent. Squared correlations, which estimate the
-coarsening, are not enough: two halves of a normal quantity measured by items of mean correlation r gain ln(1 / (1 - 2 r
-/ pi)) / 2 nats a subject and item, and cost ln 2 nats a subject.
-
-Weights and clusters are found in turns, until the weights reproduce themselves, beginning with one cluster: the
-superfluous clusters of weight 1 would explain away the dependence.
+for one feature if all are the same, and for p if they are independent. Weights and clusters are found in turns,
+beginning with one cluster, because superfluous clusters of weight 1 would explain away the dependence.
 """
 
 from __future__ import annotations
@@ -29,15 +24,6 @@ from clinclust.engine.problem.blocks import members_of_blocks, members_of_chains
 from clinclust.engine.problem.numeric_columns import numeric_columns
 from clinclust.engine.problem.problem import Problem
 
-__all__ = [
-    "block_weight",
-    "has_repeated",
-    "implied_weights",
-    "independent_features",
-    "independent_share",
-    "reproduced_weights",
-]
-
 Find = Callable[[Problem], tuple[Problem, Labels]]
 """A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
 
@@ -49,10 +35,7 @@ _TOLERANCE = 0.02
 
 
 class WithinClusters(NamedTuple):
-    """The squared correlations of the residuals of every two features within clusters.
-
-    The indicators of a nominal feature count as one feature, by their mean.
-    """
+    """The squared correlations of the residuals of every two features within clusters."""
 
     excess: Array
     """(D, D) squared correlation less 1 / (n - K), its expectation under independence in n subjects; 0 on the diagonal.
@@ -130,10 +113,7 @@ def independent_share(problem: Problem, labels: Labels) -> float:
 
 
 def reproduced_weights(problem: Problem, find: Find, enough: Callable[[], bool]) -> Array:
-    """Return weights of the features, float64 (D,), that the clusters found with them imply again.
-
-    The turns end early once `enough()`: the clusters of an interrupted search imply no weights.
-    """
+    """Return weights of the features, float64 (D,), that the clusters found with them imply again."""
     powers = implied_weights(problem, problem.cohort.together)
     for _ in range(_MOST_ROUNDS):
         kept, labels = find(problem.with_powers(powers))

@@ -1,17 +1,13 @@
 """Empirical Bayes: the hyperparameters that maximise the extended joint of a given partition, under a weak hyperprior.
 
-Every hyperparameter that the schema does not state is log-normal around its default; the prior mean of a Gaussian
-feature is normal around its default, in standard deviations of the feature. Densities are densities of u:
+Every hyperparameter theta that the schema does not state has a hyperprior; densities are densities of u:
 
-    u = ln theta, or mean / standard deviation,     u ~ Normal(u of the default, 1)
+    u = ln theta, or mean / standard deviation of a Gaussian feature,     u ~ Normal(u of the default, 1)
 
-A standard deviation of 1 weighs about as one cluster, and makes the maximum finite for all data. The prior of a
-multivariate Gaussian block is not estimated. Each feature d is a separate problem given a partition, and all features
-with the same conjugate prior are maximised together:
-
-    maximise over theta    exponent_d sum_k ln m_d(x_kd | theta) + ln hyperprior(theta)
-
-Raykov et al. (2016, appendix G.1) omit the prior terms, which gives a prior as strong as the whole cohort.
+It weighs about as one cluster, and makes the maximum finite for all data. The prior of a multivariate Gaussian block is
+not estimated. Given a partition, features are separate problems, of which those with the same conjugate prior are
+maximised together. Raykov et al. (2016, appendix G.1) omit the prior terms, which gives a prior as strong as the
+cohort.
 """
 
 from __future__ import annotations
@@ -28,8 +24,6 @@ from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.problem.problem import Problem
 from clinclust.priors.conjugate import ConjugatePrior
-
-__all__ = ["Hyperprior", "maximise_hyperparameters", "objectives", "with_prior"]
 
 Objective = Callable[[Array], tuple[Array, Array]]
 
@@ -100,10 +94,7 @@ def with_prior(problem: Problem, prior: Array) -> Problem:
 
 
 def maximise_hyperparameters(problem: Problem, partition: Partition, hyperprior: Hyperprior) -> Problem:
-    """Return the problem with the free hyperparameters that maximise the extended joint given a partition.
-
-    No feature's objective ends lower than it began.
-    """
+    """Return the problem with the free hyperparameters that maximise the extended joint given a partition."""
     prior = problem.model.prior.copy()
     for places, objective in objectives(problem, partition, hyperprior):
         free = hyperprior.free[places]
@@ -166,10 +157,7 @@ def _with_base_measures(
 
 
 def _features_by_prior(problem: Problem) -> list[tuple[list[int], type[ConjugatePrior], Whole, Whole]]:
-    """Return, for each conjugate prior, its features, the prior, and indices into the flat arrays.
-
-    The indices are those of the hyperparameters, int64 (F, P), and of the sufficient statistics, int64 (F, S).
-    """
+    """Return each conjugate prior with its features, and their indices in the prior (F, P) and statistics (F, S)."""
     arrays = problem.cohort.arrays
     groups: dict[tuple[type[ConjugatePrior], int, int], list[int]] = {}
     for index, likelihood in enumerate(problem.cohort.encoding.likelihoods):

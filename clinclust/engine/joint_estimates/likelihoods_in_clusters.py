@@ -11,8 +11,6 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.posterior import Clusters
 from clinclust.likelihoods import Likelihood
 
-__all__ = ["BestLevel", "ClusterTree", "log_marginals_in_tree"]
-
 
 class BestLevel(NamedTuple):
     """The level of a tree at which a likelihood describes a feature best."""
@@ -54,10 +52,7 @@ class ClusterTree:
         return np.asarray(self._rate * np.maximum(self._gains(log_marginals), 0.0))
 
     def best_level(self, log_marginals: Array, charges: Array) -> BestLevel:
-        """Return the level at which the log marginals of its groups, less the charges, are most.
-
-        The log marginals are those of the nodes under each of P priors, (P, 2 J - 1), with charges (P, J - 1).
-        """
+        """Return the level at which log marginals (P, 2 J - 1) of its groups, less the charges (P, J - 1), are most."""
         net = (self._gains(log_marginals) - charges)[:, ::-1]
         levels = np.cumsum(np.concatenate([log_marginals[:, -1:], net], axis=1), axis=1)
         prior, level = np.unravel_index(int(levels.argmax()), levels.shape)

@@ -1,9 +1,6 @@
 """Missing values filled with modes, which then count as observed (Raykov et al. 2016, appendix F); for reproduction.
 
-Sweeps of the completed table and updates of all filled values follow each other; each value is set to the mode of the
-predictive of its feature in its subject's cluster without it. Both raise ln p(X_obs, X_filled, z). The search begins
-with the mode of each feature in the whole cohort, while the paper draws from the prior. A cluster takes filled values
-for evidence; the search that integrates missing values out (`search_from`) does not.
+Sweeps and updates of all filled values raise ln p(X_obs, X_filled, z) in turn, from the modes in the whole cohort on.
 """
 
 from __future__ import annotations
@@ -24,18 +21,12 @@ from clinclust.engine.search.settle import settle
 from clinclust.engine.search.starts import Start
 from clinclust.likelihoods import Likelihood
 
-__all__ = ["completed", "search_filling"]
-
-
 LEAST_RISE = 1e-6
 """Rise of the joint in nats, by an update of all filled values, below which they count as unchanged."""
 
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-    """Sweep and fill in turn until no subject moves in a sweep and the filled values stay.
-
-    The log joint and the trace, one value a round, are those of the completed table. `attempts` are not used.
-    """
+    """Sweep and fill in turn until nothing changes; log joints are those of the completed table."""
     began = time.perf_counter()
     labels, filled = start.labels, cohort_modes(problem)
     table = completed(problem, filled)

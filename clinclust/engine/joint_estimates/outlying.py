@@ -26,18 +26,12 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain
 
-__all__ = ["OutlyingMask", "best_elsewhere", "best_outlying", "without_outlying"]
-
 OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
 
 
 def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> Problem:
-    """Return the problem of the values that are kept: all if the share is 0.
-
-    Its log joint is that of the module docstring; the terms of outlying values and indicators are in its log base
-    measure.
-    """
+    """Return the problem of the values that are kept, with the joint of the module docstring: all if the share is 0."""
     if share == 0.0:
         return problem
     arrays, powers = problem.cohort.arrays, problem.model.powers
@@ -107,10 +101,7 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
 
 
 def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
-    """Return labels in which each member of one cluster is moved to the best of the other clusters, int64 (N,).
-
-    Under each cluster, a member is scored with its best outlying values.
-    """
+    """Return labels with the members of one cluster moved to their best other clusters, with best outlying values."""
     members = np.flatnonzero(labels == cluster)
     partition = new_partition(_arrays_kept(problem.cohort.arrays, outlying), labels)
     scores = np.zeros((members.size, int(partition.n_clusters[0])))

@@ -1,8 +1,6 @@
 """Search for the partition and for the outlying values. Both raise the same joint (`outlying`), in turns.
 
-Neither step removes a cluster of subjects with outlying values, which are not extreme under its wide distribution.
-Clusters are therefore dissolved in turn: the members of one move to the others, the outlying values are found again,
-and the result is kept if the joint is higher.
+Clusters of subjects with outlying values, which are not extreme under their wide distribution, are dissolved in turn.
 """
 
 from __future__ import annotations
@@ -24,27 +22,13 @@ from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start
 
-__all__ = [
-    "Dissolution",
-    "OutlyingResult",
-    "none_outlying",
-    "outlying_together",
-    "raise_in_turns",
-    "run_outlying_restarts",
-    "search_with_outlying",
-]
-
-
 _ROUNDS = 4
 """Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
 _SWEEPS_OF_A_DISSOLUTION = 20
 
 
 class Dissolution:
-    """Dissolves clusters up to a size, the smallest first, as long as this raises the joint.
-
-    It remembers where no cluster could be dissolved. `sweep` takes the problem of the kept values, and labels.
-    """
+    """Dissolves clusters up to a size, the smallest first, while this raises the joint; remembers where none could."""
 
     def __init__(
         self,
@@ -141,10 +125,7 @@ def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan
 def run_outlying_restarts(
     problem: Problem, starts: list[Start], outlying: OutlyingMask, plan: SearchPlan
 ) -> tuple[list[RestartResult], list[OutlyingMask]]:
-    """Search from every start on the values that `outlying` keeps, then find the outlying values of each partition.
-
-    Return the restarts, with log joints that include their outlying values, and the mask of each.
-    """
+    """Search from every start on the values that are kept; return restarts with outlying values, and their masks."""
     share = plan.outlying_share
     if share == 0.0:
         restarts = run_restarts(problem, starts, plan)

@@ -1,7 +1,6 @@
 """The best partition found at each of a decreasing sequence of coarsenings, each with fewer clusters.
 
-In a large cohort, the path is followed in a sample to the first coarsening that is borne out there, and goes on among
-all subjects. Only small clusters are then dissolved, because the sample showed the others.
+In a large cohort, the path is followed in a sample to the first coarsening that is borne out, then among all subjects.
 """
 
 from __future__ import annotations
@@ -31,18 +30,6 @@ from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_
 from clinclust.engine.search.starts import Start, search_starts, starts_from
 from clinclust.engine.search.threads import Threads
 from clinclust.progress import SILENT
-
-__all__ = [
-    "LARGE_BESIDE",
-    "ResolutionStep",
-    "chosen_step",
-    "first_step",
-    "followed",
-    "resolution_steps",
-    "sampled_steps",
-    "step_of",
-]
-
 
 _TOLERANCE = 0.01
 """Difference to the estimated share of independent features that does not change the partition."""
@@ -127,10 +114,7 @@ def followed(
     plan: SearchPlan,
     search_at: Callable[[float, ResolutionStep], ResolutionStep],
 ) -> list[ResolutionStep]:
-    """Follow a path from one of its steps to its end; return this step and those after it.
-
-    `search_at` searches at a coarsening, given the step before.
-    """
+    """Follow a path from one of its steps to its end, with `search_at`; return this step and those after it."""
     steps, ahead = [begin], [float(value) for value in resolution.coarsenings if value < begin.coarsening]
     with plan.progress.stage("coarsening") as advance:
         while ahead and steps[-1].labels.max() > 0 and not (resolution.choose and steps[-1].borne_out):
@@ -203,10 +187,7 @@ def chosen_step(steps: Sequence[ResolutionStep]) -> int:
 
 
 def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> list[ResolutionStep]:
-    """Search in a sample as the plan says, then among all subjects from the coarsening that was found there.
-
-    Return the steps among all subjects: more than one only where they do not bear out the coarsening of the sample.
-    """
+    """Search in a sample as the plan says, then among all subjects from its coarsening; return the latter steps."""
     of_rows, of_path, of_all = seed.spawn(3)
     rows = np.sort(np.random.default_rng(of_rows).choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
     in_sample = replace(

@@ -6,9 +6,8 @@ An included feature (gamma_d = 1) has one distribution for each cluster; an excl
         + coarsening * sum_d power_d [gamma_d sum_k ln m_d(x_kd) + (1 - gamma_d) ln m_d(x_d, all subjects together)]
     ln p(gamma)           = ln B(1 + n, 1 + D - n),   n = sum_d gamma_d
 
-Each feature is included with the same unknown, uniform probability (Scott and Berger 2010, *Bayes and empirical-Bayes
-multiplicity adjustment in the variable-selection problem*). Given z, the best gamma has a closed form; given gamma, the
-joint of z is that of a cohort with the included features only. Both steps raise the same joint.
+(Scott and Berger 2010, *Bayes and empirical-Bayes multiplicity adjustment in the variable-selection problem*). Steps in
+z and in gamma raise the same joint.
 """
 
 from __future__ import annotations
@@ -32,9 +31,6 @@ from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.starts import Start
 from clinclust.graded import Graded, graded, paired_moments, whole_ranks
 
-__all__ = ["best_inclusion", "log_inclusion", "run_selecting_restarts"]
-
-
 # Numbers of features with which random partitions begin, taken in turn: the features that depend most on others. A
 # small number excludes irrelevant features; a large number also keeps subtypes that only a few features show.
 _N_DEPENDENT = (10, 20, 5, 40)
@@ -49,10 +45,7 @@ class SelectingSearch:
         self._attempts: dict[bytes, Attempts] = {}
 
     def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
-        """Search for the partition and select features, in turns, until neither raises the joint.
-
-        The argument `attempts` is not used: attempts are shared by the included features instead.
-        """
+        """Search for the partition and select features, in turns, until neither raises the joint."""
         began = time.perf_counter()
         n_features = len(problem.cohort.encoding.features)
         included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
@@ -126,11 +119,7 @@ def run_selecting_restarts(problem: Problem, starts: list[Start], plan: SearchPl
 
 
 def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
-    """Return the starts, each with the features to begin with.
-
-    They are, for a random partition, the features that depend most on others; for other partitions with several
-    clusters, those that differ between its clusters; else all.
-    """
+    """Return the starts with the features to begin with: of random partitions, those that depend most on others."""
     ranked = np.argsort(-mutual_dependence(problem.cohort.arrays), kind="stable")
     sizes = cycle(_N_DEPENDENT)
     prepared = []
@@ -148,10 +137,8 @@ def _dependent(problem: Problem, starts: list[Start]) -> list[Start]:
 
 
 def _relevant(problem: Problem, starts: list[Start], labels: Labels) -> list[Start]:
-    """Return the starts, where random partitions begin with the features that differ between the given clusters.
-
-    All with positive relevance, because a partition that is not yet the best underestimates it.
-    """
+    """Return the starts, where random partitions begin with the features that differ between the given clusters."""
+    # Not only those that ln p(gamma) includes: a partition that is not yet the best underestimates relevance.
     relevant = _relevance(problem, labels) > 0.0
     if not relevant.any():
         return starts

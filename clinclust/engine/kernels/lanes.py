@@ -1,8 +1,7 @@
 """The innermost loops over eight clusters or eight features at a time, as vector instructions.
 
-LLVM does not vectorise loops of these shapes by itself. They use IEEE additions, multiplications and divisions in a
-fixed order, and no fused operations, so that all processors give the same bits. `clinclust.engine.kernels.plain` holds
-the same functions in plain Python.
+They use IEEE additions, multiplications and divisions in a fixed order, and no fused operations, so that all processors
+give the same bits. `clinclust.engine.kernels.plain` holds the same functions in plain Python.
 
 The last axis of an array must be contiguous, and its length C a multiple of eight; `first` is the index of the first of
 eight clusters; `start` and `count` are the flat index of the first code, in memory order, and the number of codes.
@@ -15,12 +14,12 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
+from clinclust.engine.kernels.plain import LANES
 from clinclust.engine.kernels.vectors import (
     BITS,
     DOUBLE,
     I32,
     I64,
-    LANES,
     VECTOR,
     Loop,
     intrinsic,
@@ -35,17 +34,6 @@ from clinclust.engine.kernels.vectors import (
     sum_side_by_side,
     vector,
 )
-
-__all__ = [
-    "add_log_products",
-    "add_log_terms",
-    "add_rows",
-    "eight_binomials",
-    "highest",
-    "log_in_place",
-    "sum_log_terms",
-    "sum_rows",
-]
 
 
 @intrinsic

@@ -51,22 +51,6 @@ from clinclust.likelihoods.poisson import Poisson
 if TYPE_CHECKING:
     from clinclust.engine.kernels.partition import CohortArrays
 
-__all__ = [
-    "BINOMIAL",
-    "CHAINED",
-    "GAUSSIAN",
-    "add_value",
-    "adds_up",
-    "counts_levels",
-    "fill_coefficients",
-    "fill_levels",
-    "left_out_value",
-    "log_marginal",
-    "log_marginals",
-    "place_in_block",
-]
-
-
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
@@ -171,10 +155,7 @@ def left_out_value(kind: int, prior: Array, sums: Array, z: float) -> float:
 
 @subkernel
 def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: int, sign: float) -> None:
-    """Add a continuous value to the sufficient statistics of a cluster (sign = 1), or remove it (sign = -1).
-
-    `column` is its place among the values (D_value,) of the subject; it must not be missing.
-    """
+    """Add the continuous value at `column` to the sufficient statistics of a cluster, or remove it, by its sign."""
     if kind == CHAINED:
         place = place_in_block(n_statistics)
         add_values(sums, flat(values, column - place), place, sign)
@@ -190,10 +171,7 @@ def add_value(kind: int, sums: Array, n_statistics: int, values: Array, column: 
 
 @subkernel
 def log_marginal(kind: int, prior: Array, sums: Array, n_statistics: int, work: Array) -> float:
-    """Return A(posterior) - A(prior), the log marginal without base measure, of one feature in one cluster.
-
-    `work`, (3 S,), is overwritten.
-    """
+    """Return A(posterior) - A(prior) of one feature in one cluster; `work`, (3 S,), is overwritten."""
     if kind in (BINOMIAL, GEOMETRIC):
         return beta_log_marginal(prior, sums)
     if kind in (POISSON, EXPONENTIAL):

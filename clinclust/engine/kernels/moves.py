@@ -23,9 +23,6 @@ from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.predictives_gamma import FEW
 from clinclust.engine.kernels.predictives_gaussian import chained_coefficients, factorise
 
-__all__ = ["LEAST_LEFT", "State", "log_weight", "move", "refresh", "state_of", "value_left_out"]
-
-
 LEAST_LEFT = 1e-3
 """Smallest accepted share of a rate that remains without a value. Below it, digits are lost."""
 
@@ -148,10 +145,7 @@ def state_of(cohort: CohortArrays, model: Model, partition: Partition) -> State:
 
 @subkernel
 def log_weight(state: State, size: float, n_clusters: int) -> float:
-    """Return the log prior weight of a cluster of this size: ln(size - discount).
-
-    If the size is 0, that of a new cluster where there are n_clusters others: ln(N0 + n_clusters discount).
-    """
+    """Return ln(size - discount), or, for size 0, that of a new cluster: ln(N0 + n_clusters discount)."""
     if size > 0.0:
         return math.log(size - state.discount)
     return math.log(state.concentration + state.discount * n_clusters)

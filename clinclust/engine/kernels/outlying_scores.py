@@ -14,8 +14,6 @@ from clinclust.engine.kernels.moves import State, refresh, state_of, value_left_
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.scoring import chained_score
 
-__all__ = ["bounded_scores", "gains_of_indicators", "mixed_scores", "prior_predictives"]
-
 
 @subkernel
 def _log_tail(c0: float, c1: float, c2: float, c3: float, z: float) -> float:
@@ -34,10 +32,7 @@ def _up_to_date(cohort: CohortArrays, model: Model, partition: Partition) -> Sta
 
 @kernel
 def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, out: Array) -> None:
-    """Write the log predictive of each value under the empty cluster to `out`, float64 (N, D).
-
-    Elements of missing continuous values are not written.
-    """
+    """Write the log predictives under the empty cluster to `out`, (N, D), but for missing continuous values."""
     state = _up_to_date(cohort, model, partition)
     n_table = cohort.codes.shape[1]
     empty = partition.n_clusters[0]

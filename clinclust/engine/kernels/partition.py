@@ -1,13 +1,9 @@
 """Cohort, model and partition as the compiled kernels read them.
 
-The table of a partition holds ln p(level | cluster) for every level of every discrete feature (rows) and every cluster
-(columns, contiguous), so that the score of a subject is a sum of table rows. `left_out`, with clusters as rows, holds
-the same for the cluster without one subject at that level, with which a subject is scored under its own cluster. The
-column after the last cluster is an empty cluster, with the log predictives of the prior and the log weight of a new
-cluster.
-
-Log predictives are stored times the coarsening and the power of their feature. The number of columns is a multiple of
-eight (`lanes`), and the last columns may be idle.
+The table of a partition holds ln p(level | cluster), times coarsening and power, of every level of every discrete
+feature (rows) and every cluster (columns), so that the score of a subject is a sum of table rows. `left_out`, with
+clusters as rows, holds the same without one subject at that level, for a subject's own cluster. The column after the
+last cluster is an empty cluster; columns up to a multiple of eight may be idle.
 """
 
 from __future__ import annotations
@@ -22,17 +18,6 @@ from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.inner_loops import LANES, padded
 from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
 from clinclust.engine.kernels.predictives_gamma import FEW
-
-__all__ = [
-    "CohortArrays",
-    "Model",
-    "Partition",
-    "accumulate",
-    "add_up",
-    "clusters_without_subjects",
-    "grow",
-    "new_partition",
-]
 
 
 class CohortArrays(NamedTuple):
@@ -123,10 +108,7 @@ class Partition(NamedTuple):
 
 
 def new_partition(cohort: CohortArrays, labels: Labels, capacity: int = 0) -> Partition:
-    """Return a partition with these labels, with its sizes and statistics; log predictives are not yet computed.
-
-    Labels are clusters 0 .. K - 1, or -1; `capacity` is the least number of columns.
-    """
+    """Return a partition with these labels, 0 .. K - 1 or -1, and at least this capacity, without log predictives."""
     n_clusters = int(labels.max()) + 1
     capacity = padded(max(capacity, n_clusters + 2))
     n_rows, n_values = cohort.level_log_base.size, cohort.values.shape[1]
@@ -175,10 +157,7 @@ def _work_space(n_rows: int, capacity: int, width: int, n_chained: int) -> Array
 
 
 def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:
-    """Return a partition with clusters of these sizes (K,) and statistics (K, S), and no subject in any of them.
-
-    It serves to score the subjects of the cohort under clusters that other subjects formed.
-    """
+    """Return a partition with clusters of these sizes (K,) and statistics (K, S), and no subject in any of them."""
     n_clusters = sizes.size
     partition = new_partition(cohort, np.full(cohort.codes.shape[0], -1), n_clusters + 2)
     partition.n_clusters[0] = n_clusters

@@ -20,28 +20,6 @@ import numpy as np
 from clinclust.arrays import Array, Codes, Whole
 from clinclust.compiled import flat, subkernel
 
-__all__ = [
-    "BITS_OF_ROOT_HALF",
-    "LANES",
-    "LN2_HIGH",
-    "LN2_LOW",
-    "MANTISSA_BITS",
-    "R",
-    "add_log_products",
-    "add_log_terms",
-    "add_rows",
-    "eight_binomials",
-    "highest",
-    "log",
-    "log_in_place",
-    "log_of_split",
-    "padded",
-    "split",
-    "sum_log_terms",
-    "sum_rows",
-]
-
-
 R = (
     0.6666666666666735130,
     0.3999999999940941908,
@@ -181,16 +159,13 @@ def add_log_products(
 def _multiplied(
     product: tuple[int, float, float], c: Array, column: int, stride: int, values: Array
 ) -> tuple[int, float, float]:
-    """Multiply a product (exponent, mantissa, sum of the c0) by the factor of one more feature, and add its c0.
-
-    The exponent is split off after every factor, so that no product can overflow.
-    """
+    """Multiply a product (exponent, mantissa, sum of the c0) by the factor of one more feature, and add its c0."""
     exponent, mantissa, total = product
     at, z = 4 * column * stride, values[column]
     observed = z == z
     apart = z - c[at + 3 * stride]
     inner = 1.0 + c[at + 2 * stride] * (apart * apart) if observed else 1.0
-    more, mantissa = split(mantissa * inner)
+    more, mantissa = split(mantissa * inner)  # after every factor, so that no product can overflow
     return exponent + more, mantissa, total + (c[at] if observed else 0.0)
 
 

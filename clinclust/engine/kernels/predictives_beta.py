@@ -8,15 +8,6 @@ from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_gamma import FEW, fill_factors, log_gamma_ratio, log_rising
 
-__all__ = [
-    "beta_log_marginal",
-    "binomial_predictives",
-    "geometric_predictives",
-    "log_beta_gain",
-    "negative_binomial_log_marginal",
-    "negative_binomial_predictives",
-]
-
 
 @subkernel
 def beta_log_marginal(prior: Array, sums: Array) -> float:

@@ -7,8 +7,6 @@ from clinclust.compiled import subkernel
 from clinclust.engine.kernels.predictives_beta import log_beta_gain
 from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
-__all__ = ["categorical_predictives", "dirichlet_log_marginal", "ordinal_predictives", "tree_log_marginal"]
-
 
 @subkernel
 def dirichlet_log_marginal(prior: Array, sums: Array, n_levels: int) -> float:

@@ -7,18 +7,6 @@ import math
 from clinclust.arrays import Array
 from clinclust.compiled import subkernel
 
-__all__ = [
-    "FEW",
-    "exponential_coefficients",
-    "exponential_left_out",
-    "fill_factors",
-    "gamma_log_marginal",
-    "log_gamma_ratio",
-    "log_rising",
-    "poisson_predictives",
-]
-
-
 _LARGE = 1000.0
 """Where Stirling's series takes over: its next term, 1 / (1260 x^5), is below the rounding error there."""
 FEW = 16.0

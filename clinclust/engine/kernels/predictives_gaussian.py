@@ -18,18 +18,6 @@ from clinclust.arrays import Array
 from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_gamma import log_gamma_ratio
 
-__all__ = [
-    "add_values",
-    "chained_coefficients",
-    "chained_log_marginal",
-    "factorise",
-    "gaussian_coefficients",
-    "gaussian_left_out",
-    "gaussian_log_marginal",
-    "squares_of",
-]
-
-
 _LEAST = 1e-300
 """Smallest square of a diagonal element: rounding may make it 0 or negative where values are collinear."""
 _LOG_PI = math.log(math.pi)
@@ -183,10 +171,7 @@ def chained_coefficients(
 
 @subkernel
 def chained_log_marginal(prior: Array, sums: Array, place: int, factor: Array) -> float:
-    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.NormalWishart`.
-
-    `factor` is work space for the statistics three times.
-    """
+    """Return A(posterior) - A(prior) of one cluster, with A as in `clinclust.priors.normal_wishart.NormalWishart`."""
     size = n_statistics_of(place)
     own, nothing = flat(factor, 0), flat(factor, size)
     for s in range(size):

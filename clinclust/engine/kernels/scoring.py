@@ -14,8 +14,6 @@ from clinclust.engine.kernels.likelihood_kernels import place_in_block
 from clinclust.engine.kernels.moves import LEAST_LEFT, State, log_weight, refresh, value_left_out
 from clinclust.engine.kernels.predictives_gaussian import add_values, chained_coefficients, factorise, squares_of
 
-__all__ = ["begin_scoring", "chained_score", "score_all", "score_without_rows"]
-
 
 @subkernel
 def begin_scoring(state: State, up_to_date: bool) -> int:

@@ -1,11 +1,7 @@
 """One sweep: each subject in turn moves to the cluster with the highest score, or to one that is drawn by its score.
 
-The former is the inner loop of MAP-DP, algorithm 3 of Raykov et al. (2016): iterated conditional modes on the collapsed
-joint. A sweep without a move is a fixed point.
-
-The latter is collapsed Gibbs sampling: the normalised exponentials of the same scores (`scoring`) are the conditional
-probabilities of the cluster given all other labels (Neal 2000, J Comput Graph Stat 9, 249-265, algorithm 3). Subjects
-in no cluster are assigned to one, in order: the sequential allocation of proposed divisions (Dahl 2005).
+The former is the inner loop of MAP-DP, algorithm 3 of Raykov et al. (2016), the latter collapsed Gibbs sampling (Neal
+2000, J Comput Graph Stat 9, 249-265, algorithm 3), and the sequential allocation of proposed divisions (Dahl 2005).
 """
 
 from __future__ import annotations
@@ -20,9 +16,6 @@ from clinclust.engine.kernels.inner_loops import highest, sum_rows
 from clinclust.engine.kernels.moves import move, state_of
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.scoring import begin_scoring, score_all, score_without_rows
-
-__all__ = ["UNLIMITED", "bring_up_to_date", "draw_moves", "find_best", "make_moves", "sweep", "write_scores"]
-
 
 UNLIMITED = np.iinfo(np.int64).max
 """Value of `most_clusters` for an unlimited number of clusters."""

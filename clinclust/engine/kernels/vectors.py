@@ -10,27 +10,6 @@ from numba import extending, types
 
 from clinclust.engine.kernels.plain import BITS_OF_ROOT_HALF, LANES, LN2_HIGH, LN2_LOW, MANTISSA_BITS, R
 
-__all__ = [
-    "BITS",
-    "DOUBLE",
-    "I32",
-    "I64",
-    "LANES",
-    "VECTOR",
-    "Loop",
-    "intrinsic",
-    "load",
-    "load_one",
-    "log",
-    "log_of_split",
-    "memory_of",
-    "split",
-    "spread",
-    "store",
-    "sum_side_by_side",
-    "vector",
-]
-
 # Callers do not pass the first parameter, numba's typing context. The type therefore does not list the parameters.
 intrinsic: Callable[[Callable[..., Any]], Callable[..., Any]] = extending.intrinsic
 
@@ -149,10 +128,7 @@ class Loop:
 
 
 def sum_side_by_side(builder: Any, count: Any, start: Any, term: Callable[[Any], Any]) -> Any:
-    """Return start + term(0) + ... + term(count - 1).
-
-    Several separate sums are kept, so that an addition does not wait for the result of the previous one.
-    """
+    """Return start + term(0) + ... + term(count - 1)."""
     whole = builder.and_(count, ir.Constant(I64, -_SUMS))
     nothing = ir.Constant(start.type, None)
     loop = Loop(builder, whole, _SUMS, [start] + [nothing] * (_SUMS - 1))

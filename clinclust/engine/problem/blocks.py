@@ -1,7 +1,6 @@
 """Blocks: named groups of features that depend on each other even within subtypes, and the power of each.
 
-The likelihoods of a block are raised to the same power: at the power w, p features count for w p. In a block of
-multivariate Gaussian features, each depends on those before it instead, and the power is 1.
+At the power w, p features count for w p. In a multivariate Gaussian block, of power 1, each depends on those before it.
 """
 
 from __future__ import annotations
@@ -17,16 +16,6 @@ from clinclust.errors import InputError
 from clinclust.files.listed import listed
 from clinclust.likelihoods import Likelihood
 from clinclust.schema import Feature
-
-__all__ = [
-    "likelihoods_of",
-    "members_of_blocks",
-    "members_of_chains",
-    "most_complete_first",
-    "powers_of_blocks",
-    "powers_of_features",
-    "refuse_unknown_blocks",
-]
 
 
 def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:

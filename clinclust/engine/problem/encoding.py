@@ -1,10 +1,7 @@
-"""Encoding of a validated cohort as the arrays of the engine.
+"""Encoding of a validated cohort as the arrays of the engine, discrete features first.
 
-Discrete values become row numbers of a table of log predictives, one row for each level, 0 = missing. Continuous values
-become standardised floats, NaN = missing. Features are ordered by their likelihood, discrete features first.
-
-Subjects are sorted into an order that depends only on their values (`EncodedCohort.order`), in which random numbers are
-drawn, so that the order of the rows of the table does not change the result.
+Discrete values become row numbers of a table of log predictives, continuous ones standardised floats. Subjects are
+sorted by their values, so that the order of the rows of the table does not change the result.
 """
 
 from __future__ import annotations
@@ -25,8 +22,6 @@ from clinclust.schema import Feature
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["EncodedCohort", "Encoding", "canonical_order", "in_encoded_order", "model_values", "starts"]
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -78,10 +73,7 @@ class Encoding:
         values: Mapping[str, Array],
         stated: Mapping[str, Mapping[str, Any]] = MappingProxyType({}),
     ) -> Encoding:
-        """Sort features by their likelihood and compute the centre and scale of each column of `model_values`.
-
-        Stated hyperparameters may give the order of a multivariate Gaussian block (`most_complete_first`).
-        """
+        """Sort features by their likelihood and compute the centre and scale of each column of `model_values`."""
         n_missing = {feature.name: int(np.isnan(values[feature.name]).sum()) for feature in features}
         ordered = most_complete_first(in_encoded_order(features), n_missing, stated)
         standards = [feature.traits.of(feature).standardisation(values[feature.name]) for feature in ordered]
@@ -175,10 +167,7 @@ class EncodedCohort:
         return np.zeros(self.n_subjects, dtype=np.int64)
 
     def with_features(self, included: Mask, log_base: float) -> EncodedCohort:
-        """Return the same subjects with the included features, bool (D,), only, and with this log base measure.
-
-        What is left of a multivariate Gaussian block is a smaller one.
-        """
+        """Return the same subjects with the included features, bool (D,), only, and with this log base measure."""
         arrays, kept = self.arrays, np.flatnonzero(included)
         n_table = arrays.codes.shape[1]
         tabled, valued = kept[kept < n_table], kept[kept >= n_table] - n_table
@@ -235,10 +224,7 @@ class EncodedCohort:
 
 
 def model_values(frame: pd.DataFrame, features: tuple[Feature, ...]) -> dict[str, Array]:
-    """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing.
-
-    Values are transformed as the feature declares, and scores are counted from its lowest value.
-    """
+    """Return the value x of the model for each feature of a validated frame: float64 (N,), NaN = missing."""
     return {
         feature.name: np.ascontiguousarray(feature.transformed(frame[feature.column]) - feature.lowest + 0.0)
         for feature in features
@@ -275,13 +261,10 @@ def _rows_of(column: Array, levels: Array, first: int) -> Codes:
 
 
 def _side_by_side(columns: list[Codes], n_rows: int) -> Codes:
-    """Return the columns as one array, int32 (N, D), with contiguous rows.
-
-    A limited number of rows is copied at a time, so that they fit into the processor's cache.
-    """
+    """Return the columns as one array, int32 (N, D), with contiguous rows."""
     table = np.empty((n_rows, len(columns)), dtype=np.int32)
     for first in range(0, n_rows if columns else 0, _ROWS_AT_ONCE):
-        rows = slice(first, first + _ROWS_AT_ONCE)
+        rows = slice(first, first + _ROWS_AT_ONCE)  # few, so that they fit into the processor's cache
         table[rows] = np.array([column[rows] for column in columns]).T
     return table
 

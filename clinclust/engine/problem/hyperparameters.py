@@ -20,15 +20,6 @@ from clinclust.schema import Feature
 if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
 
-__all__ = [
-    "Hyperparameters",
-    "default_hyperparameters",
-    "flat_prior",
-    "named_hyperparameters",
-    "prior_of_features",
-    "stated_hyperparameters",
-]
-
 Hyperparameters = dict[str, dict[str, Any]]
 
 
@@ -100,10 +91,7 @@ def _unlike_its_block(
 def _out_of_bounds(
     name: str, likelihood: Likelihood, theta: Array, values: Array, stated: Mapping[str, Any]
 ) -> list[str]:
-    """Return one sentence for each stated hyperparameter with a unit that is out of its bounds.
-
-    The bounds hold for values in a unit of their own spread.
-    """
+    """Return one sentence for each stated hyperparameter with a unit that is out of its bounds."""
     if likelihood.with_unit.isdisjoint(stated):
         return []
     free = dict(zip(likelihood.hyperparameter_names, likelihood.unit_free(theta, values).tolist(), strict=True))
@@ -137,10 +125,7 @@ def flat_prior(encoding: Encoding, hyperparameters: Mapping[str, Mapping[str, An
 
 
 def prior_of_features(encoding: Encoding, prior: Array, included: Mask) -> Array:
-    """Return the part of a flat prior (H,) that belongs to the included features, bool (D,).
-
-    What is left of a multivariate Gaussian block has the marginal prior of its features.
-    """
+    """Return the part of a flat prior (H,) that belongs to the included features, bool (D,)."""
     parts: list[Array] = []
     of_block: list[bool] = []
     stop = 0
@@ -165,10 +150,7 @@ def named_hyperparameters(encoding: Encoding, prior: Array) -> Hyperparameters:
 
 
 def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tuple[Feature, ...]) -> Hyperparameters:
-    """Check hyperparameters that a user gives in code; return them as plain numbers and lists.
-
-    Raises an InputError that lists every unknown feature, unknown name and impossible value.
-    """
+    """Check hyperparameters that a user gives in code, all problems at once; return them as plain numbers and lists."""
     by_name = {feature.name: feature for feature in features}
     stated: Hyperparameters = {}
     problems: list[str] = []

@@ -10,9 +10,6 @@ from clinclust.arrays import Array, Whole
 from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.likelihoods import REGISTRY
 
-__all__ = ["encoded_columns", "first_axis", "numeric_columns", "principal_axis"]
-
-
 _POWER_ITERATIONS = 8
 
 

@@ -24,17 +24,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import EncodedCohort
     from clinclust.engine.problem.problem import Problem
 
-__all__ = [
-    "feature_relevance",
-    "joint_of",
-    "leave_one_out_nll",
-    "log_base_measures",
-    "log_bases",
-    "log_crp",
-    "log_joint",
-    "relevance_of",
-]
-
 
 def log_joint(problem: Problem, partition: Partition) -> float:
     """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""

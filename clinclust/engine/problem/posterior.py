@@ -20,8 +20,6 @@ from clinclust.engine.problem.objective import log_crp, relevance_of
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
-__all__ = ["Clusters", "clusters_of", "leave_one_out_scores", "partition_of", "probabilities"]
-
 
 @dataclass(frozen=True)
 class Clusters:
@@ -49,29 +47,20 @@ class Clusters:
         return relevance_of(self._without_subjects(), self.model.prior, self.statistics)
 
     def log_joint_of_partition(self) -> float:
-        """Return the terms of the log joint that depend on the partition, in nats.
-
-        Merging clusters does not change the others: base measures, and features that are not included.
-        """
+        """Return the terms of the log joint that a merger of clusters changes, in nats."""
         model = self.model
         likelihood = float(self._counted_log_marginals()[:, self.included].sum())
         return log_crp(self.sizes, model.concentration, model.discount) + model.coarsening * likelihood
 
     def log_joint_of_each(self) -> Array:
-        """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,).
-
-        Their sum is `log_joint_of_partition` without the terms of the numbers of clusters and subjects.
-        """
+        """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,)."""
         model = self.model
         of_sizes = gammaln(self.sizes - model.discount) - gammaln(1.0 - model.discount)
         likelihood = self._counted_log_marginals()[:, self.included].sum(axis=1)
         return np.asarray(of_sizes + model.coarsening * likelihood, dtype=np.float64)
 
     def likelihood_terms(self) -> Array:
-        """Return the term of each cluster and encoded feature in the log joint, in nats, float64 (K, D).
-
-        Base measures and features that are not included are left out.
-        """
+        """Return the term of each cluster and included feature in the log joint, in nats, float64 (K, D)."""
         return np.where(self.included, self.model.coarsening * self._counted_log_marginals(), 0.0)
 
     def _counted_log_marginals(self) -> Array:
@@ -114,10 +103,7 @@ class Clusters:
         return np.vstack([found, theta])
 
     def of_feature(self, feature: int) -> tuple[Array, Array]:
-        """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted by itself.
-
-        Other features of a multivariate Gaussian block are not used (`Encoding.alone`).
-        """
+        """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted by itself."""
         likelihood = self.encoding.likelihoods[feature]
         theta, sums = self.factor_of(feature)
         return likelihood.marginal_prior(theta), likelihood.marginal_statistics(sums)
@@ -159,10 +145,7 @@ def clusters_of(problem: Problem, partition: Partition, included: Mask | None = 
 
 
 def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
-    """Return each subject's log posterior weight for each cluster without the subject, float64 (N, K).
-
-    For a subject alone in its cluster, it is that of a new cluster.
-    """
+    """Return each subject's log posterior weight for each cluster without it, (N, K); for its own alone, a new one."""
     scores = np.zeros((problem.cohort.n_subjects, int(partition.n_clusters[0]) + 1))
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
     return scores[:, :-1]

@@ -1,8 +1,7 @@
 """Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
 
-Each feature of such a block is a regression on the features before it (`clinclust.priors.normal_wishart`), from which a
-mean vector and a covariance matrix of the block follow. This is exact if no value of the block was missing in the
-cohort; else each regression rests on the subjects with its features, and the degrees of freedom are those of the last.
+The latter are exact if no value of the block was missing in the cohort; else each regression on the features before it
+rests on the subjects with its features, and the degrees of freedom are those of the last.
 """
 
 from __future__ import annotations
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
-
-__all__ = ["block_predictive", "draw_in_block", "drawn_moments", "encoded_block", "log_predictives", "patterns_of"]
-
 
 _SMALLEST = 1e-280
 """Draws of gamma variables of a tiny shape may be 0."""
@@ -133,10 +129,7 @@ def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
 def drawn_moments(
     clusters: Clusters, members: list[int], cluster: int, rng: np.random.Generator
 ) -> tuple[Array, Array]:
-    """Return a mean vector (p,) and a covariance matrix (p, p) drawn from the posterior of a cluster.
-
-    The coefficients and the variance of each regression are drawn from their normal-gamma posterior.
-    """
+    """Return a mean vector (p,) and a covariance matrix (p, p) drawn from the posterior of a cluster."""
     mean, covariance = np.zeros(len(members)), np.zeros((len(members), len(members)))
     for place, index in enumerate(members):
         means, kappa, degrees, scatter = parts(_posterior(clusters, index)[cluster], place + 1)

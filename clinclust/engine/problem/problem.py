@@ -30,8 +30,6 @@ from clinclust.schema.validation import uninformative
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Problem", "pose"]
-
 _NARROWEST = 1e-100
 """Smallest standard deviation of a continuous feature, whose square is still a normal float64."""
 
@@ -134,10 +132,7 @@ def pose(
 def _informative(
     frame: pd.DataFrame, schema: FeatureSchema, values: Mapping[str, Array]
 ) -> tuple[tuple[Feature, ...], dict[str, str]]:
-    """Return the features to cluster on, and those that cannot inform a clustering by name, each with the reason.
-
-    Of a feature in two parts, either may be left out; if both are, the feature is named.
-    """
+    """Return the features to cluster on, and those that cannot inform a clustering by name, each with the reason."""
     reasons = uninformative(values)
     features: list[Feature] = []
     excluded: dict[str, str] = {}

@@ -20,9 +20,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.sampling.division import divide_or_merge, far_first
 from clinclust.priors.conjugate import log_gamma_ratio
 
-__all__ = ["FIXED", "Chain", "Draw", "Unknown", "draw_concentration"]
-
-
 _WIDTH = 1.0
 _LEAST, _MOST = math.log(1e-12), math.log(1e12)
 """Bounds of u, beyond which the log joint has fewer digits, and the hyperprior practically no mass."""
@@ -60,11 +57,7 @@ FIXED = Unknown()
 
 
 class Chain:
-    """A chain that continues from its last state, and begins at these labels and the parameters of the problem.
-
-    A division or a merger is proposed after each of the first hundred sweeps, and then after every
-    `sweeps_a_proposal`-th.
-    """
+    """A chain that continues from its last state; after a hundred sweeps, every `sweeps_a_proposal`-th one proposes."""
 
     def __init__(
         self,
@@ -126,10 +119,7 @@ class Chain:
 def draw_concentration(
     concentration: float, n_subjects: int, n_clusters: int, discount: float, rng: np.random.Generator
 ) -> float:
-    """Return the next concentration of a chain that is at `concentration`, with this number of clusters.
-
-    The density of u = ln N0 (`concentration_mode`) is log-concave; slice sampling with stepping out (Neal 2003).
-    """
+    """Return the next concentration of a chain, by slice sampling of the log-concave density of ln N0 (Neal 2003)."""
     at = math.log(concentration)
     level = _log_density(at, n_subjects, n_clusters, discount) + math.log1p(-rng.random())
     low = at - _WIDTH * rng.random()

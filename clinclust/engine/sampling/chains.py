@@ -1,7 +1,6 @@
 """Several Markov chains from overdispersed starts, run until they agree or the sweeps allowed are used up.
 
-Each chain has its own random generator, so that the number of threads does not change the draws. After each round, the
-first half of all draws so far is discarded; rounds double in length until every traced number has converged.
+After each round, the first half of all draws so far is discarded; rounds double in length.
 """
 
 from __future__ import annotations
@@ -23,9 +22,6 @@ from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.progress import Progress
-
-__all__ = ["Chains", "SamplingPlan", "diagnosed", "overdispersed_starts", "run_chains"]
-
 
 HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
 """R-hat at most 1.01 and an effective sample size of at least 400, as Vehtari et al. (2021) recommend."""
@@ -91,10 +87,7 @@ class Chains:
 
 
 def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -> Chains:
-    """Run one chain from each start until all have converged, or the sweeps or the time allowed are used up.
-
-    Raises SearchCancelled if `plan.cancelled` is set.
-    """
+    """Run one chain from each start until all have converged, or the sweeps or the time allowed are used up."""
     seeds = np.random.SeedSequence(plan.seed).spawn(len(starts))
     recorders = [
         _Recorder(Chain(problem, start, np.random.default_rng(seed), plan.unknown), plan.max_draws)

@@ -1,20 +1,17 @@
 """Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
 
-Two subjects are drawn. The other members of their clusters, or of their cluster, are allocated in random order to the
-one or the other by their conditional probabilities, or, every second time, all to the second, and then visited a few
-times by Gibbs sampling between both: the launch state. If the pair was in one cluster, one more visit of all proposes a
-division; if not, a merger is proposed. With q the probability of this last visit, or of the visit that would restore
-the clusters, and p the posterior, a division is accepted with the first probability and a merger with the second:
+Two subjects are drawn. The other members of their clusters are allocated in random order to the one or the other by
+their conditional probabilities, or, every second time, all to the second, and then visited a few times by Gibbs
+sampling between both: the launch state. If the pair was in one cluster, one more visit proposes a division; if not, a
+merger is proposed. With q the probability of this last visit, or of that which would restore the clusters, and p the
+posterior, a division is accepted with the first probability and a merger with the second:
 
     min(1, p(divided) / (p(merged) q)),   min(1, p(merged) q / p(divided))
 
-(Jain and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005). The order and the launch state
-have the same distribution in both directions.
-
-Every second time, the pair is drawn among all subjects, the first one more often far from the others (`far_first`),
-which finds small groups in a large cluster sooner. Otherwise it is drawn by way of its clusters, all as probable, so
-that small clusters are divided and merged as often as large ones. The probability of the pair then depends on the
-state, and the ratio is multiplied by that in the divided state over that in the merged one.
+(Jain and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005). Every second time, the pair is
+drawn among all subjects, the first one more often far from the others (`far_first`). Otherwise it is drawn by way of
+its clusters, all as probable, so that small ones are divided and merged as often; the ratio is then multiplied by that
+of the probabilities of the pair in both states.
 """
 
 from __future__ import annotations
@@ -27,9 +24,6 @@ from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.kernels.sweep import draw_moves, write_scores
 from clinclust.engine.problem.problem import Problem
-
-__all__ = ["divide_or_merge", "far_first"]
-
 
 _VISITS = 3
 """Visits of all members on the way to the launch state."""

@@ -1,15 +1,13 @@
-"""The partition with the lowest posterior expected loss, and the ball of partitions around it.
+"""The partition with the lowest posterior expected loss, estimated over draws, and the ball of partitions around it.
 
-The expected loss is estimated by its mean over draws. Two losses are offered:
+Losses are the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats, with f(n) =
+n ln n, and Binder's loss (1978, Biometrika 65, 31-38), as a share of pairs of subjects, with f(n) = n^2:
 
-- the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats;
-- Binder's loss (Binder 1978, Biometrika 65, 31-38), as the share of pairs of subjects that are together in one
-  partition and apart in the other.
+    sum_k f(n_k) + sum_j f(n_j) - 2 sum_kj f(n_kj)
 
-Both are sum_k f(n_k) + sum_j f(n_j) - 2 sum_kj f(n_kj) for two partitions with cluster sizes n_k and n_j, and n_kj
-subjects in cluster k of the one and j of the other: f(n) = n ln n for the former, n^2 for the latter. Single subjects
-are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and Müller 2022, Journal
-of Computational and Graphical Statistics 31, 1189-1201).
+for two partitions with cluster sizes n_k and n_j, and n_kj subjects in cluster k of the one and j of the other. Single
+subjects are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and Müller 2022,
+Journal of Computational and Graphical Statistics 31, 1189-1201).
 """
 
 from __future__ import annotations
@@ -23,8 +21,6 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Labels
 from clinclust.compiled import kernel
 from clinclust.engine.search.labels import by_decreasing_size
-
-__all__ = ["Ball", "Loss", "ball_around", "losses", "membership_of_draws", "point_estimate", "same_cluster"]
 
 Draws = NDArray[np.int32]
 Loss: TypeAlias = Literal["variation-of-information", "binder"]

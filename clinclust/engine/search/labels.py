@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Labels, Whole
 
-__all__ = ["adjusted_rand_index", "by_decreasing_size", "compact", "groups_by_decreasing_size"]
-
 
 def compact(labels: NDArray[np.generic]) -> Labels:
     """Renumber clusters 0 .. K - 1 in order of first appearance, so that equal partitions have equal labels."""
@@ -29,10 +27,7 @@ def by_decreasing_size(labels: Labels) -> Labels:
 
 
 def groups_by_decreasing_size(groups: Labels, sizes: Whole) -> Labels:
-    """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects.
-
-    Groups of equal size are in the order of their first cluster.
-    """
+    """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects."""
     _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
     totals = np.zeros(first.size, dtype=np.int64)
     np.add.at(totals, inverse, sizes)

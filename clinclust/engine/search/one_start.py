@@ -21,17 +21,11 @@ from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, se
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import Start, bisected, seated
 
-__all__ = ["Attempts", "RestartResult", "continued", "search_from"]
-
-
 _PAIRS_PER_CLUSTER = 2
 
 
 class Attempts:
-    """Outcomes of attempts to divide clusters, which searches on several threads share, so that none is made twice.
-
-    The key of an attempt contains everything that its outcome depends on.
-    """
+    """Outcomes of attempts to divide clusters, by what they depend on, which searches on several threads share."""
 
     def __init__(self) -> None:
         self._lock = Lock()

@@ -18,9 +18,6 @@ from clinclust.progress import SILENT, Progress
 if TYPE_CHECKING:
     from clinclust.engine.search.one_start import RestartResult
 
-__all__ = ["COARSENINGS", "Budget", "Either", "ResolutionPlan", "SearchPlan", "n_threads"]
-
-
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The default path of coarsenings, each 14 to 33 percent below the one before."""
 
@@ -161,10 +158,7 @@ class SearchPlan:
 
     @property
     def begins_in_sample(self) -> bool:
-        """Whether the search of a large cohort begins in a sample.
-
-        It does if it may begin anywhere, and estimates at most one coarsening and outlying values.
-        """
+        """Whether a large cohort is first searched in a sample: from any start, with one coarsening at most."""
         from_anywhere = isinstance(self.start, str) and self.start == "search"
         whole_path = self.resolution is not None and not self.resolution.choose
         tunes = self.select_features or self.hyperparameters is not None or self.concentration is not None

@@ -1,11 +1,7 @@
 """Refinement: recombine and perturb the best partitions as long as this leads to better ones.
 
-Recombination starts from the common refinement of two good partitions: where they differ, each may be right for some
-clusters. Perturbation divides a few similar clusters at random.
-
-If several restarts ended at the best partition, there is rarely a better one, and refinement soon stops. If all ended
-at different partitions, new starts race: they are searched without divisions of clusters, which take nine tenths of the
-time, and only the best partitions are searched to the end. Tiny gains then do not prolong the refinement.
+If all restarts ended at different partitions, new starts race: they are searched without divisions of clusters, which
+take nine tenths of the time, and only the best of them are searched to the end. Tiny gains then do not count.
 """
 
 from __future__ import annotations
@@ -28,8 +24,6 @@ from clinclust.engine.search.settle import hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains
 from clinclust.engine.search.starts import Start
 from clinclust.engine.search.threads import Threads
-
-__all__ = ["Begin", "Refinement", "best_distinct", "perturbed", "recombined"]
 
 Maker = Callable[[Problem, np.random.Generator], Labels | None]
 """It returns the labels of a start, or None if a search from them would find nothing new."""
@@ -79,10 +73,7 @@ class Refinement:
         self._numbers = itertools.count()
 
     def results(self, advance: Callable[[], object]) -> list[RestartResult]:
-        """Recombine and perturb until this finds nothing better; return the results of these searches.
-
-        `advance` is called after each batch of perturbations.
-        """
+        """Recombine and perturb until this finds nothing better; return the results of these searches."""
         failures = 0
         while failures < self._patience and not self._enough.is_set():
             before = self._best()
@@ -184,10 +175,7 @@ def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, secon
 
 
 def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
-    """Return labels in which one to four similar clusters are divided at random and swept among themselves.
-
-    Return None if this leads back to the same partition, as it mostly does.
-    """
+    """Return labels with one to four similar clusters divided at random and swept; None, as mostly, if unchanged."""
     partition = problem.partition(labels)
     group = _neighbours(merge_gains(problem, partition), rng)
     members = np.flatnonzero(np.isin(labels, group))

@@ -1,12 +1,7 @@
-"""Restarts from different starts, then refinement of the best partitions.
+"""Restarts from different starts, in batches on threads, then refinement of the best partitions.
 
-Restarts stop when the best partition has been found often enough; the best are then refined (`refine`). The results of
-all searches are kept, because partitions whose log joints differ by a few nats are about equally good. Searches run in
-batches that depend only on earlier batches, so that the number of threads does not change the result.
-
-The search of a large cohort begins in a sample, which shows clusters with more than a few hundred subjects. All
-subjects are then assigned to the clusters of its best partitions, and moved, and clusters are merged and divided. A
-division is searched for among some members of a cluster, so that one too small for the first sample can still be found.
+The search of a large cohort begins in a sample. All subjects are then assigned to the clusters of its best partitions,
+and moved, and clusters are merged and divided; a division is searched for among some members of a cluster.
 """
 
 from __future__ import annotations
@@ -31,17 +26,6 @@ from clinclust.engine.search.settle import SweepResult, assigned, minimum_gain, 
 from clinclust.engine.search.split_merge import resettle
 from clinclust.engine.search.starts import Start, search_starts
 from clinclust.engine.search.threads import Threads
-
-__all__ = [
-    "LARGE",
-    "N_SAMPLED",
-    "carried_over",
-    "index_of_best",
-    "run_restarts",
-    "run_sampled_restarts",
-    "searched_on_among_all",
-]
-
 
 _SWEEPS_OF_A_HEAT = 8
 LARGE = 30_000
@@ -146,10 +130,7 @@ def index_of_best(found: list[RestartResult]) -> int:
 
 
 def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResult]:
-    """Search on a sample from `search_starts`, then on all subjects; return the latter searches.
-
-    `plan.n_restarts` is the number of restarts on the sample.
-    """
+    """Search on a sample, `plan.n_restarts` times, then on all subjects; return the latter searches."""
     n_subjects = problem.cohort.n_subjects
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(1,)))
     sampled = np.sort(rng.choice(n_subjects, N_SAMPLED, replace=False))

@@ -1,8 +1,7 @@
 """Iterated conditional modes: sweep until no subject moves in a full sweep; in large cohorts, scan, then move.
 
-A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. The subjects
-whose best cluster is not their own are then visited one by one and scored again, so that every move raises the log
-joint. If there are none, the partition is a fixed point, as after a sweep without moves.
+A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. Those whose best
+cluster is not their own are then scored again and moved one by one, so that every move raises the log joint.
 """
 
 from __future__ import annotations
@@ -21,9 +20,6 @@ from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.plan import SearchPlan
-
-__all__ = ["CHUNK", "SweepResult", "assigned", "hasten", "minimum_gain", "scan", "settle", "settle_by_scans"]
-
 
 CHUNK = 8192
 """Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
@@ -194,10 +190,7 @@ def _add_up_all(problem: Problem, partition: Partition, pool: Executor) -> None:
 
 
 def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
-    """Return the best cluster of every subject of the problem, int64 (N,), given clusters that other subjects form.
-
-    The sizes and statistics of `partition` define the clusters; its labels are not used.
-    """
+    """Return the best cluster of every subject, (N,), given the sizes and statistics of clusters of other subjects."""
     arrays = problem.cohort.arrays
     bring_up_to_date(arrays, problem.model, partition)
     best = np.empty(arrays.codes.shape[0], dtype=np.int64)
@@ -212,10 +205,7 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
 
 
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
-    """Move subjects from labels 0 .. K - 1 until a scan finds no candidate. This is `settle` for many subjects.
-
-    Many candidates move at once, if the log joint then rises; otherwise, one by one.
-    """
+    """Move subjects from labels 0 .. K - 1, many at once or one by one, until a scan finds no candidate."""
     least, partition = minimum_gain(problem), problem.partition(compact(labels))
     trace = [log_joint(problem, partition)]
     converged, hasty = False, _HASTY_ROUNDS

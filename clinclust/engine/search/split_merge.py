@@ -1,8 +1,6 @@
 """Merges and divisions of whole clusters, which escape local maxima of moves of single subjects, and the merge tree.
 
-The vague prior of a new cluster keeps the members of a hidden subtype from leaving a larger cluster one by one, and the
-size of a cluster holds its members, so that two that should be one do not merge one by one either. Sufficient
-statistics add up: the change of the log joint by a merge is exact and needs no new fit.
+Sufficient statistics add up: the change of the log joint by a merge is exact and needs no new fit.
 """
 
 from __future__ import annotations
@@ -21,9 +19,6 @@ from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import hasten, settle
-
-__all__ = ["divisions", "merge_all", "merge_gains", "merge_tree", "resettle"]
-
 
 _SWEEPS_OF_A_SPLIT = 20
 _RANDOM_HALVES = 2
@@ -109,10 +104,7 @@ def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelle
 
 
 def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iterator[tuple[float, Labels]]:
-    """Yield the log joint and the labels, int64 (M,), of each partition in which sweeps from two parts end.
-
-    It may be below the log joint of one cluster, and may have one cluster.
-    """
+    """Yield the log joint and the labels, int64 (M,), of each partition in which sweeps from two parts end."""
     tried: set[bytes] = set()
     for halves in _seeds(part, rng):
         if cancelled.is_set():

@@ -12,9 +12,6 @@ from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 
-__all__ = ["Start", "bisected", "search_starts", "seated", "single_starts", "starts_from"]
-
-
 _BISECTED, _SEATED = 4, 6
 # Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
 # superfluous ones within one or two sweeps. A start with too few clusters rarely gains any, because a subject alone in

@@ -1,11 +1,8 @@
 """Threads on which searches run, and a wait for them that Ctrl-C ends at once.
 
-Python runs the handler of Ctrl-C on the main thread, between any two of its instructions. Where the main thread
-compiles kernels, imports packages or holds a lock, the exception can be swallowed, or leave the lock held for ever. The
-main thread therefore only waits, in one call that can be interrupted at any time (`interruptible`).
-
-None of these threads keeps a process from ending. Compilation cannot be stopped; it goes on in the background after
-Ctrl-C, and what it compiled is used by the next fit.
+Python runs the handler of Ctrl-C on the main thread, where it can be swallowed, or leave a lock held for ever. The main
+thread therefore only waits, in one call that can be interrupted at any time. Threads do not keep a process from ending;
+a compilation cannot be stopped, and goes on in the background.
 """
 
 from __future__ import annotations
@@ -18,8 +15,6 @@ from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar, cast
-
-__all__ = ["SearchCancelled", "Threads", "interruptible"]
 
 Result = TypeVar("Result")
 
@@ -40,10 +35,7 @@ class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
 
 
 class Threads(Executor):
-    """A pool of threads that do not keep the process from ending, unlike those of `ThreadPoolExecutor`.
-
-    `cancelled` is set when an exception ends the ``with`` statement of the pool; work that waits is then dropped.
-    """
+    """A pool of threads that do not keep the process from ending, unlike those of `ThreadPoolExecutor`."""
 
     def __init__(self, n_threads: int, cancelled: threading.Event | None = None) -> None:
         self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
