@@ -27,7 +27,7 @@ from clinclust.errors import InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.drafting.proposal import Look
+    from clinclust.drafting.column import Look
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema

@@ -18,7 +18,7 @@ from clinclust.cli import main
 from clinclust.cli.check_report import check_lines, looks_at_draft, unused_lines
 from clinclust.cli.next_command import next_command
 from clinclust.cli.options import add_table, path_given
-from clinclust.drafting.proposal import Look
+from clinclust.drafting.column import Look
 from clinclust.estimators.preparation import prepared
 
 WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name: note, role: ignore}")
