@@ -30,10 +30,7 @@ _FEWEST = 8
 
 
 def dates_in(column: Column) -> str:
-    """Return what dates or times the column holds, in words; empty if it holds others.
-
-    Whole numbers are dates if so many of them are a day, a month and a year as no other numbers would be by chance.
-    """
+    """Return what dates or times the column holds, in words; empty if it holds others."""
     if column.is_time:
         return "dates or times"
     if not column.texts:

@@ -142,7 +142,7 @@ _MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do 
 
 
 class NotedLevels(NamedTuple):
-    """Levels, synonyms and missing codes of a file's list of values; without levels the column is drafted by its values."""
+    """The fields that a file's list of values gives a column; without levels, it is drafted by its values."""
 
     fields: dict[str, Any]
     reason: str
@@ -237,6 +237,7 @@ def _ways(levels: list[_Level], *, is_yes_no: bool) -> list[Callable[[str], int 
 
 
 def _no_or_yes(places: list[int], given: str) -> int | None:
+    """Return the place of no, or of yes, if a text is a word for it."""
     if no_before_yes([given, "yes"]):
         return places[0]
     return places[1] if no_before_yes(["no", given]) else None

@@ -194,10 +194,7 @@ def share_of_numbers(texts: Iterable[str]) -> float:
 
 
 def columns_with_comma(frame: pd.DataFrame, decimal: DecimalMark | None) -> tuple[set[int], list[str]]:
-    """Return the places of the columns with decimal commas, and remarks on them.
-
-    If the user gave the decimal mark of the file, other marks divide thousands.
-    """
+    """Return the places of the columns with decimal commas, and remarks on them, given the mark if the user said it."""
     if decimal == ".":
         return set(), []
     found: dict[str, dict[int, str]] = {kind: {} for kind in _REMARKS}

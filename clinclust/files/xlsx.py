@@ -133,10 +133,7 @@ def _date_text(days: float, shown: Shown, has_1904: bool) -> str | None:
 
 
 class Cells:
-    """Turns cells into canonical text, given the shared texts and what each style shows a number as.
-
-    It records `faults` (cells that cannot be read), `remarks` (cells that the user must know of), and `n_formulas`.
-    """
+    """Turns cells into text; records `faults` (cells that cannot be read), `remarks` and `n_formulas`."""
 
     def __init__(self, shared: Sequence[str], shown: Sequence[Shown], has_1904: bool) -> None:
         self._shared, self._has_1904 = shared, has_1904

@@ -238,7 +238,6 @@ def _log_choices(n: int, k: int) -> float:
 
 
 def _log_bins(n_x: int, n_y: int) -> float:
-    """Return the logarithm of the number of ways to divide n_x values into n_y bins, whatever their order."""
     return _log_choices(n_x - 1, n_y - 1) + math.lgamma(n_y + 1.0)
 
 
