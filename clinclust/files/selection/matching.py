@@ -81,7 +81,7 @@ class Cells:
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN without one, or with a unit."""
+        """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN: none, or with a unit."""
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
             said = f"the comma in {quoted(self.name)} ({quoted(example)}) may be a decimal mark or keep thousands apart"
