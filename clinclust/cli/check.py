@@ -29,7 +29,7 @@ from clinclust.errors import CohortError, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.drafting.proposal import Look
+    from clinclust.drafting.column import Look
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.model_check import ModelCheck

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
-from clinclust.drafting.proposal import LOOK, Look
+from clinclust.drafting.column import LOOK, Look
 from clinclust.engine.joint_estimates.dependence import independent_features
 from clinclust.files.cell_text import shortened
 from clinclust.files.selection.repeated_subjects import noted_several_rows
@@ -58,7 +58,7 @@ def looks_at_draft(schema: FeatureSchema) -> list[Look]:
 
 def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
     """Return what fits the schema, but may make subtypes that are none: ties, odd numbers, repetitions."""
-    from clinclust.drafting.looks import looks_of
+    from clinclust.drafting.propose import looks_of
     from clinclust.drafting.redundancy import looks, redundancies
 
     found = redundancies(cohort.frame, cohort.schema) if len(cohort.schema.clustered) > 1 else []

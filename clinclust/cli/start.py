@@ -28,7 +28,7 @@ from clinclust.files.writing import MANIFEST
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.drafting.proposal import Look
+    from clinclust.drafting.column import Look
     from clinclust.schema import FeatureSchema
 
 __all__ = ["add_parser", "run"]

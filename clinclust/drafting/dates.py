@@ -23,18 +23,14 @@ _WRITTEN = re.compile(
 _MONTHS = re.compile(
     "jan|feb|m[aäé]r|apr|avr|ma[iyj]|jun|jul|juin|juil|aug|ao[uû]|ago|sep|o[ck]t|nov|de[czs]|dic|ene|gen", re.IGNORECASE
 )
-_SHARE_OF_CHANCE = 0.35
-"""About a third of all whole numbers of five or six digits can be read as a day, a month and a year in some order."""
+_SHARE_OF_CHANCE = 0.35  # of whole numbers of five or six digits that can be read as a day, a month and a year
 _CLEAR = 7.0
 _YEARS = (1900, 2035)
 _FEWEST = 8
 
 
 def dates_in(column: Column) -> str:
-    """Return what dates or times the column holds, in words; empty if it holds others.
-
-    Whole numbers are dates if so many of them are a day, a month and a year as no other numbers would be by chance.
-    """
+    """Return what dates or times the column holds, in words; empty if it holds others."""
     if column.is_time:
         return "dates or times"
     if not column.texts:

@@ -8,10 +8,10 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from clinclust.drafting.column import Column, column_of
+from clinclust.drafting.column import Column, Proposal, column_of
 from clinclust.drafting.identity import keys_of, visit_columns
-from clinclust.drafting.proposal import Proposal
 from clinclust.drafting.propose import proposed
+from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import (
     alike_named_pairs,
     looks_identifying,
@@ -177,12 +177,10 @@ class _Drafted:
 
     @property
     def is_number(self) -> bool:
-        """Whether the feature is a measurement, a duration or a count."""
         return self.feature.traits.is_continuous or self.feature.traits.is_count
 
 
 def _typed(feature: Feature, column: Column) -> pd.Series | None:
-    """Return the values of a column under its feature; None without a likelihood."""
     if feature.likelihood is None:
         return None
     reading = read_column(feature, ("", *feature.missing_codes), pd.Series([*column.texts, ""], dtype=object))
@@ -260,7 +258,6 @@ def _with_roles(drafted: list[_Drafted], frame: pd.DataFrame) -> list[_Drafted]:
 
 
 def _give(one: _Drafted, role: str, why: str) -> None:
-    """Give a column a role, unless it has one."""
     if one.feature.role != "cluster" and not (one.feature.role == "ignore" and role in ("time", "site")):
         return
     if one.column.notes.role is not None or not one.column.texts:
@@ -272,8 +269,6 @@ def _without_redundancy(
     schema: FeatureSchema, drafted: list[_Drafted], frame: pd.DataFrame, roles: Mapping[str, str]
 ) -> FeatureSchema:
     """Return the schema with blocks and descriptions where columns repeat others; `roles` of the user stay."""
-    from clinclust.drafting.redundancy import applied, redundancies
-
     if len(schema.clustered) < 2:
         return schema
     values = {one.column.name: one.typed for one in drafted if one.typed is not None}

@@ -1,12 +1,11 @@
 """How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
 
-A number that is written as 1.3 is any value that rounds to it. So the probability of the interval, and not a
-density, is compared between continuous and discrete distributions:
+A number that is written as 1.3 is any value that rounds to it. So the probability of the interval, and not a density,
+is compared between continuous and discrete distributions. With g the step of the grid of all numbers,
 
     log p(x | kind) = sum_i log P(x_i - g / 2 <= X < x_i + g / 2 | estimates) - (number of parameters) / 2 * log n,
 
-where g is the largest step such that all numbers lie on one grid, and the second term is the approximation of Schwarz
-(1978, Annals of Statistics 6) to the integral over the parameters.
+where the second term approximates the integral over the parameters (Schwarz 1978, Annals of Statistics 6).
 """
 
 from __future__ import annotations
@@ -27,12 +26,11 @@ __all__ = ["Numbers", "log_probabilities", "numbers_on_grid"]
 
 Array = NDArray[np.float64]
 
-_MOST = 200
-"""At most so many quantiles of a column are judged: a kind that is nearly right must not lose by sheer number."""
+_MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number
 _FINEST, _MOST_LEVELS = 9, 30
 _TINY, _NARROW = 1e-300, 1e-4
 _DISPERSIONS = np.exp(np.linspace(np.log(0.05), np.log(200.0), 25))
-FEWEST_AT_SPIKE = 2
+_FEWEST_AT_SPIKE = 2
 
 
 class Numbers(NamedTuple):
@@ -115,7 +113,7 @@ def log_probabilities(numbers: Numbers) -> dict[str, float]:
         steps = np.rint(values / judged.step)
         found[Exponential.name] = _penalised(_geometric(steps, counts), 1, n)
     for end in (0, -1):
-        if values.size > 3 and counts[end] >= FEWEST_AT_SPIKE:
+        if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
             found |= _with_spike(judged, end)
     if judged.are_whole and values[0] >= 0.0:
         from_one = values - 1.0 if values[0] == 1.0 else values

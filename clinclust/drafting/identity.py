@@ -19,8 +19,7 @@ Codes = NDArray[np.int64]
 
 _FEWEST_ROWS = 20
 _NUMBERS = re.compile(r"[0-9]+\s*[/+|]\s*[0-9]+")
-_COLLISIONS = 7.0
-"""The expected number of equal pairs from which on no pair at all is no chance (e^-7)."""
+_COLLISIONS = 7.0  # the expected number of equal pairs from which on no pair at all is no chance (e^-7)
 _CONSECUTIVE, _RISING, _LONG = 1.1, 10.0, 100
 _FEWEST_KEYS, _MOST_KEY_ROWS = 20, 3.0
 _SAME, _SAME_BY_CHANCE = 0.995, 0.9
@@ -59,11 +58,7 @@ def identifies_rows(column: Column) -> bool:
 
 
 def keys_of(columns: Sequence[Column]) -> set[str]:
-    """Return the columns whose values name something of which there are a few rows each, such as families.
-
-    At least three other columns, which are no coarser versions of its numbers, are equal in all rows with the same
-    value, and not so by chance.
-    """
+    """Return the columns, as of families, whose values name a few rows each that agree in three other columns."""
     found = set()
     for column in columns:
         n, n_values = column.n_observed, len(column.texts)

@@ -31,17 +31,13 @@ Array = NDArray[np.float64]
 
 MOST_LEVELS = 11
 """Whole numbers with more different values that are not declared are counts or measurements."""
-_MOST_STEPS = 7
-"""Numbers in larger steps than 1 with more different values are rounded: pressures in tens are no scale."""
-_TEMPER = 0.25
-"""How much of the evidence counts: no column has exactly the distribution of its kind."""
+_MOST_STEPS = 7  # of numbers in larger steps than 1; others are rounded: pressures in tens are no scale
+_TEMPER = 0.25  # how much of the evidence counts: no column has exactly the distribution of its kind
 _SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.0, 3.0, 0.4, 6.0
 _COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM, _LARGE = 4.5, 3.0, 8.0, 10.0
 _FEWEST_EQUAL, _LEAST_EQUAL, _STANDS_OUT, _NEAR = 5, 0.03, 1.5, 0.5
-_SPIKE = 10.0
-"""Nats, among 200 subjects, from which on a share of equal numbers has a probability of its own."""
-_LOG = 4.0
-"""Nats by which another distribution of a measurement must be better than the Gaussian."""
+_SPIKE = 10.0  # nats, among 200 subjects, from which on a share of equal numbers has a probability of its own
+_LOG = 4.0  # nats by which another distribution of a measurement must be better than the Gaussian
 _ENOUGH = 2_000
 _SCALES = (Ordinal.name, Binomial.name)
 _COUNTS = (Poisson.name, Geometric.name, NegativeBinomial.name)
@@ -56,10 +52,7 @@ class Kind(NamedTuple):
 
 
 def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
-    """Return the kinds that numbers with at least three different values may be, the most probable first.
-
-    They may be a scale if the texts can be levels: they write nothing but the numbers.
-    """
+    """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
     found = log_probabilities(_without_slips(numbers.quantiles()))
     measurement, fields = _measurement(numbers, found)
     kinds = [Kind("measurement", fields, _TEMPER * measurement)]

@@ -58,11 +58,10 @@ def _says_missing(text: str) -> bool:
 
 
 def missing_numbers(numbers: Array, counts: NDArray[np.int64]) -> set[float]:
-    """Return the numbers (m,) that surveys write for a missing value, and that lie apart from all others.
+    """Return the numbers (m,), in so many cells, that surveys write for a missing value, and that lie apart.
 
     They are negative where all others are not, or exceed the largest other number by more than the range of the
-    others; 7, 8 and 9 are rare, behind a gap of a scale that ends by 6. NaN is no number; `counts` (m,) are numbers of
-    cells.
+    others; 7, 8 and 9 are rare, behind a gap of a scale that ends by 6.
     """
     finite = np.isfinite(numbers)
     numbers, counts = numbers[finite], counts[finite]

@@ -1,28 +1,32 @@
-"""The proposal for one column: what its file says of it, and where that leaves it open, what its values are."""
+"""The proposal for one column, from notes and values, and the columns whose schema contradicts it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from clinclust.drafting.column import Column
+from clinclust.drafting.column import Column, Look, Proposal, column_of, constant, joined, with_codes
 from clinclust.drafting.dates import dates_in
 from clinclust.drafting.identity import identifies_rows
 from clinclust.drafting.kinds import best_scale
 from clinclust.drafting.levels import order_of
 from clinclust.drafting.missing import missing_words, quoted
-from clinclust.drafting.proposal import Proposal, constant, joined, with_codes
 from clinclust.drafting.propose_levels import nominal_of, noted_levels, proposal_of_texts, scale_of, two_levels
 from clinclust.drafting.propose_numbers import proposal_of_numbers
 from clinclust.drafting.written import written_numbers
 from clinclust.files.cell_text import number_of
 from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.words import divided, may_mean_missing
+from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
+from clinclust.schema.feature import Feature
+from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["proposed"]
+__all__ = ["looks_of", "proposed"]
 
 _MOST_LEVELS = 50
 _COMPUTE = "compute what matters from them, such as a duration in years"
@@ -65,7 +69,6 @@ def proposed(column: Column, *, has_decimal_commas: bool = False, is_wanted: boo
 
 
 def _as_noted(column: Column, has_decimal_commas: bool) -> Proposal:
-    """Return the proposal for a column with notes, without its missing codes."""
     notes = column.notes
     if notes.role == "ignore" or notes.kind in ("date", "text"):
         return Proposal({"role": "ignore"}, f"dates: {_COMPUTE}" if notes.kind == "date" else "")
@@ -162,3 +165,37 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
         return found
     fields = with_codes(found.fields, {"missing_codes": sorted(words)})
     return replace(found, fields=fields, reason=joined(found.reason, f"{quoted(sorted(words))} taken for missing"))
+
+
+_SURE = 0.95
+
+
+def looks_of(table: pd.DataFrame, schema: FeatureSchema) -> list[Look]:
+    """Return the clustered features of a table, as it was read, that their values show to be of another kind.
+
+    What the draft of a column by its values is sure of, and the schema contradicts, deserves a look.
+    """
+    found: list[Look] = []
+    with np.errstate(all="ignore"):
+        for feature in schema.clustered:
+            if feature.name in table:
+                found += _about(feature, table[feature.name], schema.missing_codes_of(feature))
+    return found
+
+
+def _about(feature: Feature, cells: pd.Series, codes: tuple[str, ...]) -> Iterator[Look]:
+    column = column_of(feature.name, cells, ColumnNotes())
+    draft = proposed(column.without(set(codes)))
+    if "likelihood" not in draft.fields:
+        return
+    drafted, declared = traits_of(draft.fields["likelihood"]), feature.traits
+    suspected = [code for code in draft.fields.get("missing_codes", ()) if code not in (feature.levels or ())]
+    if suspected and feature.levels is None:
+        shown = ", ".join(suspected)
+        yield Look((feature.name,), f"{shown} may mean missing values", f"missing_codes: [{shown}]")
+    kinds = (declared.is_continuous, declared.is_count), (drafted.is_continuous, drafted.is_count)
+    if feature.levels is None and not declared.is_scale and kinds[0] != kinds[1] and draft.probability >= _SURE:
+        repair = ", ".join(f"{name}: {value}" for name, value in draft.fields.items() if name != "missing_codes")
+        yield Look((feature.name,), f"by its values it is {draft.reason}", repair)
+    elif "spike" in draft.fields and declared.is_continuous and not getattr(feature, "spike", None):
+        yield Look((feature.name,), draft.reason, f"spike: {draft.fields['spike']:g}")

@@ -14,11 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.data import data
-from clinclust.drafting.column import Column
+from clinclust.drafting.column import Column, Proposal, joined
 from clinclust.drafting.kinds import best_scale
 from clinclust.drafting.levels import meaning, no_before_yes, order_of, ordered_pair, without_number
 from clinclust.drafting.missing import quoted
-from clinclust.drafting.proposal import Proposal, joined
 from clinclust.drafting.roles import names_one_of
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.column_notes import ORDERED, ColumnNotes
@@ -32,8 +31,7 @@ __all__ += ["two_levels", "two_numbers"]
 Array = NDArray[np.float64]
 
 _MOST_TEXTS, _LONG_TEXT = 50, 30
-_UNORDERED_TEXTS = 0.9
-"""How often texts without known order have none, in tables of the field."""
+_UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
 _MOST_STEPS, _MOSTLY = 11, 0.9
 _TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
@@ -144,10 +142,7 @@ _MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do 
 
 
 class NotedLevels(NamedTuple):
-    """What a file's list of values makes of a column.
-
-    `fields` holds levels, synonyms and missing codes; without levels the column is drafted by its values.
-    """
+    """The fields that a file's list of values gives a column; without levels, it is drafted by its values."""
 
     fields: dict[str, Any]
     reason: str
@@ -288,7 +283,6 @@ def _no_first(levels: list[_Level]) -> list[_Level]:
 
 
 def _fields(levels: list[_Level]) -> dict[str, Any]:
-    """Return `levels` and the `synonyms` of codes and of other spellings in the column."""
     texts = {level.text for level in levels}
     synonyms = {
         other: level.text for level in levels for other in (level.code, *level.seen) if other and other not in texts

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.drafting.column import Column
+from clinclust.drafting.column import DOUBTFUL, Column, Proposal, constant, with_codes
 from clinclust.drafting.grid import Numbers, numbers_on_grid
 from clinclust.drafting.kinds import MOST_LEVELS, Kind, best_count, best_scale, kinds_of_numbers
 from clinclust.drafting.missing import missing_numbers, quoted
-from clinclust.drafting.proposal import DOUBTFUL, Proposal, constant, with_codes
 from clinclust.drafting.propose_levels import is_called_nominal, nominal_of, scale_of, two_levels, two_numbers
 from clinclust.drafting.written import Written
 from clinclust.files.cell_text import shortened
@@ -25,10 +24,8 @@ __all__ = ["proposal_of_numbers"]
 Array = NDArray[np.float64]
 
 _MOST_CODES, _LONGEST_SCALE = 30, 10
-_ORDERED_CODES = 0.88
-"""How often whole numbers that code a few levels are ordered, in tables of the field."""
-_MUCH_BEYOND = 0.05
-"""The share of values beyond a limit from which on it is a part of the feature, whether a value was found."""
+_ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field
+_MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
 
 
 def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | None:
@@ -91,7 +88,8 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     if probability < DOUBTFUL and is_other_scale:
         otherwise = "likelihood: categorical, if they have no order"
     elif probability < DOUBTFUL and len(kinds) > 1:
-        otherwise = _line(_of_kind(kinds[1], column, values, numbers))
+        second = _of_kind(kinds[1], column, values, numbers).fields
+        otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
     fields = {**proposal.fields}
     if "levels" not in fields:
         fields |= written.fields
@@ -99,10 +97,6 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
     found = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
     found = found.extended(_outside(column.notes, numbers))
     return _with_limits(found, column, written, beyond) if beyond.any() else found
-
-
-def _line(proposal: Proposal) -> str:
-    return ", ".join(f"{name}: {value}" for name, value in proposal.fields.items() if name != "levels")
 
 
 def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
@@ -122,7 +116,6 @@ def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Pro
 
 
 def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
-    """Return the proposal with values beyond a limit: a part of the feature if they are many."""
     share = float(column.counts[beyond].sum() / column.n_observed)
     many = f"{share:.1%} of the values lie beyond a limit, such as {shortened(column.texts[int(np.argmax(beyond))])!r}"
     if share < _MUCH_BEYOND:

@@ -194,10 +194,6 @@ def paired_roles(numbers: dict[str, Array]) -> dict[str, str]:
         if both.sum() < _FEWEST_ROWS or not ((a <= b).all() or (a >= b).all()):
             continue
         if _FEWEST_TIES <= ties.sum() <= ties.size - _FEWEST_TIES and np.unique(a[ties]).size >= _FEWEST_TIES:
-            events = [name for name, yes in pairs.items() if _follows(~ties, yes[both])]
+            events = [name for name, yes in pairs.items() if (ties != yes[both]).mean() >= _NEARLY_ALL]
             found |= dict.fromkeys(events, "outcome") | (dict.fromkeys((one, other), "time") if events else {})
     return found
-
-
-def _follows(expected: NDArray[np.bool_], yes: NDArray[np.bool_]) -> bool:
-    return bool((expected == yes).mean() >= _NEARLY_ALL)

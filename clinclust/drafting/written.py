@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from clinclust.drafting.column import Column
 from clinclust.files.cell_text import numbers_of, shortened
-from clinclust.files.flags import limits_in_words, without_flags
 from clinclust.files.listed import listed
 from clinclust.files.number_notation import (
     Marks,
@@ -20,10 +19,12 @@ from clinclust.files.number_notation import (
     are_thousands,
     is_known_unit,
     is_unit,
+    limits_in_words,
     marks_of,
     number_as_written,
     parts_of,
     unit_key,
+    without_flags,
 )
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature

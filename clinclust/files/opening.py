@@ -98,10 +98,7 @@ def guarded(what: str, repair: str) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Source:
-    """The bytes of a table: in the file at `path`, or, if they were unpacked, in `content`.
-
-    `suffix` is that of the table, in lower case: ``.csv`` for ``cohort.csv.gz`` too.
-    """
+    """The bytes of a table, in a file or unpacked; `suffix` is ``.csv`` for ``cohort.CSV.gz`` too."""
 
     path: Path
     suffix: str

@@ -13,12 +13,7 @@ import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, accepting
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.chosen_columns import (
-    MOST_COLUMNS,
-    chosen_columns,
-    refuse_many_columns,
-    with_distinct_names,
-)
+from clinclust.files.chosen_columns import MOST_COLUMNS, chosen_columns, refuse_many_columns, with_distinct_names
 from clinclust.files.delimited import read_delimited
 from clinclust.files.layout.sheet_table import SheetOptions
 from clinclust.files.listed import limited, quoted

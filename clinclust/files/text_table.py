@@ -89,10 +89,7 @@ def rows_named(numbers: Sequence[int]) -> str:
 
 
 def refusal(doubts: Sequence[Doubt], numbers: Sequence[int], no_subjects: Sequence[int]) -> InputError:
-    """Return the error that lists the doubts, with one option that leaves these rows out, and one that keeps them.
-
-    `numbers` are those of all rows that would be read as subjects, with those in doubt, in rising order.
-    """
+    """Return the error that lists the doubts, with an option that leaves their rows out, and one that keeps all."""
     lines = ["it is not certain which rows are subjects:", *(f"  - {doubt.what}" for doubt in doubts[:_SHOWN])]
     lines += [f"  - and {len(doubts) - _SHOWN:,} more"] if len(doubts) > _SHOWN else []
     left_out = {row for doubt in doubts for row in doubt.rows}

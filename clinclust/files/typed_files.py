@@ -82,10 +82,7 @@ def _one_value_a_cell(table: Any) -> Any:
 
 
 def read_statistical(source: Source, kind: str, encoding: str | None) -> TableRead:
-    """Read a file of SPSS, Stata or SAS; see `clinclust.read_cohort`.
-
-    Values are read as their labels if every value that occurs has one, and no two have the same; else they stay codes.
-    """
+    """Read a file of SPSS, Stata or SAS; values are their labels if each that occurs has one of its own."""
     program, reader = _READERS[kind]
     pyreadstat = package("pyreadstat", f"a file of {program}")
     options: dict[str, Any] = {} if encoding is None else {"encoding": encoding}

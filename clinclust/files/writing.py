@@ -53,10 +53,7 @@ def plain_error(error: OSError, path: object, doing: str) -> OSError:
 
 @contextmanager
 def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
-    """Make each error of the operating system a sentence on `path`.
-
-    With `instead_of`, errors that name a file outside of this folder are left alone.
-    """
+    """Make each error of the system a sentence on `path`; with `instead_of`, only if it names a file in this folder."""
     try:
         yield
     except OSError as error:
@@ -85,8 +82,7 @@ _PASSES = 3  # a program that looks through new files may hold one for a moment
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield a temporary path to write to; the file replaces `path` if the block ends without an error.
 
-    It has the name of `path` and the permissions of the file that it replaces. A link is replaced, not followed.
-    OSError, which names `path`, is raised if it cannot be written.
+    It has the name and permissions of the file that it replaces. A link is replaced, not followed.
     """
     path = Path(path)
     _check_file(path)
@@ -166,7 +162,7 @@ def _refuse_impossible_name(path: Path) -> None:
 
 
 class _NotPutBackError(OSError):
-    """Files of two runs were left in a folder, and the private folder holds the rest of the earlier run."""
+    """Files of two runs are in a folder, and the private folder holds the rest of the earlier run."""
 
 
 @contextmanager

@@ -133,10 +133,7 @@ def _date_text(days: float, shown: Shown, has_1904: bool) -> str | None:
 
 
 class Cells:
-    """Turns cells into canonical text, given the shared texts and what each style shows a number as.
-
-    It records `faults` (cells that cannot be read), `remarks` (cells that the user must know of), and `n_formulas`.
-    """
+    """Turns cells into text; records `faults` (cells that cannot be read), `remarks` and `n_formulas`."""
 
     def __init__(self, shared: Sequence[str], shown: Sequence[Shown], has_1904: bool) -> None:
         self._shared, self._has_1904 = shared, has_1904
@@ -207,37 +204,34 @@ _AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7
 def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
     """Read a sheet of an xlsx file; see `clinclust.read_cohort`. A cell that could be wrong is refused or reported."""
     with source.open() as file:
-        return _read(Archive(file), sheet, options)
+        archive = Archive(file)
+        top = archive.related("").values()
+        book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
+        related = archive.related(book)
+        sheets: list[tuple[str, bool, str]] = []
+        has_1904 = computes_at_load = False
+        for tag, element in archive.elements(book, "sheet", "workbookPr", "calcPr"):
+            if tag == "workbookPr":
+                has_1904 = element.get("date1904") in _YES
+            elif tag == "calcPr":
+                computes_at_load = element.get("fullCalcOnLoad") in _YES
+            else:
+                relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
+                kind, part = related.get(relation, ("", ""))
+                if kind == "worksheet":  # the others hold charts, dialogues or macros
+                    sheets.append((element.get("name", ""), element.get("state", "visible") != "visible", part))
+        parts = dict(related.values())
+        texts = archive.elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
+        shared = [text_of(element) for _, element in texts]
+        shown = _styles(archive, parts["styles"]) if "styles" in parts else []
 
+        def read(at: int) -> TableRead:
+            cells = Cells(shared, shown, has_1904)
+            table = _read_worksheet(archive, sheets[at][2], sheets[at][0], cells, options)
+            is_old = computes_at_load and cells.n_formulas
+            return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
 
-def _read(archive: Archive, sheet: str | None, options: SheetOptions) -> TableRead:
-    top = archive.related("").values()
-    book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
-    related = archive.related(book)
-    sheets: list[tuple[str, bool, str]] = []
-    has_1904 = computes_at_load = False
-    for tag, element in archive.elements(book, "sheet", "workbookPr", "calcPr"):
-        if tag == "workbookPr":
-            has_1904 = element.get("date1904") in _YES
-        elif tag == "calcPr":
-            computes_at_load = element.get("fullCalcOnLoad") in _YES
-        else:
-            relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
-            kind, part = related.get(relation, ("", ""))
-            if kind == "worksheet":  # the others hold charts, dialogues or macros
-                sheets.append((element.get("name", ""), element.get("state", "visible") != "visible", part))
-    parts = dict(related.values())
-    texts = archive.elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
-    shared = [text_of(element) for _, element in texts]
-    shown = _styles(archive, parts["styles"]) if "styles" in parts else []
-
-    def read(at: int) -> TableRead:
-        cells = Cells(shared, shown, has_1904)
-        table = _read_worksheet(archive, sheets[at][2], sheets[at][0], cells, options)
-        is_old = computes_at_load and cells.n_formulas
-        return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
-
-    return read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
+        return read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
 
 
 def _styles(archive: Archive, part: str) -> list[Shown]:

@@ -19,7 +19,7 @@ from clinclust.cli import main
 from clinclust.cli.check_report import check_lines, looks_at_draft, unused_lines
 from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import Options, add_options, next_command, option, options_of, path_given
-from clinclust.drafting.proposal import Look
+from clinclust.drafting.column import Look
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
 

@@ -12,7 +12,7 @@ from scored import scored
 
 from clinclust import SchemaError
 from clinclust.drafting import draft, draft_schema
-from clinclust.drafting.proposal import Proposal
+from clinclust.drafting.column import Proposal
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.files.column_notes import ColumnNotes, add_notes
 from clinclust.likelihoods import REGISTRY

@@ -43,8 +43,7 @@ Whole = NDArray[np.int64]
 P = ParamSpec("P")
 T = TypeVar("T")
 
-FOLLOWED = ("outcome", "arm", "time", "site")
-"""Roles that a column has too if a column of such a role determines it."""
+_FOLLOWED = ("outcome", "arm", "time", "site")  # a column has such a role too if a column of it determines it
 _SAMPLED = 4000  # subjects in which nothing may contradict, before all are looked at
 _MOST_CELLS = 2_000_000  # of the sample: of more than 500 columns it has fewer subjects
 _FEWEST_SAMPLED = 500
@@ -120,7 +119,7 @@ class _Compared:
         scores: list[Array] = []
         self.frame = frame if self.is_sample else sampled
         for feature in schema:
-            if feature.name not in frame.columns or feature.role not in ("cluster", *FOLLOWED):
+            if feature.name not in frame.columns or feature.role not in ("cluster", *_FOLLOWED):
                 continue
             column = _guarded(_scores, feature, sampled)
             if column is not None and np.unique(column[~np.isnan(column)]).size > 1:
@@ -232,14 +231,11 @@ def _by_several(compared: _Compared, found: list[Redundancy]) -> list[Redundancy
         n, holds = holds_in(formula, y, x)
         if holds >= LEAST_SHARE * n:
             among = f"in all {n:,} subjects" if holds == n else f"in {holds:,} of {n:,} subjects"
-            results.append(_computed(compared, formula.target, formula.sources, f"is {formula.how}", among))
+            target, of = compared.names[formula.target], listed(compared.in_order(set(formula.sources)))
+            columns = compared.in_order({formula.target, *formula.sources})
+            reason = f"{shortened(target)} is {formula.how} {of} {among}"
+            results.append(Redundancy(columns, "computed", reason, target))
     return results
-
-
-def _computed(compared: _Compared, target: int, sources: tuple[int, ...], how: str, among: str) -> Redundancy:
-    of = listed(compared.in_order(set(sources)))
-    reason = f"{shortened(compared.names[target])} {how} {of} {among}"
-    return Redundancy(compared.in_order({target, *sources}), "computed", reason, compared.names[target])
 
 
 def _nearly_same(compared: _Compared, found: list[Redundancy]) -> list[Redundancy]:

@@ -1,8 +1,8 @@
 """Columns that several others determine: a total, a mean, a difference, a ratio, an index.
 
 A formula holds up to the grids on which its columns are written. How narrow these grids are compared with the spread
-of the column, in how many subjects, is the evidence, and a third of it counts, as in `determined`. It must exceed the
-logarithm of the number of sets of columns that were open to the search.
+of the column, in how many subjects, is the evidence, of which a third counts, as in `determined`. It must exceed the
+logarithm of the number of sets of columns.
 """
 
 from __future__ import annotations
@@ -21,11 +21,9 @@ __all__ = ["LEAST_SHARE", "Formula", "formulas", "holds_in"]
 
 Array = NDArray[np.float64]
 
-MOST_ADDED, MOST_MULTIPLIED = 30, 3
-FEWEST_VALUES = 5
+_MOST_ADDED, _MOST_MULTIPLIED, _FEWEST_VALUES = 30, 3, 5
 _ROWS = 1000  # that weights are fitted to
-LEAST_SHARE = 0.98
-"""Of the subjects in whom a formula must hold: errors of entry do not hide a total."""
+LEAST_SHARE = 0.98  # of the subjects in whom a formula must hold: errors of entry do not hide a total
 _TRIMMED = 0.9  # the share of subjects that weights are fitted to
 _COARSEST = 0.25
 _EXACT = 1e-6
@@ -86,8 +84,8 @@ def formulas(table: Array, usable: NDArray[np.bool_]) -> list[Formula]:
     left = usable & (n_values > 1)
     for logs, values in ((False, table), (True, positive)):
         few_zeros = (~np.isnan(values)).sum(axis=0) > (~np.isnan(table)).sum(axis=0) / 2
-        active = left & few_zeros & ((n_values > FEWEST_VALUES) | (not logs))
-        targets = set(np.flatnonzero(active & (n_values >= FEWEST_VALUES)).tolist())
+        active = left & few_zeros & ((n_values > _FEWEST_VALUES) | (not logs))
+        targets = set(np.flatnonzero(active & (n_values >= _FEWEST_VALUES)).tolist())
         while targets:
             sets = _sets(values, np.flatnonzero(active), sorted(targets), logs, n_columns)
             new = _results(values, sets, n_values, logs, n_columns)
@@ -112,7 +110,7 @@ def _sets(
     correlation = moments.covariance / np.sqrt(np.maximum(moments.own_variance * moments.other_variance, 1e-12))
     sets, place = [], {int(index): at for at, index in enumerate(active)}
     for target in targets:
-        chosen = _pursued(correlation, place[target], MOST_MULTIPLIED if logs else MOST_ADDED)
+        chosen = _pursued(correlation, place[target], _MOST_MULTIPLIED if logs else _MOST_ADDED)
         needed = _needed(values, target, [int(active[one]) for one in chosen], logs, n_columns)
         if len(needed) > 1:  # one alone is another unit of the target
             sets.append((target, *needed))
@@ -129,7 +127,7 @@ def _results(
         fits = [
             _formula(values, target, [source for source in members if source != target], logs, n_columns)
             for target in sorted(members)
-            if n_values[target] >= FEWEST_VALUES
+            if n_values[target] >= _FEWEST_VALUES
         ]
         possible = [fit for fit in fits if fit is not None]
         if possible:

@@ -95,7 +95,7 @@ def rank_correlation(table: Array, ordered: NDArray[np.bool_]) -> tuple[Array, A
 def candidates(table: Array, kinds: Kinds, r: Array) -> list[tuple[int, int]]:
     """Return the pairs (x, y) in which y may be determined by x: nothing in these subjects contradicts it.
 
-    The rows of the table, float64 (N, C), are in random order; `r` has the rank correlations, float64 (C, C).
+    The rows of the table (N, C) are in random order; `r` has the rank correlations (C, C).
     """
     codes = np.full(table.shape, -1, dtype=np.int32)
     n_levels, ways = np.zeros(table.shape[1], dtype=np.int64), np.zeros(table.shape[1])
@@ -206,10 +206,7 @@ def _is_binned(x: Scored, values: Array, low: Whole, high: Whole, mixed: Whole) 
 
 
 def _steps_among_subjects(x: Scored, values: Array, image: Whole) -> bool:
-    """Return whether y changes where values of x lie close together, and not only across gaps between subtypes.
-
-    A laboratory value that separates subtypes widely determines a symptom of one, which is no cut-off of it.
-    """
+    """Return whether y changes where values of x lie close together, and not only in gaps between subtypes."""
     if not x.ordered or values.size <= FEW_LEVELS:
         return True
     spacing = np.diff(values)
@@ -241,7 +238,6 @@ def _log_choices(n: int, k: int) -> float:
 
 
 def _log_bins(n_x: int, n_y: int) -> float:
-    """Return the logarithm of the number of ways to divide n_x values into n_y bins, whatever their order."""
     return _log_choices(n_x - 1, n_y - 1) + math.lgamma(n_y + 1.0)
 
 
@@ -256,10 +252,7 @@ _FEWEST_SUBJECTS = 50
 
 
 def groups_of_nearly_same(n: Array, r: Array) -> list[list[int]]:
-    """Return groups of columns that correlate by .8 or more on average (average linkage), in the order of the table.
-
-    The subjects in whom both columns are observed, and their rank correlation, 0 on the diagonal, are float64 (C, C).
-    """
+    """Return groups of columns of rank correlation .8 or more on average (average linkage), given n and r (C, C)."""
     from scipy.cluster.hierarchy import fcluster, linkage
 
     size = np.abs(r)

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
+from clinclust.drafting.column import Look
 from clinclust.files.listed import limited, listed
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.rules import block_key
-
-if TYPE_CHECKING:
-    from clinclust.drafting.proposal import Look
 
 __all__ = ["Redundancy", "applied", "block_name", "looks"]
 
@@ -35,10 +33,7 @@ class Redundancy:
 
 
 def applied(schema: FeatureSchema, redundancies: Iterable[Redundancy]) -> FeatureSchema:
-    """Return the schema with the roles and blocks of these findings, and the reason for each in its comments.
-
-    Declared blocks and roles other than cluster stay. At least one feature stays in the clustering.
-    """
+    """Return the schema with roles and blocks of these findings where it declares none; one feature stays clustered."""
     changes: dict[str, dict[str, Any]] = {}
     comments = dict(schema.comments)
     left = {feature.name for feature in schema.clustered}
@@ -69,8 +64,6 @@ def _done(finding: Redundancy) -> str:
 
 def looks(redundancies: Iterable[Redundancy], schema: FeatureSchema) -> list[Look]:
     """Return what deserves a look: the findings that the schema does not deal with, with the lines to write."""
-    from clinclust.drafting.proposal import Look
-
     clustered = {feature.name for feature in schema.clustered}
     found = [finding for finding in redundancies if not _is_dealt_with(finding, schema, clustered)]
     return [Look(finding.columns, limited(finding.reason), _repair(finding, clustered)) for finding in found]

@@ -34,10 +34,7 @@ _YES_NO = (["yes", "no"], ["no", "yes"], ["ja", "nein"], ["oui", "non"], ["si", 
 
 
 def codebook_notes(rows: list[Row], places: Places) -> dict[str, ColumnNotes]:
-    """Return what a codebook says of each variable; findings about rows are added to `places`.
-
-    A variable has one row, or one for each of its levels (long form). InputError is raised if rows describe one twice.
-    """
+    """Return the notes on each variable, of one row or one for each level; InputError if rows describe one twice."""
     groups: dict[str, list[Row]] = {}
     name = ""
     for row in rows:
@@ -162,10 +159,7 @@ def _missing(row: Row, places: Places) -> list[str]:
 
 
 def _kind_said(text: str) -> str | None:
-    """Return the kind of values that a text names, by its first word that names one; None if none does.
-
-    How a program stores a column (`varchar`) counts only where nothing else is said.
-    """
+    """Return the kind that a text names; the way a program stores a column (`varchar`) counts last."""
     words = words_of(text)
     if words[:2] in _YES_NO:
         return "yes/no"

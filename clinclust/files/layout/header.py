@@ -92,9 +92,8 @@ def find_header(
     """Return the names of the columns, from the first rows of a sheet that hold anything.
 
     `asked` is the number of the row of the header, or of the first of two; 0 for no header. No row of the `subjects`
-    is taken for a unit or an explanation. The rows of a codebook are not `of_subjects`: words among numbers prove
-    nothing. InputError is raised if there is no row of this number, or if the header is among the rows of the
-    subjects.
+    is a unit or an explanation; the rows of a codebook are not `of_subjects`. InputError is raised if there is no such
+    row, or if it is among the subjects.
     """
     if asked == 0:
         filled = [_filled_places(texts) for number, texts in rows if subjects is None or number in subjects]

@@ -126,10 +126,7 @@ def is_note(text: str) -> bool:
 
 
 def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
-    """Return the last rows that hold one text which reads like a note, unlike the texts of subjects in its column.
-
-    Below such a text below an empty row, as the title of a legend, rows of two texts are notes too.
-    """
+    """Return the last rows of one text that reads like a note; below such a title of a legend, of two texts too."""
     places = np.flatnonzero(kept)[-_LAST_LOOKED_AT:].tolist()
     cells = frame.iloc[places].to_numpy().tolist()
     rows = [{column: text.strip() for column, text in enumerate(row) if not is_blank(text)} for row in cells]

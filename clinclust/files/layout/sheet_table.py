@@ -36,14 +36,11 @@ __all__ = ["SheetOptions", "sheet_table"]
 
 @dataclass(frozen=True)
 class SheetOptions:
-    """What the user said of a sheet: the row of its header (0 for none), and the rows of its subjects.
+    """What the user said of a sheet; the rows of a codebook are not `of_subjects`."""
 
-    The rows of a codebook are not `of_subjects`; a sheet has at most `most_columns`.
-    """
-
-    header_row: int | None = None
+    header_row: int | None = None  # 0 for none
     decimal: DecimalMark | None = None
-    rows: RowRanges | None = None
+    rows: RowRanges | None = None  # of the subjects
     of_subjects: bool = True
     most_columns: int | None = None
 
@@ -125,14 +122,12 @@ def _subjects(
 
 
 def _said(what: str, places: Sequence[int], frame: pd.DataFrame) -> str:
-    """Return the sentence that some rows are `what`, with the first text of each."""
     numbers = (np.asarray(frame.index)[places] + 2).tolist()
     texts = [next(text.strip() for text in frame.iloc[at].tolist() if not is_blank(text)) for at in places[:5]]
     return f"{rows_named(numbers)} ({listed(map(quoted, texts), len(places))}): {what}"
 
 
 def _of_merged(merged: Sequence[Area], frame: pd.DataFrame, places: Sequence[int]) -> list[str]:
-    """Return the remark on merged cells among the rows below the header."""
     if not merged or not len(frame):
         return []
     first, last, width = frame.index[0] + 2, frame.index[-1] + 2, max(places, default=0)

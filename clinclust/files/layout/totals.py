@@ -49,10 +49,7 @@ class _Claim(NamedTuple):
 
 
 def filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
-    """Return the places of columns in which nearly all rows have a value, and in which most values are numbers.
-
-    From 200 rows; none if there are fewer than five.
-    """
+    """Return the places of columns that nearly all of 200 rows fill, and of those of numbers; none of under 5 rows."""
     rows = np.unique(np.linspace(0, max(0, len(frame) - 1), min(len(frame), _ROWS_LOOKED_AT), dtype=np.int64))
     columns = [[cell for cell in frame.iloc[rows, at].tolist() if not is_blank(cell)] for at in range(frame.shape[1])]
     fewest = max(_FEWEST_ROWS, _NEARLY_ALL * len(rows))

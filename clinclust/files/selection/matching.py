@@ -64,7 +64,7 @@ class Cells:
         notes = read.notes[place] if read.notes else None
         self.decimal, self.order_of_dates = decimal, reader.dates
         self.has_comma = decimal == "," or (notes is not None and notes.decimal == ",")
-        self.has_comma_beside = decimal == "," or any(each.decimal == "," for each in read.notes)
+        self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
         values = read.frame.iloc[:, place]
         missing = np.asarray(values.isna(), dtype=bool)
         texts = [canonical_text(value) for value in values.astype(object).where(~missing, "").tolist()]
@@ -81,10 +81,7 @@ class Cells:
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
-        """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN where it holds none.
-
-        A number with a unit or a flag is not compared. InputError is raised if a comma could be either mark.
-        """
+        """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN: none, or with a unit."""
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)
             said = f"the comma in {quoted(self.name)} ({quoted(example)}) may be a decimal mark or keep thousands apart"
@@ -146,7 +143,7 @@ class Cells:
     def marks(self) -> Marks:
         """The decimal mark and the separator of thousands of the column."""
         numbers = [parts.number for parts in self._parts.values()]
-        if self.has_comma_beside and are_thousands(numbers) and not any("," in number for number in numbers):
+        if self.others_have_comma and are_thousands(numbers) and not any("," in number for number in numbers):
             return Marks(",", ".")
         marks = marks_of(numbers)
         is_plain = not np.isnan(numbers_of(list(self.counts))).any()
