@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import os
 import re
-from typing import TYPE_CHECKING, TextIO
+from collections.abc import Sequence
+from typing import TextIO
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.estimators.explanation import reasons_of_cohort
+from clinclust.estimators.mapdp import MAPDP
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
 from clinclust.reporting.divisions import n_distinct
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.schema import FeatureSchema
+from clinclust.schema import FeatureSchema
 
 __all__ = ["assignment_table", "assignments_of", "inert_text", "original_text", "write_inert_csv"]
 
 # The rule: an apostrophe is put before each character that could begin a formula. It could where the text begins, and
 # after a comma, semicolon, bar, tab or line break inside, where a program may divide the field that takes another
-# separator or ignores the quotes. White space, quotes and characters that are not seen may stand between. `=`, `@`, `+`
+# separator or ignores the quotes. White space, quotes and characters that are not seen may come between. `=`, `@`, `+`
 # and `-` begin formulas, and so do their wide and small forms; a signed number stays as it is.
 _UNSEEN = "\x00-\x1f\x7f-\xa0\xad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
 _PLACE = rf"(?:^|[,;|\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[\s\"'{_UNSEEN}]*+"
@@ -79,7 +76,6 @@ def assignment_table(
     ----------
     frame : DataFrame, shape (N, D)
         The subjects. Identifiers are the columns with the role ``id``; without such columns, the index.
-    schema : FeatureSchema
     labels : int64 (N,)
         Cluster of each subject, 0 .. K - 1; -1 means none of these.
     membership : float64 (N, K)
@@ -98,12 +94,10 @@ def assignment_table(
     Returns
     -------
     DataFrame
-        Columns: identifiers (with ``_id`` appended if another column has the same name), ``subtype`` (1 .. K; 0 means
-        none of these), ``probability`` of this subtype, ``subtype_1`` to ``subtype_K`` and, for new subjects,
-        ``none_of_these``. If some were not assigned, ``assigned`` (yes or no) precedes ``subtype``, and all further
-        columns are empty where it is no. If a subtype is described only, ``few_subjects`` (yes or no) follows
-        ``probability`` and says whether the subtype of the subject is. ``continuum_score`` follows the probabilities,
-        if it is given, and ``speaks_for_it`` is the last column, if there are reasons.
+        Identifiers (with ``_id`` appended if another column has the same name), ``assigned`` (yes or no) if some were
+        not, ``subtype`` (1 .. K; 0: none of these), its ``probability``, ``few_subjects`` (yes or no) if some subtype
+        is untested, ``subtype_1`` to ``subtype_K``, ``none_of_these``, ``continuum_score`` and ``speaks_for_it`` as
+        given.
     """
     of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
@@ -128,18 +122,10 @@ def assignment_table(
 
 
 def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False) -> pd.DataFrame:
-    """Return the assignment table of the subjects of a fit.
+    """Return the assignment table of the subjects of a fit; `frame` is its cohort, as `cohort_of` returns it.
 
-    Where the test of the tree says that the cohort is one continuum, it has the continuum score of each.
-
-    Parameters
-    ----------
-    model : MAPDP
-        A fitted model.
-    frame : DataFrame, N rows
-        The cohort of the fit, as `cohort_of` returns it.
-    explained : bool
-        Whether to say which features speak for the subtype of each subject.
+    It has the continuum score of each subject if the test of the tree says that the cohort is one continuum, and with
+    `explained` the features that speak for the subtype of each.
     """
     score = continuum_of(model.fit_, frame).score if n_distinct(model.fit_) == 1 else None
     return assignment_table(
@@ -162,11 +148,7 @@ def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.D
 
 
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:
-    """Write a table as csv to a file or stream, so that no text is read as a formula.
-
-    Text that a spreadsheet program could read as a formula gets apostrophes by a rule that can be undone: see
-    `clinclust.reporting.assignments`. Numbers are unchanged.
-    """
+    """Write a table as csv to a file or stream, so that no text is read as a formula (see `inert_text`)."""
     columns = [_fields(table.iloc[:, place]) for place in range(table.shape[1])]
     lines = (",".join(fields) + "\n" for fields in zip(*columns, strict=True))
     header = ",".join(_field(str(name)) for name in table.columns) + "\n"
@@ -180,7 +162,6 @@ def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO
 
 
 def _fields(column: pd.Series) -> list[str]:
-    """Return the fields of a column as they stand in the file."""
     missing = column.isna().to_numpy()
     is_number = pd.api.types.is_numeric_dtype(column)
     texts = (str(value) if is_number else _field(str(value)) for value in column.tolist())

@@ -64,11 +64,7 @@ class Continuum:
 
     @property
     def share_by_chance(self) -> float:
-        """The share that independent features would give, 0 to 1.
-
-        The largest eigenvalue of the correlations of D independent features of N subjects is about
-        (1 + (D / N)^(1/2))^2.
-        """
+        """The share of independent features, 0 to 1: that of the largest eigenvalue, about (1 + (D / N)^(1/2))^2."""
         n_features, n_subjects = len(self.correlations), int(np.isfinite(self.score).sum())
         return min(float((1.0 + np.sqrt(n_features / max(n_subjects, 1))) ** 2 / max(n_features, 1)), 1.0)
 
@@ -82,10 +78,9 @@ class Continuum:
 def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
     """Return the position of each subject along the main axis of the cohort, such as its severity.
 
-    Where a cohort is one continuum (`distinct_subtypes`), its subjects differ by degree: a score says more than
-    subtypes do. This is the first principal component of the features that were clustered on, on the scale of their
-    normal scores: the value with mid-rank r among n observed ones becomes Phi^-1((r - 1/2) / n), so that neither units
-    nor outlying values matter. The axis is that of the one population against which `distinct_subtypes` tests.
+    Where a cohort is one continuum (`distinct_subtypes`), a score says more than subtypes do. This is the first
+    principal component of the features that were clustered on, on the scale of their normal scores: the value with
+    mid-rank r among n observed ones becomes Phi^-1((r - 1/2) / n).
 
     Parameters
     ----------
@@ -114,10 +109,9 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
 
     Notes
     -----
-    The sign is chosen such that most features increase with the score; it cannot know which end is the worse. Where
-    values are missing, the score is its expectation given the observed values of the subject, as if normal scores were
-    normal with the correlations of the cohort. The levels of a nominal feature are ordered along the axis. What the fit
-    set aside as outlying counts as missing. Scores belong to this cohort: those of two cohorts do not compare.
+    Most features increase with the score; which end is the worse it cannot know. Where values are missing, it is the
+    expectation given the observed values, as if normal scores were normal. The levels of a nominal feature are ordered
+    along the axis. What the fit set aside as outlying counts as missing. Scores of two cohorts do not compare.
 
     References
     ----------
@@ -144,14 +138,7 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
 
 
 def continuum_of(fit: Fit, cohort: pd.DataFrame) -> Continuum:
-    """Return the main axis of a cohort.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        The cohort of the fit, as `cohort_of` returns it.
-    """
+    """Return the main axis of the cohort of a fit, as `cohort_of` returns it."""
     encoded = fitted_problem(fit, cohort, coarsening=1.0).cohort
     features = encoded.encoding.features
     if not features:

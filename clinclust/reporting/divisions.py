@@ -5,58 +5,45 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = [
-    "DISTINCT",
-    "ONE_CONTINUUM",
-    "Division",
-    "divisions_of",
-    "from_the_root",
-    "n_distinct",
-    "shows_distinct_subtypes",
-]
+__all__ = ["DISTINCT", "Division", "divisions_of", "from_the_root", "n_distinct", "shows_distinct_subtypes"]
 
 DISTINCT, ONE_CONTINUUM = "distinct", "one continuum"
 """The results of a test."""
 _MOST_NAMED = 6
-"""Subtypes that the name of a side lists."""
+"""Subtypes that the name of a branch lists."""
 
 
 @dataclass(frozen=True)
 class Division:
-    """A join of the tree that was tested.
+    """A division of the tree that was tested.
 
     Attributes
     ----------
     number : int
-        Its number in a report, from 1: from the root down, the first side before the second.
+        Its number in a report, from 1: from the root down, the first branch before the second.
     node : int
-        The node of the tree that the join made, numbered as in `SubtypeTree.joins`.
-    sides : tuple of two str
-        The subtypes on each side, as the report calls them.
+        The node of the tree that it divides, numbered as in `SubtypeTree.joins`.
+    branches : tuple of two str
+        The subtypes in each branch, as the report calls them.
     subtypes : tuple of two tuples of int, or None
-        The subtypes on each side, from 1; None if a subtype lies on both.
-    sizes : tuple of two int
-        Subjects on each side.
+        The subtypes in each branch, from 1; None if a subtype has parts in both.
     gain, expected, expected_sd : float
         Evidence for the division, and its mean and standard deviation in one continuous population, in nats.
-    p, p_skewed : float
-        p_skewed is the p where severity may be skewed; NaN if that was not tested.
-    is_distinct : bool
+    p_skewed : float
+        The p where severity may be skewed; NaN if that was not tested.
     may_be_skewed : bool
-        Whether the sides are distinct, but one continuum with a skewed severity would be parted as clearly.
+        Whether the branches are distinct, but one continuum with a skewed severity would be divided as clearly.
     """
 
     number: int
     node: int
-    sides: tuple[str, str]
+    branches: tuple[str, str]
     subtypes: tuple[tuple[int, ...], tuple[int, ...]] | None
     sizes: tuple[int, int]
     gain: float
@@ -74,24 +61,17 @@ class Division:
 
     @property
     def result(self) -> str:
-        """What the test says of the two sides."""
+        """What the test says of the division."""
         return DISTINCT if self.is_distinct else ONE_CONTINUUM
 
     @property
     def title(self) -> str:
-        """The two sides in one line."""
-        return f"{self.sides[0]} | {self.sides[1]}"
+        """The two branches in one line."""
+        return f"{self.branches[0]} | {self.branches[1]}"
 
 
 def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
-    """Return the divisions of the tree of a fit that were tested, from the root down; empty if none was.
-
-    Parameters
-    ----------
-    fit : Fit
-    titles : mapping of int to str
-        What the report calls each subtype, by number from 1.
-    """
+    """Return the tested divisions of the tree of a fit, from the root down; `titles` names the subtypes from 1."""
     if fit.tree_test_ is None:
         return []
     tree, tested = fit.tree_, {row["step"]: row for row in fit.tree_test_.joins.to_dict("records")}
@@ -101,13 +81,13 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
     for node in from_the_root(tree):
         row = tested.get(node - tree.n_subtypes + 1)
         if row is not None:
-            both = [members[side] for side in tree.joins[node - tree.n_subtypes].tolist()]
-            sides, subtypes = _sides(fit.subtype_of_.tolist(), both, titles)
+            both = [members[branch] for branch in tree.joins[node - tree.n_subtypes].tolist()]
+            branches, subtypes = _branches(fit.subtype_of_.tolist(), both, titles)
             found.append(
                 Division(
                     number=len(found) + 1,
                     node=node,
-                    sides=sides,
+                    branches=branches,
                     subtypes=subtypes,
                     sizes=(int(row["first_size"]), int(row["second_size"])),
                     gain=float(row["gain"]),
@@ -135,7 +115,7 @@ def shows_distinct_subtypes(fit: Fit) -> bool:
 
 
 def from_the_root(tree: SubtypeTree) -> list[int]:
-    """Return all nodes, each before those below it and the first side before the second: no lines of the tree cross."""
+    """Return all nodes, each before those below it, the first branch first: no lines of the tree cross."""
     found, ahead = list[int](), [2 * tree.n_subtypes - 2]
     while ahead:
         node = ahead.pop()
@@ -145,27 +125,26 @@ def from_the_root(tree: SubtypeTree) -> list[int]:
     return found
 
 
-def _sides(
-    subtype_of: Sequence[int], sides: Sequence[Sequence[int]], titles: Mapping[int, str]
+def _branches(
+    subtype_of: Sequence[int], branches: Sequence[Sequence[int]], titles: Mapping[int, str]
 ) -> tuple[tuple[str, str], tuple[tuple[int, ...], tuple[int, ...]] | None]:
-    """Return what a report calls the two sides of a join, and the subtypes on each; None if one lies partly on it."""
+    """Return the names of the two branches of a division, and their subtypes; None if one has parts in both."""
     n_clusters = Counter(subtype_of)
-    first, second = (Counter(subtype_of[cluster] for cluster in side) for side in sides)
+    first, second = (Counter(subtype_of[cluster] for cluster in branch) for branch in branches)
     if len(first | second) == 1:
         (subtype,) = first
         title, is_whole = titles[subtype + 1], (first + second)[subtype] == n_clusters[subtype]
         return (f"a part of {title}", f"{'the rest' if is_whole else 'another part'} of {title}"), None
-    is_whole = all(side[subtype] == n_clusters[subtype] for side in (first, second) for subtype in side)
-    below, above = (tuple(sorted(subtype + 1 for subtype in side)) for side in (first, second))
-    called = (_side(side, n_clusters, titles) for side in (first, second))
+    is_whole = all(branch[subtype] == n_clusters[subtype] for branch in (first, second) for subtype in branch)
+    below, above = (tuple(sorted(subtype + 1 for subtype in branch)) for branch in (first, second))
+    called = (_branch(branch, n_clusters, titles) for branch in (first, second))
     return (next(called), next(called)), (below, above) if is_whole else None
 
 
-def _side(side: Mapping[int, int], n_clusters: Mapping[int, int], titles: Mapping[int, str]) -> str:
-    """Return what a report calls a side, from the number of clusters of each subtype on it and in all."""
+def _branch(branch: Mapping[int, int], n_clusters: Mapping[int, int], titles: Mapping[int, str]) -> str:
     named = [
-        titles[subtype + 1] if side[subtype] == n_clusters[subtype] else f"a part of {titles[subtype + 1]}"
-        for subtype in sorted(side)
+        titles[subtype + 1] if branch[subtype] == n_clusters[subtype] else f"a part of {titles[subtype + 1]}"
+        for subtype in sorted(branch)
     ]
     more = [f"{len(named) - _MOST_NAMED} more"] if len(named) > _MOST_NAMED else []
     return ", ".join([*named[:_MOST_NAMED], *more])

@@ -7,65 +7,60 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TypeAlias, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.estimators.subtype_model import own_membership, parameters_of
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
+from clinclust.disclosure import suppress_small_cells, withhold_associations
+from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.sizes import shown_sizes
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.gibbs import GibbsDP
+from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
+from clinclust.estimators.subtype_model import SubtypeModel, own_membership, parameters_of
+from clinclust.estimators.unusual import NOBODY, unusual_of
+from clinclust.method_comparison import MethodComparison
+from clinclust.model_check import ModelCheck
+from clinclust.model_check.check import N_DRAWS, check_of
+from clinclust.reporting.continuum_score import Continuum, continuum_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
-from clinclust.reporting.profiles import profiles_of
-from clinclust.reporting.results import Results, Row, with_pooled_means
+from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.schema import Feature
+from clinclust.stability import Stability
 
-if TYPE_CHECKING:
-    import pandas as pd
+__all__ = ["Findings", "Row", "as_value", "number_of", "with_pooled_means"]
 
-    from clinclust.disclosure.rule import Rule
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.gibbs import GibbsDP
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.method_comparison import MethodComparison
-    from clinclust.model_check import ModelCheck
-    from clinclust.reporting.continuum_score import Continuum
-    from clinclust.schema import Feature
-    from clinclust.stability import Stability
 
-__all__ = ["Findings", "Row", "as_value", "number_of"]
+Row: TypeAlias = Record
+
+_NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_whatever_is_missing")
+"""Columns of the validated associations that a frame made elsewhere may lack."""
+_MANY_PAIRS = 5_000
+"""Comparisons of pairs of subtypes, above which only one sheet shows them: 10 subtypes in 110 features."""
 
 
 @dataclass(frozen=True)
-class Findings(Results):
+class Findings:
     """A partition with its validated cohort and the comparisons of its subtypes.
+
+    A shared report has no stability, other methods or partitions drawn from the posterior.
 
     Attributes
     ----------
-    model : SubtypeModel
-    frame : pandas.DataFrame, N rows
-        The cohort, validated by the schema of the model.
-    comparisons : pandas.DataFrame
-        From `clinclust.compare_subtypes`.
     significance_level : float
         Level of p in the descriptive comparisons, and of q of features that are called validated.
-    associations : pandas.DataFrame, optional
-        From `clinclust.validated_associations`.
     names : mapping of int to str
         Names of subtypes by number from 1; a subtype may have none.
     rule : Rule or None
-        By which small counts are withheld in the comparisons, or all counts rounded; no data of single subjects are
-        then reported. None in a report that is not made for sharing.
+        By which small counts are withheld in a report made for sharing, or all counts are rounded.
     min_size : int
-        The smallest subtype that is tested; smaller ones are described only.
+        The smallest subtype that is tested.
     n_asked : int, optional
         The number of subtypes that was asked for, if the model does not keep it, because its search found fewer.
-    stability : Stability, optional
-        From `clinclust.assess_stability`; a shared report has none.
-    other_methods : MethodComparison, optional
-        From `clinclust.compare_methods`; a shared report has none.
-    dominant : pandas.DataFrame, optional
-        From `clinclust.dominant_columns`.
-    drawn : GibbsDP, optional
-        Partitions drawn from the posterior of the same cohort; a shared report has none.
     """
 
     model: SubtypeModel
@@ -81,6 +76,33 @@ class Findings(Results):
     drawn: GibbsDP | None = None
     other_methods: MethodComparison | None = None
     dominant: pd.DataFrame | None = None
+
+    @cached_property
+    def read(self) -> ComparisonsFrame:
+        """The rows of the comparisons, grouped by kind, feature, level and subtype."""
+        return ComparisonsFrame(self.comparisons)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """Where each subtype lies in every feature or level."""
+        return profiles_of(self.comparisons)
+
+    @property
+    def n_pairwise(self) -> int:
+        """The number of comparisons of a pair of subtypes in a feature or level."""
+        return sum(map(len, self.read.tests.values()))
+
+    @property
+    def has_many_pairs(self) -> bool:
+        """Whether the pairs of subtypes are so many that only one sheet shows them."""
+        return self.n_pairwise > _MANY_PAIRS
+
+    def association_rows(self) -> list[Row]:
+        """Return the rows of the validated associations; empty if there are none. A column that is absent is None."""
+        if self.associations is None:
+            return []
+        found = cast("list[Row]", self.associations.to_dict("records"))
+        return [{**dict.fromkeys(_NOT_IN_EVERY_FRAME), **row} for row in found]
 
     @property
     def fit(self) -> Fit | None:
@@ -109,15 +131,9 @@ class Findings(Results):
     def for_sharing(self, rule: Rule) -> Findings:
         """Return these findings with counts withheld or rounded, as `suppress_small_cells` does.
 
-        If counts are rounded, tests and effect sizes are left out: all of them are functions of exact counts.
-
-        Raises
-        ------
-        ValueError
-            If the cohort is too small to withhold counts in it.
+        If counts are rounded, tests and effect sizes are left out: all of them are functions of exact counts. A
+        ValueError says that the cohort is too small to withhold counts in it.
         """
-        from clinclust.disclosure import suppress_small_cells
-
         comparisons = suppress_small_cells(
             self.comparisons,
             threshold=rule.threshold,
@@ -134,16 +150,10 @@ class Findings(Results):
         return shared if self.associations is None else shared.with_associations(self.associations)
 
     def with_associations(self, associations: pd.DataFrame) -> Findings:
-        """Return these findings with validated associations.
-
-        In a report for sharing, associations that would disclose withheld numbers are withheld; all of them are left
-        out if counts are rounded.
-        """
+        """Return these findings with validated associations, unless they would disclose what is withheld."""
         if self.is_rounded:
             return self
         if self.is_shared:
-            from clinclust.disclosure import withhold_associations
-
             associations = withhold_associations(associations, self.comparisons)
         return replace(self, associations=associations)
 
@@ -161,8 +171,6 @@ class Findings(Results):
     def shown_sizes(self) -> dict[int, int | None]:
         """Number of all subjects (0) and of the subjects in each subtype, as reported; None if it is withheld."""
         if self.rule is not None:
-            from clinclust.disclosure.sizes import shown_sizes
-
             return shown_sizes(self.sizes, self.rule.threshold, self.rule.rounding)
         return {0: sum(self.sizes.values()), **self.sizes}
 
@@ -184,8 +192,6 @@ class Findings(Results):
     @property
     def posterior(self) -> GibbsDP | None:
         """Partitions drawn from the posterior: those given, or the model itself if it is a sampler."""
-        from clinclust.estimators.gibbs import GibbsDP
-
         if self.is_shared:
             return None
         return self.model if self.drawn is None and isinstance(self.model, GibbsDP) else self.drawn
@@ -205,9 +211,7 @@ class Findings(Results):
 
     @cached_property
     def likelihoods(self) -> pd.DataFrame:
-        """The declared likelihoods beside their alternatives (`compared_likelihoods`); no rows without a search."""
-        from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
-
+        """The declared likelihoods and their alternatives (`compared_likelihoods`); no rows without a search."""
         return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.frame)
 
     @cached_property
@@ -216,20 +220,13 @@ class Findings(Results):
 
         A shared report has none: every number of it is a function of all values.
         """
-        from clinclust.model_check.check import N_DRAWS, check_of
-
         if self.fit is None or self.is_shared or not self.fit.clusters_.encoding.features:
             return None
         return check_of(self.fit, self.frame, self.likelihoods, N_DRAWS, np.random.default_rng(self.fit.random_seed_))
 
     @cached_property
     def unusual(self) -> pd.DataFrame:
-        """The subjects that are improbable in their own subtype (`unusual_subjects`); no rows without a search.
-
-        A shared report, which tells nothing of single subjects, has none either.
-        """
-        from clinclust.estimators.unusual import NOBODY, unusual_of
-
+        """The subjects that are improbable in their own subtype; none without a search, or in a shared report."""
         if self.fit is None or self.is_shared:
             return NOBODY
         return unusual_of(self.fit, self.frame, np.random.default_rng(self.fit.random_seed_))
@@ -239,8 +236,6 @@ class Findings(Results):
         """The main axis of the cohort; None unless the test of the tree says that the cohort is one continuum."""
         if self.fit is None or n_distinct(self.fit) != 1:
             return None
-        from clinclust.reporting.continuum_score import continuum_of
-
         return continuum_of(self.fit, self.frame)
 
     def is_withheld(self, feature: Feature) -> bool:
@@ -250,30 +245,25 @@ class Findings(Results):
     @cached_property
     def features(self) -> list[Feature]:
         """Clustered and described features by section, and by decreasing relevance within a section."""
-        schema = self.model.schema_
-        reported = schema.reported
+        reported = self.model.schema_.reported
         sections = list(dict.fromkeys(feature.section for feature in reported))
-        place = {feature.name: place for place, feature in enumerate(schema)}
 
-        def reading_order(feature: Feature) -> tuple[int, float, int]:
+        def reading_order(feature: Feature) -> tuple[int, float]:
             relevance = self.relevance(feature)
-            importance = -math.inf if relevance is None else relevance
-            return sections.index(feature.section), -importance, place[feature.name]
+            return sections.index(feature.section), math.inf if relevance is None else -relevance
 
         return sorted(reported, key=reading_order)
 
     @cached_property
     def withholds_evidence(self) -> bool:
-        """Whether the relevance of a feature is withheld; the number of features with one above 0 would tell of it."""
+        """Whether the relevance of a feature is withheld; the number of features with one above 0 would disclose it."""
         return any(self.clustered_on(feature) and self.is_withheld(feature) for feature in self.model.schema_)
 
     def relevance(self, feature: Feature) -> float | None:
         """Return how far the subtypes lie apart in the feature, in nats; None if no search clustered on it.
 
-        It is descriptive: the subtypes were found from the feature, in the same subjects.
-
-        It is also None if a number of the feature is withheld. The relevance is a function of all counts of the
-        feature, so a reader could find the last unknown count by trial.
+        It is descriptive, and None if a number of the feature is withheld: it is a function of all counts of the
+        feature, so that a reader could find the last unknown count by trial.
         """
         if self.fit is None or not self.clustered_on(feature) or self.is_withheld(feature):
             return None
@@ -296,7 +286,7 @@ class Findings(Results):
 
         Without a MAP-DP search the order is by decreasing distance between the subtypes (`Profiles.prominence`).
         """
-        ranks = None if self.fit is not None else profiles_of(self.comparisons).prominence
+        ranks = None if self.fit is not None else self.profiles.prominence
 
         def least_relevant_last(feature: Feature) -> float:
             rank = self.relevance(feature) if ranks is None else ranks.get(feature.name)
@@ -307,10 +297,21 @@ class Findings(Results):
     def clustered_on(self, feature: Feature) -> bool:
         """Return whether the subtypes were found from the feature or, without a search, may have been made from it.
 
-        If counts are rounded, it is what the schema asks for: a feature is kept out of the search because all its
-        values are the same, and this would tell its exact counts.
+        If counts are rounded, it is what the schema asks for: that a feature is uninformative, because all its values
+        are the same, would disclose its exact counts.
         """
         return feature.is_clustered and (self.is_rounded or feature.name not in self.model.uninformative_)
+
+    @cached_property
+    def clustered(self) -> list[Feature]:
+        """The features that were `clustered_on`, in the order of `features`."""
+        return [feature for feature in self.features if self.clustered_on(feature)]
+
+    @cached_property
+    def n_missing(self) -> tuple[int, int]:
+        """The exact number of missing values of the features clustered on, and of all their values."""
+        cells = self.frame[[feature.name for feature in self.clustered]]
+        return int(cells.isna().to_numpy().sum()), cells.size
 
     def clustered_on_text(self, feature: Feature) -> str:
         """Return the text of the column "Clustered on"."""
@@ -319,15 +320,12 @@ class Findings(Results):
         return "perhaps" if self.fit is None else "yes"
 
     @cached_property
-    def described_only(self) -> list[int]:
-        """The subtypes that are described and not tested, because they have too few subjects.
-
-        None if counts are rounded, and so no subtype is tested at all.
-        """
+    def untested(self) -> list[int]:
+        """The subtypes with too few subjects to be tested; empty if counts are rounded, and so none is tested."""
         if self.is_rounded:
             return []
-        if self.compared:
-            return [subtype for subtype in self.sizes if subtype not in self.compared]
+        if self.read.tested:
+            return [subtype for subtype in self.sizes if subtype not in self.read.tested]
         return [subtype for subtype, size in self.sizes.items() if size < self.min_size]
 
     def setting(self, fit: Fit, name: str) -> Value:
@@ -347,3 +345,29 @@ def number_of(row: Row, name: str) -> Value:
     """Return a number of a row of the comparisons as a value, or `WITHHELD` if it was withheld."""
     value = as_value(row[name])
     return WITHHELD if value is None and row.get("suppressed") is True else value
+
+
+def with_pooled_means(comparisons: pd.DataFrame) -> pd.DataFrame:
+    """Return a rounded frame with the mean and SD of all subjects of each feature without levels.
+
+    They stay withheld where n, mean or SD of any subtype is. The exact mean of all subjects would disclose how many
+    values each subtype has; the pooled one is a function of numbers that are shown.
+    """
+    result = comparisons.copy()
+    for levels in ComparisonsFrame(comparisons).summaries.values():
+        rows = levels.get(None)
+        pooled = None if rows is None else _pooled(rows)
+        if rows is not None and pooled is not None:
+            result.loc[rows[ALL_SUBJECTS]["place"], ["mean", "sd"]] = pooled
+    return result
+
+
+def _pooled(rows: Mapping[int, Record]) -> tuple[float, float] | None:
+    """Return the mean and the SD of all values from n, mean and SD of each subtype; None if a number is withheld."""
+    numbers = [[row["n"], row["mean"], row["sd"]] for group, row in rows.items() if group != ALL_SUBJECTS]
+    if any(is_missing(number) for of_one in numbers for number in of_one):
+        return None
+    n, mean, sd = np.array(numbers, dtype=np.float64).T
+    of_all = float(np.average(mean, weights=n))
+    squares = (n - 1.0) * sd**2 + n * (mean - of_all) ** 2
+    return of_all, float(np.sqrt(squares.sum() / (n.sum() - 1.0)))

@@ -1,7 +1,6 @@
-"""The layout of a report before it is written to a file: sheets of tables, in which numbers are not yet formatted.
+"""Sheets of tables and charts before they are written to a file; numbers are not yet formatted.
 
-The modules in `sheets` make these objects; `workbook` and `page` write them. A cell is a string, which is written as
-it is, a number, which gets the format of its column, or None, which is an empty cell.
+A cell is a string, which is written as it is, a number, which gets the format of its column, or None: an empty cell.
 """
 
 from __future__ import annotations
@@ -10,14 +9,12 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias, cast
 
 import numpy as np
+import pandas as pd
 
 from clinclust.comparisons.frame import WITHHELD
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "BELOW",
@@ -54,19 +51,9 @@ _LARGEST_WHOLE = 10**15 - 1
 class Column:
     """A column of a table.
 
-    Attributes
-    ----------
-    title : str
-        Heading.
-    kind : str
-        Format of the numbers. ``measure`` takes the number of decimals from the row (`Table.decimals`), ``any`` has no
-        fixed number of decimals.
-    group : tuple of two str
-        Heading, in two lines, above the headings of adjoining columns. Adjoining columns with equal groups share it.
-    overflow : bool
-        Whether long text extends over the empty cells to its right instead of making the column wider.
-    widest : int
-        Number of characters after which text wraps.
+    `kind` is the format of the numbers: ``measure`` takes the number of decimals from the row (`Table.decimals`),
+    ``any`` has none that is fixed. Adjoining columns of one `group` share its heading, in two lines, above their own.
+    Text wraps after `widest` characters or, with `overflow`, extends over the empty cells to its right.
     """
 
     title: str
@@ -78,17 +65,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """A table: a caption, columns with headings, and rows.
+    """A table: a caption, columns with headings, and rows with one value for each column.
 
     Attributes
     ----------
-    caption : str
-    columns : sequence of Column
-    rows : sequence of rows
-        One value for each column; None is an empty cell.
     bands : sequence of str
-        Section of each row. The name of a section is written as a separate row above its first row. Empty: no
-        sections.
+        Section of each row, whose name is written as a separate row above its first row. Empty: no sections.
     decimals : sequence of int
         Number of decimals of the ``measure`` columns in each row. Empty: 2 in every row.
     shades : sequence of rows
@@ -96,8 +78,7 @@ class Table:
     stub : int
         Number of leading columns that identify the row.
     diverging : tuple of two int, optional
-        First and last of the columns whose cells a workbook colours by value: from orange (-1 and below) through white
-        (0) to blue (1 and above).
+        First and last of the columns that a workbook colours from orange (-1) through white (0) to blue (1).
     plain : bool
         Whether to omit rules and wrapping, which make a workbook slow when a table has many thousands of rows.
     """
@@ -122,7 +103,7 @@ class Table:
 
     @property
     def group_lines(self) -> list[list[Span]]:
-        """The lines of group headings: each heading with the number of columns below it. Empty lines are left out."""
+        """The lines of group headings that have any text: each heading with the number of columns below it."""
         groups = [(group, len(list(columns))) for group, columns in groupby(column.group for column in self.columns)]
         lines = [[(group[line], length) for group, length in groups] for line in (0, 1)]
         return [line for line in lines if any(text for text, _ in line)]
@@ -130,25 +111,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart that a workbook draws from the numbers of a table on the same sheet.
+    """A chart that a workbook draws from the numbers of the table with index `table`, next to it on the same sheet.
 
-    Attributes
-    ----------
-    table : int
-        Index of the table on the sheet. The chart stands beside it; its first column names the bars or intervals.
-    kind : {"bars", "forest", "expected"}
-        Bars of length `value`, intervals from `value` - `below` to `value` + `above`, or numbers `value` beside
-        intervals from `expected` - `below` to `expected` + `above`.
-    title, axis : str
-        Title of the chart and title of the axis of numbers.
-    description : str
-        Alternative text of the chart.
-    value, below, above : int
-        Index of the columns of the numbers; `below` and `above` are of the intervals.
-    expected : int, optional
-        Index of the column of what is expected.
-    least : float, optional
-        Left end of the axis of numbers; by default the program that draws the chart chooses it.
+    The first column of the table names the bars or intervals. ``bars`` have the length `value`, ``forest`` has
+    intervals from `value` - `below` to `value` + `above`, and ``expected`` numbers `value` and intervals around
+    `expected`: each the index of a column. `description` is the alternative text; `least` the left end of the axis of
+    numbers.
     """
 
     table: int
@@ -167,17 +135,8 @@ class Chart:
 class Sheet:
     """A sheet of a workbook, or a section of a web page.
 
-    Attributes
-    ----------
-    name : str
-        Short title; the name of the tab in a workbook.
-    notes : sequence of str
-        Notes that explain the tables; they stand above the tables.
-    tables : sequence of Table
-    charts : sequence of Chart
-        Charts, which only a workbook draws.
-    explanations : sequence of str
-        Notes on how to read the tables, which stand below them: what was found comes first.
+    `notes` explain the tables above them, `explanations` below: what was found comes first. Only a workbook draws
+    charts.
     """
 
     name: str
@@ -193,10 +152,7 @@ class Sheet:
 
     @property
     def shared_group_lines(self) -> list[list[Span]]:
-        """The lines of group headings that all tables share, so that they are shown once; empty if they differ.
-
-        On a sheet that is to be read from the top they are not shared: what stands above them would stay in view too.
-        """
+        """The lines of group headings that all tables share, so that they are shown once; empty if they differ."""
         if not self.tables or self.explanations:
             return []
         first, *others = (table.group_lines for table in self.tables)
@@ -257,10 +213,9 @@ def number_text(value: float, kind: Kind, decimals: int) -> str:
 
 
 def percent(part: int, whole: int) -> float:
-    """Return 100 * part / whole to one decimal, a tie rounded up; 0 of nobody is 0.
+    """Return 100 * part / whole to one decimal, a tie rounded up, in whole numbers; 0 of 0 is 0.
 
-    It is reckoned in whole numbers, because programs print the float64 of 27.25% as 27.2 or as 27.3. What is already
-    rounded, all print alike.
+    Programs print the float64 of 27.25% as 27.2 or as 27.3; what is already rounded, all print alike.
 
     Examples
     --------

@@ -6,42 +6,28 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from clinclust.associations.feature_tests import Method
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_problems
-from clinclust.estimators.subtype_model import fewest_subjects, is_fitted
+from clinclust.estimators.gibbs import GibbsDP
+from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, is_fitted
+from clinclust.method_comparison import MethodComparison
 from clinclust.method_comparison.compare import FEWEST_SUBJECTS
 from clinclust.stability import Stability
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.associations.feature_tests import Method
-    from clinclust.estimators.gibbs import GibbsDP
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.method_comparison import MethodComparison
 
 __all__ = ["ReportOptions", "check_report", "unknown_names"]
 
 
 @dataclass(frozen=True, eq=False)
 class ReportOptions:
-    """What a report shows, and how subtypes are compared in it.
+    """What a report shows: as in `write_report`, but None and False are the defaults.
 
-    Attributes
-    ----------
-    whole_procedure : bool
-        As in `assess_stability`.
-    n_jobs : int, optional
-        Threads of the searches behind the validated associations.
-    progress : bool
-        Whether stages that take longer than a second are told.
-    others
-        As in `write_report`, except that None and False are the defaults.
+    `whole_procedure` is that of `assess_stability`, and `n_jobs` are the threads of all searches.
     """
 
     comparisons: pd.DataFrame | None = None
@@ -81,7 +67,6 @@ class ReportOptions:
         return problems
 
     def _problems_of_sharing(self, called: Callable[[str], str]) -> list[str]:
-        """Return which of the further options of a report for sharing cannot be used."""
         round_to, min_n, suppress = map(called, ("round_to", "min_n", "suppress"))
         if self.suppress is None:
             asked = {
@@ -101,13 +86,7 @@ class ReportOptions:
 
 
 def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions) -> None:
-    """Check the arguments of `write_report`.
-
-    Raises
-    ------
-    ValueError
-        If an argument cannot be used. The message lists all problems.
-    """
+    """Check the arguments of `write_report`; the ValueError lists all problems."""
     problems = []
     if path.suffix.lower() not in (".xlsx", ".html"):
         problems.append(f"a report ends in .xlsx or .html, not {path.suffix!r} ({path.name})")
@@ -124,7 +103,6 @@ def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: 
 
 
 def _stability_problems(model: SubtypeModel, stability: Stability | int | None) -> list[str]:
-    """Return why a given stability cannot be that of the subtypes of the model; empty if it can."""
     if not isinstance(stability, Stability):
         return []
     assessed, sizes = stability.subtypes["size"].tolist(), np.bincount(np.asarray(model.labels_)).tolist()
@@ -136,7 +114,6 @@ def _stability_problems(model: SubtypeModel, stability: Stability | int | None) 
 
 
 def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[str]:
-    """Return why given draws cannot be those of the cohort of the model; empty if they can."""
     if isinstance(posterior, bool):
         return []
     if not is_fitted(posterior):
@@ -146,7 +123,6 @@ def _posterior_problems(model: SubtypeModel, posterior: GibbsDP | bool) -> list[
 
 
 def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison | bool) -> list[str]:
-    """Return why given methods cannot be of the cohort of the model, or cannot be run in it; empty if they can."""
     n = len(model.labels_)
     if isinstance(other_methods, bool):
         too_few = other_methods and n < FEWEST_SUBJECTS
@@ -156,10 +132,7 @@ def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison
 
 
 def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:
-    """Return the problem that names are given for subtypes that do not exist; empty if all exist.
-
-    `called` is the name of the argument in the sentence.
-    """
+    """Return the problem that names are given for subtypes that do not exist; `called` is the name of the argument."""
     known = [int(subtype) for subtype in subtypes]
     unknown = sorted(set(names) - set(known))
     if not unknown:
@@ -168,7 +141,6 @@ def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: 
 
 
 def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> list[str]:
-    """Return why the comparisons do not belong to the features and subtypes of the model; empty if they do."""
     if comparisons["suppressed"].any():
         return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
     expected = {feature.name for feature in model.schema_.reported}

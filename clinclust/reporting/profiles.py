@@ -1,8 +1,7 @@
 """Profiles: where each subtype lies in every feature or level, as arrays of features or levels (R) by subtypes (K).
 
-A subtype lies where the subtype table says: at the median of a feature for which this table shows the median, and else
-at the mean (of a yes/no feature or level: the share). So no figure, sheet or sentence calls a subtype high in a feature
-in which the subtype table shows it low.
+A subtype lies at the median of a feature for which the subtype table shows it, and else at the mean (of a yes/no
+feature or level: the share), so that no figure, sheet or sentence contradicts that table.
 """
 
 from __future__ import annotations
@@ -11,31 +10,24 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import clustered_features
+from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
 from clinclust.reporting.subtype_table.summaries import (
     SDS_BETWEEN_QUARTILES,
     Compared,
-    ComparedFeature,
     Summary,
     default_summary,
 )
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.estimators.subtype_model import SubtypeModel
-
 __all__ = ["Profiles", "profiles_of"]
 
 Array = NDArray[np.float64]
-
-_PLAIN_YES = ("yes", "1", "true", "present")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,30 +36,21 @@ class Profiles:
 
     Attributes
     ----------
-    features : list of str, R
-        Name of the feature of each row.
-    levels : list of str or None, R
-        Level of each row; None for a feature without levels.
-    labels : list of str, R
-        Label of the feature, or of its part, of each row.
-    titles : list of str, R
-        Title of each row: the label of the feature, and the level unless it is a plain yes.
+    features, levels, labels, titles : list of str, R
+        Name of the feature, level (or None), label, and label with the level unless it is a plain yes, of each row.
     subtypes : list of int, K
-        Numbers of the subtypes from 1; 0 (all subjects) is not among them.
+        Numbers of the subtypes from 1.
     summaries : list of str, R
         What the subtype table shows of the feature: ``"n"`` (a share), ``"mean"``, ``"rate"`` (a mean) or ``"median"``.
     n, missing, centre : float64 (R, K + 1)
-        Number of observed values, number of missing values, and the median or, unless `summaries` says so, the mean.
-        The first column is of all subjects.
+        Numbers of observed and of missing values, and the median or mean; the first column is of all subjects.
     spread : float64 (R,)
-        Standard deviation of all subjects. Beside medians it is that of a normal distribution with their quartiles, or
-        the standard deviation if the quartiles are equal.
+        Standard deviation of all subjects; for medians that of a normal distribution with their quartiles, if they
+        differ.
     withheld : bool (R, K + 1)
         Whether numbers of the row are withheld in this group because they are about few subjects.
     sizes : dict
         Number of all subjects (0) and of the subjects in each subtype; None if every row withholds it.
-    is_rounded : bool
-        Whether counts were rounded, so that nothing may depend on what the search did with exact ones.
     """
 
     features: list[str]
@@ -86,10 +69,7 @@ class Profiles:
 
     @property
     def standardised(self) -> Array:
-        """Distance of each subtype from all subjects, (centre of the subtype - centre of all) / spread, float64 (R, K).
-
-        It is 0 if all subjects have the same value.
-        """
+        """(centre of the subtype - centre of all subjects) / spread, float64 (R, K); 0 if nothing varies."""
         difference, spread = self.centre[:, 1:] - self.centre[:, :1], self.spread[:, np.newaxis]
         with np.errstate(all="ignore"):
             return np.asarray(np.where((spread == 0) & (difference == 0), 0.0, difference / spread))
@@ -115,8 +95,7 @@ class Profiles:
         """Distance between the subtypes in each feature, by name; features without any number are left out.
 
         It is the root mean square of `standardised`, weighted by the observed subjects of each subtype (of means: eta
-        of the analysis of variance). For a feature with levels it is the maximum over the levels. Withheld numbers are
-        left out.
+        of the analysis of variance), and the maximum over the levels of a feature.
         """
         found: dict[str, float] = {}
         for feature, means, n in zip(self.features, self.standardised, self.n[:, 1:], strict=True):
@@ -127,16 +106,10 @@ class Profiles:
         return found
 
     def ranked_for(self, model: SubtypeModel) -> list[int]:
-        """Return the indices of the rows by decreasing relevance of their features, (R,).
+        """Return the rows by decreasing relevance of their features, or `prominence` without a search, (R,).
 
-        Features of which a number is withheld come last, in the order of the frame: relevance is a function of all
-        counts, and the place among others would enclose it. Without a MAP-DP search the order is by decreasing
-        `prominence`, which is computed from numbers that are shown.
-
-        Raises
-        ------
-        ValueError
-            If a feature that the subtypes were found from has no row.
+        Features of which a number is withheld come last: relevance is a function of all counts, and the place among
+        others would enclose it. A ValueError names features that the subtypes were found from and that have no row.
         """
         expected = set(clustered_features(model)) if model.fit_ is None else set(model.fit_.feature_relevance_.index)
         unknown = sorted(expected - set(self.features))
@@ -160,13 +133,7 @@ class Profiles:
 
 
 def profiles_of(comparisons: pd.DataFrame) -> Profiles:
-    """Return the summaries of a frame of `clinclust.compare_subtypes` as arrays.
-
-    Raises
-    ------
-    ValueError
-        If the frame has no summaries.
-    """
+    """Return the summaries of a frame of `clinclust.compare_subtypes` as arrays; ValueError if it has none."""
     if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
         raise InputError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
     compared = Compared(comparisons)
@@ -182,7 +149,7 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
         features=[feature.name for feature in features],
         levels=levels,
         labels=[feature.label for feature in features],
-        titles=[_title(feature, level) for feature, level in zip(features, levels, strict=True)],
+        titles=[feature.label + feature.suffix(level) for feature, level in zip(features, levels, strict=True)],
         subtypes=compared.subtypes,
         summaries=summaries,
         n=numbers["n"],
@@ -193,8 +160,3 @@ def profiles_of(comparisons: pd.DataFrame) -> Profiles:
         sizes=compared.sizes,
         is_rounded=compared.is_rounded,
     )
-
-
-def _title(feature: ComparedFeature, level: str | None) -> str:
-    is_plain = level is None or (feature.traits.is_yes_no and level.casefold() in _PLAIN_YES)
-    return feature.label if is_plain else f"{feature.label}: {level}"

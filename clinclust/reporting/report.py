@@ -6,62 +6,41 @@ import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from clinclust.arguments import (
-    ASSOCIATIONS,
-    FRAME,
-    METHOD_COMPARISON,
-    MODEL,
-    MOMENT,
-    NAMES,
-    NOTHING,
-    NUMBER,
-    ON_OR_OFF,
-    PATH,
-    POSTERIOR,
-    STABILITY,
-    TEXT,
-    WHOLE,
-    WHOLE_COMPARISONS,
-    accepting,
-    either,
-)
-from clinclust.estimators.subtype_model import require_fitted
+import pandas as pd
+
+import clinclust.arguments as arguments
+from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either
+from clinclust.associations.feature_tests import Method
+from clinclust.estimators.gibbs import GibbsDP
+from clinclust.estimators.subtype_model import SubtypeModel, require_fitted
 from clinclust.files.writing import check_place
+from clinclust.method_comparison import MethodComparison
 from clinclust.progress import Progress
 from clinclust.reporting.options import ReportOptions, check_report
 from clinclust.reporting.writing import gathered_findings, write_findings
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.associations.feature_tests import Method
-    from clinclust.estimators.gibbs import GibbsDP
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.method_comparison import MethodComparison
-    from clinclust.stability import Stability
+from clinclust.stability import Stability
 
 __all__ = ["write_report"]
 
 
 @accepting(
-    model=MODEL,
-    frame=FRAME,
-    path=PATH,
-    comparisons=WHOLE_COMPARISONS,
-    associations=either(ASSOCIATIONS, TEXT, NOTHING),
-    stability=either(STABILITY, WHOLE, NOTHING),
-    posterior=either(POSTERIOR, ON_OR_OFF),
-    other_methods=either(METHOD_COMPARISON, ON_OR_OFF),
-    names=NAMES,
+    model=arguments.MODEL,
+    frame=arguments.FRAME,
+    path=arguments.PATH,
+    comparisons=arguments.WHOLE_COMPARISONS,
+    associations=either(arguments.ASSOCIATIONS, arguments.TEXT, NOTHING),
+    stability=either(arguments.STABILITY, WHOLE, NOTHING),
+    posterior=either(arguments.POSTERIOR, ON_OR_OFF),
+    other_methods=either(arguments.METHOD_COMPARISON, ON_OR_OFF),
+    names=arguments.NAMES,
     min_size=WHOLE,
-    significance_level=NUMBER,
+    significance_level=arguments.NUMBER,
     suppress=WHOLE,
     round_to=WHOLE,
     missing_is_harmless=ON_OR_OFF,
     min_n=WHOLE,
-    generated=MOMENT,
+    generated=arguments.MOMENT,
     progress=ON_OR_OFF,
 )
 def write_report(
@@ -86,77 +65,60 @@ def write_report(
 ) -> Path:
     """Write a report of the subtypes, and of the differences between them, as an Excel workbook or a web page.
 
-    The report describes the run, the profile of every subtype, the tests of every pair of subtypes, the subtype of
-    every subject, and the missing values. It contains one row per subject with its identifiers (a web page only of the
-    first 2,000 subjects), unless `suppress` makes the report for sharing. All arguments are checked before the first
-    search starts.
+    It contains one row per subject with its identifiers (a web page only of the first 2,000 subjects), unless
+    `suppress` makes the report for sharing. All arguments are checked before the first search starts.
 
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        A fitted model. If no MAP-DP search made the subtypes, the report leaves out the parts that need one and says
-        which.
+        A fitted model. If no MAP-DP search made the subtypes, the report says which parts it leaves out.
     frame : pandas.DataFrame, N rows
-        The cohort that the model was fitted on. Rows in another order than at the fit are put back into it; those of a
-        `Partition` must be in the order of its labels.
+        The cohort of the fit, whose row order is restored; rows of a `Partition` must be in the order of its labels.
     path : path
         File to write; ends in ``.xlsx`` or ``.html``. An existing file is replaced in one step.
     comparisons : pandas.DataFrame, optional
         From `compare_subtypes` for the same cohort and labels; computed by default.
     associations : {"refit", "cross-fit"}, pandas.DataFrame or None
-        The method that tests features against subtypes that they did not form, or the result of
-        `validated_associations` for the same model and cohort. The tests need one search for each feature: half a
-        minute for 527 subjects and 215 features on two cores. None leaves the tests out.
+        The method that tests features against subtypes that they did not form, which needs one search for each
+        feature; or the result of `validated_associations` for the same model and cohort. None leaves the tests out.
     stability : int, Stability or None
-        The number of half-samples and bootstrap samples in which the subtypes are searched for again, or the result of
-        `assess_stability` for the same model and cohort: 100 take a quarter of a minute for 527 subjects and 215
-        features on two cores. None leaves it out, as does a report made for sharing.
+        The number of half-samples and bootstrap samples (100 is usual) in which the subtypes are searched for again, or
+        the result of `assess_stability` for the same model and cohort. None leaves it out.
     posterior : GibbsDP or bool
-        Partitions drawn from the posterior of the same cohort, or True to draw them with `GibbsDP.of(model)`: the
-        report then says how many groups there could be, and how sure each subtype is over all of them. A report of a
-        `GibbsDP` has its own. A report made for sharing leaves it out.
+        Partitions drawn from the posterior of the same cohort, or True to draw them with `GibbsDP.of(model)`. They say
+        how many groups there could be, and how sure each subtype is. A report of a `GibbsDP` has its own.
     other_methods : MethodComparison or bool
         What `compare_methods` returned for the same cohort, or True to call it: K-means, latent classes and others
-        beside the subtypes of a `MAPDP`, on a sheet of their own. A report made for sharing leaves it out.
+        compared with the subtypes of a `MAPDP`.
     names : dict, optional
         Names of subtypes by number: ``{1: "Tremor dominant"}``. The default names of a `Partition` are its labels.
     min_size : int
-        Size of the smallest subtype that is tested, if `comparisons` is not given; smaller ones are described only, and
-        the report says so. The floor of a model (`MAPDP.min_size`) applies where it is larger.
+        Size of the smallest subtype that is tested, if `comparisons` is not given and `MAPDP.min_size` is not larger.
     significance_level : float
         Level of p in the descriptive comparisons, and of q of features that are called validated.
     suppress : int, optional
-        Withhold counts below this number, as `suppress_small_cells` does, and all data of single subjects; 10 is usual.
+        Make the report for sharing: withhold counts below this number (10 is usual), as `suppress_small_cells` does,
+        all data of single subjects, stability, posterior and other methods.
     round_to : int, optional
-        With `suppress`: round every count of the report to a multiple of this number, such as 5, and compute
-        percentages from the rounded counts. Tests, effect sizes, validated associations and results of the search that
-        are functions of exact counts are left out or withheld.
+        With `suppress`: round every count to a multiple of this number, such as 5, compute percentages from these, and
+        leave out or withhold all functions of exact counts: tests, effect sizes, results of the search.
     missing_is_harmless : bool
         With `suppress`: numbers of missing values are not sensitive by themselves, as in `suppress_small_cells`.
     min_n : int, optional
-        With `suppress`: withhold means, SDs, medians and quartiles of fewer values than this, such as 30; by default of
-        fewer than `suppress`.
+        With `suppress`: withhold means, SDs, medians and quartiles of fewer values than this; by default `suppress`.
     generated : datetime, optional
         Date of the report; by default the environment variable SOURCE_DATE_EPOCH, or else the present time. The same
         results with the same date give the same bytes.
     progress : bool
-        Tell each stage that takes longer than a second, as `MAPDP` does.
-
-    Returns
-    -------
-    pathlib.Path
-        The file written.
+        Whether to report each stage that takes longer than a second, as `MAPDP` does.
 
     Raises
     ------
     CohortError
         If `frame` does not fit the schema of the model.
     ValueError
-        If `path` has another suffix, the model is not fitted, `frame`, `comparisons` or `names` do not belong to the
-        model, a number cannot be used, or `comparisons` hold withheld numbers; the message lists all problems. Also if
-        the cohort is too small to withhold counts in it, or the content does not fit in a workbook.
-    OSError
-        If the file cannot be written.
+        If an argument cannot be used or does not belong to the model (the message lists all problems), the cohort is
+        too small to withhold counts in it, or the content does not fit in a workbook.
 
     Warns
     -----

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
+
+import pandas as pd
 
 from clinclust.associations import validated_associations
 from clinclust.associations.persons import persons_of
@@ -15,11 +18,15 @@ from clinclust.comparisons.cohort_columns import ignored_columns
 from clinclust.comparisons.dominance import dominant_in
 from clinclust.disclosure.rule import Rule
 from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.subtype_model import fewest_subjects
+from clinclust.estimators.posterior_around import posterior_around
+from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects
+from clinclust.method_comparison import MethodComparison, compare_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text
+from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.charts import charts, effect_sizes
 from clinclust.reporting.sheets.codebook import codebook, tidy_data
@@ -35,25 +42,16 @@ from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.withheld import withheld
 from clinclust.stability import Stability, assess_stability
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.estimators.gibbs import GibbsDP
-    from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.method_comparison import MethodComparison
-    from clinclust.reporting.options import ReportOptions
-
 __all__ = ["as_printed", "gathered_findings", "write_findings"]
 
 _SMALLEST_P = 0.001
 
 
 def as_printed(sheet: Sheet) -> Sheet:
-    """Return the sheet with every number as it is printed, so that a shared file stores nothing that nobody sees.
+    """Return the sheet with every number as it is printed, so that a shared file stores nothing that is not seen.
 
-    A cell that shows 0.01 and stores 0.014285714285714285 tells that it is 1 of 70. Below 0.001, where p is printed as
-    "<0.001", one digit is stored, so that a column of p holds numbers; columns without a fixed number of decimals keep
-    four digits.
+    A cell that shows 0.01 and stores 0.014285714285714285 discloses that it is 1 of 70. Of a p below 0.001 one digit is
+    stored; columns without a fixed number of decimals keep four digits.
     """
     return replace(sheet, tables=[_printed(table) for table in sheet.tables])
 
@@ -83,34 +81,22 @@ _SUBJECTS_ON_A_PAGE = 2000  # more rows make a browser slow; the workbook lists 
 def write_findings(
     findings: Findings, path: Path, generated: datetime | None = None, progress: Progress = SILENT
 ) -> None:
-    """Write a report to a path that ends in ``.xlsx`` or ``.html``. No search is run.
-
-    Raises
-    ------
-    ValueError
-        If the content does not fit in a workbook.
-    OSError
-        If the file cannot be written.
-    """
-    with progress.stage(f"report {path.suffix.lower()}"):
-        _write(findings, path, _date(generated))
-
-
-def _write(findings: Findings, path: Path, moment: datetime) -> None:
+    """Write a report to a path that ends in ``.xlsx`` or ``.html``; ValueError if a workbook cannot hold it."""
+    suffix, moment = path.suffix.lower(), _date(generated)
     title = findings.model.schema_.title or "Subtype report"
-    if path.suffix.lower() == ".xlsx":
-        from clinclust.reporting.workbook import write_workbook
+    with progress.stage(f"report {suffix}"):
+        sheets = _sheets(findings, moment, on_page=suffix != ".xlsx")
+        if suffix == ".xlsx":
+            from clinclust.reporting.workbook.workbook import write_workbook
 
-        sheets = _sheets(findings, moment, on_page=False)
-        # A page holds the texts that are printed, and nothing more.
-        sheets = [as_printed(sheet) for sheet in sheets] if findings.is_shared else sheets
-        write_workbook(sheets, path, title=title, generated=moment)
-    else:
-        from clinclust.reporting.page import write_page
-        from clinclust.reporting.page.illustrations import illustrations
+            # A page holds the texts that are printed, and nothing more.
+            sheets = [as_printed(sheet) for sheet in sheets] if findings.is_shared else sheets
+            write_workbook(sheets, path, title=title, generated=moment)
+        else:
+            from clinclust.reporting.page.illustrations import illustrations
+            from clinclust.reporting.page.page import write_page
 
-        sheets = _sheets(findings, moment, on_page=True)
-        write_page(sheets, path, title=title, illustrations=illustrations(findings))
+            write_page(sheets, path, title=title, illustrations=illustrations(findings))
 
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
@@ -150,18 +136,6 @@ def gathered_findings(
 
     The validated associations come last because they need searches: an earlier error then costs no search. The dominant
     columns are looked for in `frame`, unless they are given.
-
-    Raises
-    ------
-    CohortError
-        If `frame` does not fit the schema of the model.
-    ValueError
-        If `frame` is not the cohort of the model, or the cohort is too small to withhold counts in it.
-
-    Warns
-    -----
-    CohortWarning
-        If the rows of `frame` are in another order than at the fit; they are put back into it.
     """
     # Every association is a function of exact counts, so that a report of rounded ones has none.
     associations = None if options.round_to is not None else options.associations
@@ -181,47 +155,28 @@ def gathered_findings(
     if options.suppress is not None:
         rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
         findings = findings.for_sharing(rule)
+    how: dict[str, Any] = {"n_jobs": options.n_jobs, "progress": options.progress}
     if isinstance(associations, str):
-        associations = validated_associations(
-            model,
-            frame,
-            method=associations,
-            min_size=options.min_size,
-            persons=persons,
-            n_jobs=options.n_jobs,
-            progress=options.progress,
-        )
+        of_this: dict[str, Any] = {"method": associations, "min_size": options.min_size, "persons": persons}
+        associations = validated_associations(model, frame, **of_this, **how)
     findings = findings if associations is None else findings.with_associations(associations)
     if findings.is_shared:  # it has no functions of all counts
         return findings
     # One group has nothing that could come apart.
     may_come_apart = model.fit_ is not None and len(findings.sizes) > 1
-    stability = _stability(model, frame, options) if may_come_apart else None
-    drawn = _drawn(model, frame, options)
+    stability = options.stability if may_come_apart else None
+    if not (stability is None or isinstance(stability, Stability)):
+        stability = assess_stability(model, frame, int(stability), whole_procedure=options.whole_procedure, **how)
+    drawn = _drawn(model, frame, options, how)
     return replace(findings, stability=stability, drawn=drawn, other_methods=_compared(model, frame, options))
 
 
-def _stability(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> Stability | None:
-    if options.stability is None or isinstance(options.stability, Stability):
-        return options.stability
-    return assess_stability(
-        model,
-        frame,
-        int(options.stability),
-        whole_procedure=options.whole_procedure,
-        n_jobs=options.n_jobs,
-        progress=options.progress,
-    )
-
-
-def _drawn(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> GibbsDP | None:
+def _drawn(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions, how: Mapping[str, Any]) -> GibbsDP | None:
     if not isinstance(options.posterior, bool):
         return options.posterior
     if not options.posterior or model.fit_ is None:
         return None
-    from clinclust.estimators.posterior_around import posterior_around
-
-    return posterior_around(model, frame, n_jobs=options.n_jobs, progress=options.progress)
+    return posterior_around(model, frame, **how)
 
 
 def _compared(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> MethodComparison | None:
@@ -229,17 +184,11 @@ def _compared(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) 
         return options.other_methods
     if not options.other_methods or not isinstance(model, MAPDP):
         return None
-    from clinclust.method_comparison import compare_methods
-
     return compare_methods(frame, model.schema_, model=model, progress=options.progress)
 
 
 def _date(given: datetime | None) -> datetime:
-    """Return the date of a report, with a time zone.
-
-    It is `given`, or else the environment variable SOURCE_DATE_EPOCH (seconds since 1970, UTC), or else the present
-    time.
-    """
+    """Return the date of a report with a time zone: `given`, or SOURCE_DATE_EPOCH (seconds since 1970, UTC), or now."""
     if given is not None:
         return given if given.tzinfo else given.astimezone()
     epoch = os.environ.get("SOURCE_DATE_EPOCH")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
 from clinclust.disclosure.rounding import rounded
-from clinclust.reporting.results import with_pooled_means
+from clinclust.reporting.findings import with_pooled_means
 
 from .test_harmless_missing import every_table
 from .test_suppression import of_counts

@@ -107,7 +107,7 @@ def test_a_report_has_a_sheet_of_other_methods(compared, tmp_path, suffix):
     if suffix == "html":
         text = unescape(path.read_text(encoding="utf-8"))
         assert all(name in text for name in found.table["method"])
-        assert "Told apart: how many of the clusters" in text
+        assert "Distinct: how many of the clusters" in text
     else:
         sheet = openpyxl.load_workbook(path)["Other methods"]
         cells = [[cell.value for cell in row] for row in sheet.iter_rows()]
@@ -130,7 +130,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
     model, quick = found.models["MAP-DP"], {"associations": None, "progress": False}
     page = cc.write_report(model, frame, tmp_path / "x.html", other_methods=True, **quick)
     assert asked == [{"model": model, "progress": False}]
-    assert "Told apart: how many of the clusters" in unescape(page.read_text(encoding="utf-8"))
+    assert "Distinct: how many of the clusters" in unescape(page.read_text(encoding="utf-8"))
     cc.write_report(model, frame, tmp_path / "y.html", other_methods=True, suppress=5, **quick)
     few = frame.head(12)
     with pytest.raises(ValueError, match="other_methods needs at least 20 subjects, and the model has 12"):

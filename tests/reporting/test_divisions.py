@@ -195,20 +195,20 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
         assert f"This report shows {number} subtypes instead" in verdict(findings)[0]
         assert "more than the milder" not in cautions(findings)[0]
         assert len(divisions_table(findings)[0].rows) == len(distinct.joins)
-    parts = [side for each in findings_of(found.cut(2), frame).divisions for side in each.sides]
+    parts = [side for each in findings_of(found.cut(2), frame).divisions for side in each.branches]
     assert any(side.startswith("a part of Subtype") for side in parts)
 
 
 def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
     (said,) = cautions(shown(three))
     assert "By the test, they are more than the milder and the more severe part of one continuum. One cont" in said
-    assert "many mild and few severe subjects, would not be parted as clearly either." in said
+    assert "many mild and few severe subjects, would not be divided as clearly either." in said
     findings_with_doubt = shown(three)
     divisions = [replace(each, p=0.04 if each.is_distinct else each.p) for each in findings_with_doubt.divisions]
     findings_with_doubt.__dict__["divisions"] = divisions
     (said,) = cautions(findings_with_doubt)
     assert (
-        "(where this is least clear, p is 0.040: 4 in 100 continua would be parted as clearly). One cont"
+        "(where this is least clear, p is 0.040: 4 in 100 continua would be divided as clearly). One cont"
         in " ".join(said.split())
     )
     (said,) = cautions(findings)
@@ -383,7 +383,7 @@ def test_sides_are_named_by_the_subtypes_that_lie_on_them(subtype_of, random):
     assert found[0].node == 2 * n - 2
     members = tree.members()
     for each in found:
-        for place, (side, node) in enumerate(zip(each.sides, tree.joins[each.node - n], strict=True)):
+        for place, (side, node) in enumerate(zip(each.branches, tree.joins[each.node - n], strict=True)):
             below = list(members[node])
             assert {int(k) for k in re.findall(r"<(\d)>", side)} == set(subtype_of[below].tolist())
             whole = np.isin(subtype_of, subtype_of[below]).sum() == len(below)
@@ -402,7 +402,7 @@ def test_a_shared_report_has_results_and_no_evidence(three, one, tmp_path):
         assert any(each.sizes for each in private.divisions)
         (table,) = divisions_table(shared)
         for row, each in zip(table.rows, private.divisions, strict=True):
-            assert row[:4] == [*each.sides, each.number, each.result]
+            assert row[:4] == [*each.branches, each.number, each.result]
             assert len(row) == len(table.columns) == 6
             if each.subtypes is None:
                 assert row[4:6] == ["[c]", "[c]"]

@@ -14,7 +14,8 @@ import openpyxl
 import pytest
 
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.workbook import worksheet, write_workbook
+from clinclust.reporting.workbook import worksheet
+from clinclust.reporting.workbook.workbook import write_workbook
 
 from .conftest import GENERATED
 

@@ -200,7 +200,7 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
     assert shown[3] == "median"
     assert shown[-1] < 0 < shown[-2]
-    assert "The median stands for" in " ".join(sheet.explanations)
+    assert "Of features that are skewed or ordered levels: the median" in " ".join(sheet.explanations)
 
 
 @pytest.mark.parametrize(("part", "whole", "said"), [(109, 400, 27.3), (1, 3, 33.3), (0, 0, 0.0), (1, 16, 6.3)])
@@ -293,7 +293,7 @@ ALL = "Of 21 features that the subtypes were found from, "
             ["rests"],
             "none was validated, that is, shown to differ between subtypes found without it (q at most 0.01). 21",
         ),
-        (["unchecked", "yes"], "Of 1 of these it could not be told whether"),
+        (["unchecked", "yes"], "Of 1 of these it is unknown whether"),
     ],
 )
 def test_the_first_page_counts_what_was_validated(findings, outcomes, said):

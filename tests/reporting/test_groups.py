@@ -141,7 +141,7 @@ def test_the_methods_say_that_refits_are_brought_to_as_many_subtypes(fitted):
 
 FLOOR, N_SMALL = 20, 3
 QUICK = {"associations": None, "progress": False}
-NAMED = "Few subjects, described only: Subtype 3 (9 subjects), Subtype 4 (2 subjects) and Subtype 5 (2 subjects)."
+NAMED = "Few subjects, untested: Subtype 3 (9 subjects), Subtype 4 (2 subjects) and Subtype 5 (2 subjects)."
 
 
 @pytest.fixture(scope="module")
@@ -186,7 +186,7 @@ def test_the_first_page_names_them_and_says_what_that_means(page, book):
         assert NAMED in said
         assert "Subtypes of fewer than 20 subjects take no part in tests and effect sizes, except among" in said
         assert merged in said
-        assert said.count("few subjects, described only") >= N_SMALL  # beside their sizes
+        assert said.count("few subjects, untested") >= N_SMALL  # beside their sizes
     assert "Found: 5 subtypes: unions of the 8 groups that the search found" in page
     assert page.count("may be unusual subjects rather than") == 0  # said once is enough
 
@@ -194,7 +194,7 @@ def test_the_first_page_names_them_and_says_what_that_means(page, book):
 def test_they_are_described_on_every_sheet_and_tested_on_none(small, book):
     model, _ = small
     for name in ("Pairwise tests", "Effect sizes", "Associations", "Charts", "Subtypes", "Data"):
-        note = "Subtypes 3, 4, 5 have few subjects: described only, and no part here, except among all others."
+        note = "Subtypes 3, 4, 5 have few subjects: untested, and no part here, except among all others."
         assert note in " ".join(cells(book[name])), name
     few, kinds = {"Subtype 3", "Subtype 4", "Subtype 5"}, set()
     for kind, *row in book["Data"].iter_rows(values_only=True):
@@ -203,7 +203,7 @@ def test_they_are_described_on_every_sheet_and_tested_on_none(small, book):
     assert kinds == {"Summary"}
     assert "Subtype 2" in cells(book["Pairwise tests"]) or "Subtype 2" in cells(book["Effect sizes"])
     assert not few & set(cells(book["Effect sizes"]))
-    marked = [row for row in book["Assignments"].iter_rows(values_only=True) if "few subjects, described only" in row]
+    marked = [row for row in book["Assignments"].iter_rows(values_only=True) if "few subjects, untested" in row]
     assert len(marked) == model.cluster_sizes_[model.untested_].sum()
 
 
@@ -228,7 +228,7 @@ def test_the_subtype_table_of_a_model_and_its_report_agree(small):
     table = cc.subtype_table(model, frame)
     comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, min_size=FLOOR)
     assert table.to_markdown() == cc.subtype_table(comparisons).to_markdown()
-    said = "subtypes 1 and 2 are compared at once; subtypes 3, 4, 5 have few subjects and are described only."
+    said = "subtypes 1 and 2 are compared at once; subtypes 3, 4, 5 have few subjects and are untested."
     assert said in table.to_markdown()
 
 
@@ -260,7 +260,7 @@ def test_methods_say_what_was_done(small, fitted_small):
     assert "Groups of fewer than 20 subjects were merged with another" in said
     assert "lowered the log joint by less than 5 nats" in said
     assert "All subtypes of at least 20 subjects at once were contrasted by" in said
-    assert "Smaller subtypes were described only." in said
+    assert "Smaller subtypes were not tested." in said
     model, frame = fitted_small
     asked = written(model.cut(6, min_size=FLOOR), frame)
     assert "The number of subtypes is 5 (6 were asked for, and small ones were merged): unions of the 8" in asked
@@ -274,9 +274,9 @@ def test_a_report_without_few_subjects_says_nothing_of_them(fitted_small, tmp_pa
     model, frame = fitted_small
     path = cc.write_report(model.cut(2), frame, tmp_path / "x.html", **QUICK)
     said = Words(path.read_text(encoding="utf-8")).text
-    assert "few subjects, described only" not in said.replace("Subtypes of few subjects, described only none", "")
+    assert "few subjects, untested" not in said.replace("Subtypes of few subjects, untested none", "")
     assert "All subtypes at once were contrasted" in said
-    for word in ("hardly distinct", "no part here", "Described only:"):
+    for word in ("hardly distinct", "no part here", "Untested:"):
         assert word not in said
     assert said.count("Remark") == 1  # of the pairwise tests
 
@@ -289,10 +289,10 @@ def test_a_shared_report_gives_no_floor_and_names_nobody(suffix, small, tmp_path
     else:
         book = openpyxl.load_workbook(path)
         said = " ".join(text for sheet in book for text in cells(sheet))
-    assert "Described only: subtypes of few subjects take no part in tests and effect sizes" in said
+    assert "Untested: subtypes of few subjects take no part in tests and effect sizes" in said
     assert "Small groups were merged with another where they were hardly distinct from it." in said
     assert "at once were contrasted" not in said  # every contrast is withheld, and so are the names of the tests
-    for word in ("20 subjects", "5 nats", NAMED[:20], "few subjects, described only"):
+    for word in ("20 subjects", "5 nats", NAMED[:20], "few subjects, untested"):
         assert word not in said
 
 

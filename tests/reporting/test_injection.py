@@ -16,9 +16,9 @@ from clinclust import compare_subtypes, plot_profile
 from clinclust.control_characters import visible
 from clinclust.estimators.notebook_view import model_html
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page import write_page
+from clinclust.reporting.page.page import write_page
 from clinclust.reporting.page.svg import as_svg
-from clinclust.reporting.workbook import write_workbook
+from clinclust.reporting.workbook.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
 
 from .conftest import GENERATED

@@ -15,9 +15,8 @@ from clinclust import compare_subtypes, plot_restarts
 from clinclust.disclosure.rule import Rule
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page import write_page
 from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.page.page import STYLE
+from clinclust.reporting.page.page import STYLE, write_page
 from clinclust.reporting.page.svg import as_svg
 from clinclust.reporting.sheets.overview import overview
 

@@ -95,7 +95,7 @@ def test_the_features_stand_in_the_order_of_how_far_the_subtypes_lie_apart(case)
     apart = []
     for feature in findings.by_relevance:
         of_levels = []
-        for summaries in findings.levels(feature).values():
+        for summaries in findings.read.summaries[feature.name].values():
             overall = summaries[0]
             centre, spread = ("median", (overall["q3"] - overall["q1"]) / 1.349)
             if feature.name not in by_median:

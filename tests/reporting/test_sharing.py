@@ -187,7 +187,7 @@ def test_what_tells_of_single_subjects_or_of_all_values_is_left_out(shared, suff
     for fact in ("Log joint (nats)", "Values missing, of those clustered on (%)", "Values set aside as outlying"):
         assert facts[fact] == "[c]"
     assert not {"clear", "uncertain"} & {cell for row in tables[10, suffix]["Summary"] for cell in row}
-    assert "Subtypes of few subjects, described only" not in facts
+    assert "Subtypes of few subjects, untested" not in facts
 
 
 def test_withheld_comparisons_are_refused(shared, tmp_path):

@@ -11,7 +11,6 @@ import pytest
 
 import clinclust as cc
 from clinclust.disclosure.rule import Rule
-from clinclust.reporting import results
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets import subtypes
@@ -198,7 +197,7 @@ def test_all_pairs_are_shown_where_they_are_few(with_five):
 
 
 def test_many_pairs_stand_in_one_sheet_only_and_the_others_say_so(with_five, monkeypatch):
-    monkeypatch.setattr(results, "_MANY_PAIRS", 39)
+    monkeypatch.setattr("clinclust.reporting.findings._MANY_PAIRS", 39)
     for sheet in (effect_sizes(with_five), tidy_data(with_five)):
         assert any("40 comparisons of them; the sheet Pairwise tests holds them" in note for note in sheet.notes)
     assert not any(row[0] == "Pairwise test" for row in rows(tidy_data(with_five)))

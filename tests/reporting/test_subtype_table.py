@@ -19,7 +19,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Sheet
 from clinclust.reporting.sheets.subtypes import subtype_table_sheet
 from clinclust.reporting.subtype_table.summaries import p_text
-from clinclust.reporting.workbook import write_workbook
+from clinclust.reporting.workbook.workbook import write_workbook
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted_cohort

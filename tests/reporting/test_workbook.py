@@ -13,8 +13,7 @@ import pandas as pd
 import pytest
 
 from clinclust import compare_subtypes
-from clinclust.reporting.findings import as_value
-from clinclust.reporting.layout import Column, Sheet, Table, number_text
+from clinclust.reporting.layout import Column, Sheet, Table, as_value, number_text
 from clinclust.reporting.workbook import workbook
 from clinclust.schema import Feature, FeatureSchema
 
@@ -384,7 +383,7 @@ def test_given_comparisons_and_level_are_used(model, frame, tmp_path):
     comparisons = compare_subtypes(frame, model.labels_, model.schema_, min_size=30)
     path = write_report(model, frame, tmp_path / "x.xlsx", comparisons=comparisons, significance_level=0.05)
     book = openpyxl.load_workbook(path)
-    assert facts(book["Summary"])["Subtypes of few subjects, described only"] == "3"
+    assert facts(book["Summary"])["Subtypes of few subjects, untested"] == "3"
     assert facts(book["Summary"])["Significance level"] == 0.05
     sheet = book["Pairwise tests"]
     for row in rows(sheet)[row_of(sheet, "Section") :]:

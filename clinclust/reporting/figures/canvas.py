@@ -1,7 +1,6 @@
 """Shared parts of the figures: the Axes, the colours, the names of subtypes, and the rules for text from the data.
 
-One figure is drawn at a time: matplotlib's settings belong to the whole process, not to a thread. A page is drawn under
-settings of its own; another thread would draw under them too, and could leave its own behind.
+One figure is drawn at a time, because matplotlib's settings belong to the whole process and not to a thread.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ __all__ = [
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
-
 DRAWING = RLock()
 """Held while a figure is made or drawn."""
 
@@ -61,26 +59,19 @@ def axes_for(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def _saved_alone(figure: Any, fname: Any, **options: Any) -> None:
-    """Write a figure to a file, as `Figure.savefig` does, while no other thread draws."""
     with DRAWING:
         type(figure).savefig(figure, fname, **options)
 
 
 def named(subtypes: Iterable[int], names: Mapping[int, str] | None) -> dict[int, str]:
-    """Return the title of each subtype by number: its name, or "Subtype" and its number.
-
-    Raises
-    ------
-    ValueError
-        If names are given for subtypes that do not exist.
-    """
+    """Return the title of each subtype by number: its name, or "Subtype" and its number; refuse unknown ones."""
     known = list(subtypes)
-    unknown = sorted(set(names or {}) - set(known))
-    if unknown:
+    names = names or {}
+    if unknown := sorted(set(names) - set(known)):
         raise InputError(
             f"names has {', '.join(map(repr, unknown))}, but the subtypes are {', '.join(map(str, known))}"
         )
-    return {subtype: (names or {}).get(subtype) or f"Subtype {subtype}" for subtype in known}
+    return {subtype: names.get(subtype) or f"Subtype {subtype}" for subtype in known}
 
 
 def draw_bars(

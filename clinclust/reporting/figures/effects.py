@@ -7,20 +7,18 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, TEXT, WHOLE, accepting
 from clinclust.control_characters import shortened
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import clustered_features, require_fitted
+from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
 from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, ROW_TEXT, axes_for, named, remark, serially
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
-
-    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["effects_against", "plot_effects"]
 
@@ -56,28 +54,25 @@ def plot_effects(
     """Draw effect sizes with 95% confidence intervals in a panel for each subtype, the most relevant features first.
 
     A point is filled if its interval excludes 0. Features that formed the subtypes differ between them by construction:
-    their effects show how large the difference is, not whether there is one.
+    read how large the difference is, not whether there is one.
 
     Parameters
     ----------
     model : SubtypeModel
-        A fitted model. The rows are ordered by its `feature_relevance_`; without a MAP-DP search, by the distance
-        between the subtypes.
+        A fitted model. Rows are ordered by `feature_relevance_`, or without a search by the distance of the subtypes.
     comparisons : pandas.DataFrame
         From `compare_subtypes`, with its rows of the kind ``"effect"``.
     versus : int, optional
-        The group with which every subtype is compared: 0 for all other subjects, else the number of a subtype. By
-        default the smallest number in the comparisons: 0 if they have it, else usually 1.
+        The number of the subtype to compare with, or 0 for all other subjects; by default the smallest that there is.
     measure : str, optional
-        The effect size to draw. It must change its sign when the two groups are exchanged. By default the standardised
-        difference; if there is none, the measure with the most rows.
+        The effect size to draw, which must change its sign when the groups are exchanged. By default the standardised
+        difference or, if there is none, the measure with the most rows.
     names : dict of int to str, optional
         Names of subtypes by number, as ``{1: "Tremor dominant"}``.
     at_most : int
         Maximum number of rows.
     ax : matplotlib Axes, optional
-        Axes to draw on; by default those of a new figure. The panels are its `child_axes`, in the order of the
-        subtypes.
+        Axes to draw on, by default of a new figure; the panels are its `child_axes`, in the order of the subtypes.
 
     Raises
     ------
@@ -131,23 +126,19 @@ def plot_effects(
         lines = max(lines, len(heading))
         panel.set_title("\n".join(heading), fontsize=9, **PLAIN)
         _draw_panel(panel, of_rows, extent)
-    sides = "all other subjects" if against == _OTHERS else shortened(called[against], NAME_TEXT)
-    title = f"{measure.replace('_', ' ').capitalize()} from {sides}, with 95% intervals"
+    others = "all other subjects" if against == _OTHERS else shortened(called[against], NAME_TEXT)
+    title = f"{measure.replace('_', ' ').capitalize()} from {others}, with 95% intervals"
     ax.set_title(title, loc="left", fontsize=9, pad=10 + 12 * lines, **PLAIN)
     is_infinite = any(np.isinf(effect.estimate) for of_rows in found for effect in of_rows)
     is_withheld = any(effect.withheld and np.isnan(effect.estimate) for of_rows in found for effect in of_rows)
-    remark(
-        ax,
-        [
-            f"The {len(drawn)} most {'different' if model.fit_ is None else 'relevant'} of {len(rows)} rows"
-            if len(drawn) < len(rows)
-            else "",
-            "† not clustered on" if any(aside) else "",
-            "Arrow: infinite, no value in common" if is_infinite else "",
-            f"{WITHHELD} withheld: few subjects" if is_withheld else "",
-        ],
-        below=18,  # below the tick labels of the panels
-    )
+    which = "different" if model.fit_ is None else "relevant"
+    said = [
+        f"The {len(drawn)} most {which} of {len(rows)} rows" if len(drawn) < len(rows) else "",
+        "† not clustered on" if any(aside) else "",
+        "Arrow: infinite, no value in common" if is_infinite else "",
+        f"{WITHHELD} withheld: few subjects" if is_withheld else "",
+    ]
+    remark(ax, said, below=18)  # below the tick labels of the panels
     return ax
 
 
@@ -156,30 +147,20 @@ def effects_against(
 ) -> tuple[dict[int, dict[Key, Effect]], int, str]:
     """Return the effects of each subtype by feature and level, the group that it is compared with, and the measure.
 
-    Parameters
-    ----------
-    comparisons : pandas.DataFrame
-        From `compare_subtypes`.
-    versus, measure : optional
-        As in `plot_effects`.
-
-    Raises
-    ------
-    ValueError
-        If the comparisons hold no effect of this measure against this group. Without `versus` and `measure`,
-        comparisons without effects give an empty dictionary.
+    `versus` and `measure` as in `plot_effects`; a ValueError says which effects there are. Without either, comparisons
+    without effects give an empty dictionary.
     """
     rows = comparisons[comparisons["kind"] == "effect"]
     if rows.empty and versus is None and measure is None:
         return {}, _OTHERS, _USUAL
-    sides = {*rows["subtype"].tolist(), *rows["versus"].tolist()}
-    against = versus if versus is not None else min(sides, default=_OTHERS)
-    of_side = rows[(rows["subtype"] == against) | (rows["versus"] == against)]
+    groups = {*rows["subtype"].tolist(), *rows["versus"].tolist()}
+    against = versus if versus is not None else min(groups, default=_OTHERS)
+    of_group = rows[(rows["subtype"] == against) | (rows["versus"] == against)]
     if measure is None:
-        measures = of_side["measure"].value_counts().sort_index(kind="stable")
+        measures = of_group["measure"].value_counts().sort_index(kind="stable")
         measure = _USUAL if _USUAL in measures.index or measures.empty else str(measures.idxmax())
     found: dict[int, dict[Key, Effect]] = {}
-    for row in of_side[of_side["measure"] == measure].to_dict("records"):
+    for row in of_group[of_group["measure"] == measure].to_dict("records"):
         key = (row["feature"], row["level"] if isinstance(row["level"], str) else None)
         effect = Effect(row["estimate"], row["lower"], row["upper"], bool(row["suppressed"]))
         if row["versus"] == against:
@@ -188,29 +169,21 @@ def effects_against(
             turned = Effect(-effect.estimate, -effect.upper, -effect.lower, effect.withheld)
             found.setdefault(row["versus"], {})[key] = turned
     if not found:
-        there = {f"{name} against {side}" for name, side in zip(rows["measure"], rows["versus"], strict=True)}
-        raise InputError(
-            f"the comparisons hold no effect {measure!r} against {against}; "
-            f"they hold {', '.join(sorted(there)) or 'none'}"
-        )
+        there = {f"{name} against {group}" for name, group in zip(rows["measure"], rows["versus"], strict=True)}
+        others = ", ".join(sorted(there)) or "none"
+        raise InputError(f"the comparisons hold no effect {measure!r} against {against}; they hold {others}")
     return dict(sorted(found.items())), against, measure
 
 
 def _extent(found: list[list[Effect]]) -> float:
-    """Return the limit of the horizontal axes, the same on both sides.
-
-    It covers the ends of the intervals, but is at most 1.08 (2 |largest estimate| + 0.5); longer intervals are cut.
-    """
+    """Return the limit of the horizontal axes: that of the intervals, at most 1.08 (2 |largest estimate| + 0.5)."""
     numbers = np.abs(np.array(found, dtype=np.float64)[..., :3])
     numbers[~np.isfinite(numbers)] = 0.0
     return float(1.08 * max(min(numbers.max(), 2.0 * numbers[..., 0].max() + 0.5), 0.2))
 
 
 def _draw_panel(panel: Axes, effects: list[Effect], extent: float) -> None:
-    """Draw the effects of one subtype.
-
-    An arrow without a point is an infinite effect. A small arrow at the end of an interval marks that it is cut.
-    """
+    """Draw the effects of one subtype; an arrow is an infinite effect, or the end at which an interval is cut."""
     # A tick at 1, 2 or 5 times a power of ten, inside the panel, so that the labels of adjoining panels do not touch.
     power = 10.0 ** np.floor(np.log10(0.8 * extent))
     tick = max(step * power for step in (1, 2, 5) if step * power <= 0.8 * extent)

@@ -7,20 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import AXES, COMPARISONS, MODEL, NAMES, WHOLE, accepting
 from clinclust.control_characters import shortened
-from clinclust.estimators.subtype_model import clustered_features, require_fitted
+from clinclust.estimators.subtype_model import SubtypeModel, clustered_features, require_fitted
 from clinclust.reporting.figures.canvas import GREY, PLAIN, ROW_TEXT, axes_for, named, remark, serially
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
 from clinclust.reporting.profiles import Profiles, profiles_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
-
-    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_missing", "plot_profile"]
 
@@ -45,21 +43,10 @@ def draw_heat_map(
     bar: str,
     number_format: str,
 ) -> None:
-    """Draw a heat map on Axes, the first row at the top. Cells without a number are hatched.
+    """Draw a heat map of `numbers` (R, C), the first row at the top; cells without a number are hatched.
 
-    Parameters
-    ----------
-    ax : matplotlib Axes
-    numbers, withheld : float64 and bool (R, C)
-        The number of each cell, NaN if it has none, and whether it is withheld.
-    colours : str or sequence of str
-        Name of a matplotlib colour map, or the colours from its lowest to its highest number.
-    limits : tuple of two float
-        Numbers at the two ends of the colour map. A number beyond a limit gets the colour of this limit.
-    rows, columns, bar : str
-        Titles of the rows, on the left, of the columns, at the top, and of the colour bar.
-    number_format : str
-        Format specification of the numbers in the cells.
+    `colours` is the name of a colour map, or its colours from low to high; a number beyond `limits` has the colour of
+    the limit. `bar` is the title of the colour bar.
     """
     import matplotlib as mpl
     from matplotlib.colors import Colormap, LinearSegmentedColormap
@@ -71,9 +58,8 @@ def draw_heat_map(
         colour_map = mpl.colormaps[colours].resampled(_STEPS)
     else:
         colour_map = LinearSegmentedColormap.from_list("clinclust", list(colours), _STEPS)
-    mesh: Any = ax.pcolormesh(
-        np.ma.masked_invalid(numbers), cmap=colour_map, vmin=limits[0], vmax=limits[1], edgecolors="face", linewidth=0.2
-    )
+    scale: Any = {"cmap": colour_map, "vmin": limits[0], "vmax": limits[1], "edgecolors": "face", "linewidth": 0.2}
+    mesh: Any = ax.pcolormesh(np.ma.masked_invalid(numbers), **scale)
     small, ink = 8.0 if len(columns) <= 12 else 7.0, mpl.rcParams["text.color"]
     for (row, column), number in np.ndenumerate(numbers):
         centre = (column + 0.5, row + 0.5)
@@ -131,15 +117,13 @@ def plot_profile(
     """Draw how far every subtype lies from all subjects as a heat map, the most relevant features first.
 
     A number is (mean of the subtype - mean of all subjects) / standard deviation of all subjects: above 0 blue, below
-    0 orange. Shares and scores of a scale are standardised in the same way. Features for which the subtype table shows
-    the median (‡) have medians in the place of means, and the standard deviation of a normal distribution with the
-    quartiles of all subjects. A categorical feature has one row for each level.
+    0 orange. Where the subtype table shows the median (‡), it is of medians, and of the standard deviation of a normal
+    distribution with the quartiles of all subjects. A categorical feature has one row for each level.
 
     Parameters
     ----------
     model : SubtypeModel
-        A fitted model. The rows are ordered by its `feature_relevance_`; without a MAP-DP search, by the distance
-        between the subtypes.
+        A fitted model. Rows are ordered by `feature_relevance_`, or without a search by the distance of the subtypes.
     comparisons : pandas.DataFrame
         From `compare_subtypes`.
     names : dict of int to str, optional
@@ -173,7 +157,7 @@ def plot_profile(
     called = headings(profiles, named(profiles.subtypes, {**model.names_, **(names or {})}))
     rows = profiles.ranked_for(model)
     drawn = rows[:at_most]
-    # That a feature was kept out of a search, because all its values are the same, tells its exact counts.
+    # That a feature is uninformative, because all its values are the same, would disclose its exact counts.
     asked = [feature.name for feature in model.schema_.clustered]
     clustered = set(asked if profiles.is_rounded else clustered_features(model))
     aside = [profiles.features[row] not in clustered for row in drawn]
@@ -195,16 +179,14 @@ def plot_profile(
         bar="SDs from\nall subjects",
         number_format="+.1f",
     )
-    remark(
-        ax,
-        [
-            f"The {_chosen(model, profiles, len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else "",
-            "† not clustered on" if any(aside) else "",
-            "‡ medians" if any(medians) else "",
-            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
-            "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
-        ],
-    )
+    said = [
+        f"The {_chosen(model, profiles, len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else "",
+        "† not clustered on" if any(aside) else "",
+        "‡ medians" if any(medians) else "",
+        f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+        "– no value" if (np.isnan(numbers) & ~withheld).any() else "",
+    ]
+    remark(ax, said)
     return ax
 
 
@@ -235,8 +217,8 @@ def plot_missing(
 ) -> Axes:
     """Draw the percentage of subjects without a value for each feature, in all subjects and in each subtype.
 
-    The features with the most missing values come first; features without missing values are left out. If the
-    percentages differ much between subtypes, the values may not be missing at random.
+    The features with the most missing values come first. If the percentages differ much between subtypes, the values
+    may not be missing at random.
 
     Parameters
     ----------
@@ -269,20 +251,19 @@ def plot_missing(
     """
     profiles = profiles_of(comparisons)
     called = headings(profiles, {0: "All", **named(profiles.subtypes, names)})
-    labels = dict(
-        comparisons.loc[comparisons["kind"] == "summary", ["feature", "label"]].itertuples(index=False, name=None)
-    )
+    summaries = comparisons[comparisons["kind"] == "summary"]
+    labels = dict(zip(summaries["feature"], summaries["label"], strict=True))
     # All levels of a feature have the same missing values, so its first row is enough.
     first = [profiles.features.index(feature) for feature in dict.fromkeys(profiles.features)]
     percent = profiles.percent_missing
     incomplete = [row for row in first if not (percent[row] == 0).all()]
     drawn = sorted(incomplete, key=lambda row: -np.nan_to_num(percent[row, 0], nan=np.inf))[:at_most]
     ax = axes_for(ax, heat_map_size(len(drawn), called))
-    numbers, withheld = percent[drawn], profiles.withheld[drawn]
     if not drawn:
         ax.set_axis_off()
         ax.text(0.5, 0.5, "No value is missing", ha="center", va="center", transform=ax.transAxes)
         return ax
+    numbers, withheld = percent[drawn], profiles.withheld[drawn]
     draw_heat_map(
         ax,
         numbers,
@@ -295,12 +276,10 @@ def plot_missing(
         number_format=".0f",
     )
     complete = len(first) - len(incomplete)
-    remark(
-        ax,
-        [
-            f"The {len(drawn)} features with most of {len(incomplete)}" if len(drawn) < len(incomplete) else "",
-            f"{complete} {'feature' if complete == 1 else 'features'} without a missing value" if complete else "",
-            f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
-        ],
-    )
+    said = [
+        f"The {len(drawn)} features with most of {len(incomplete)}" if len(drawn) < len(incomplete) else "",
+        f"{complete} {'feature' if complete == 1 else 'features'} without a missing value" if complete else "",
+        f"{WITHHELD} withheld: few subjects" if withheld[np.isnan(numbers)].any() else "",
+    ]
+    remark(ax, said)
     return ax

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arguments import AXES, MODEL, RESOLUTION_PATH, WHOLE, accepting
-from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.resolution_path import ResolutionPath
+from clinclust.estimators.subtype_model import SubtypeModel, require_search
 from clinclust.reporting.figures.canvas import BLUE, GREY, VERMILION, axes_for, draw_bars, remark, serially
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from clinclust.estimators.resolution_path import ResolutionPath
-    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_relevance", "plot_resolution_path", "plot_restarts"]
 
@@ -29,8 +27,7 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     """Draw each partition at which a search ended: its log joint below the best, and its agreement with the best.
 
     The number at a point, or at several close points, is the number of searches that ended there. Points at the top
-    left are different partitions that are nearly as good as the best one. If there are such points, the subtypes are
-    less certain than a single fit suggests.
+    left are different partitions that are nearly as good: the subtypes are then less certain than one fit suggests.
 
     Parameters
     ----------
@@ -107,9 +104,8 @@ def _side_by_side(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> l
 def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
     """Draw the relevance of the features as bars, the largest first.
 
-    Relevance says, in nats, how far the subtypes lie apart in a feature: how much better one distribution for each
-    subtype describes its values than one for all subjects, at 0 and below (grey bars) not at all. It is descriptive:
-    the subtypes were found from the same features in the same subjects. So a feature in which no true groups differ can
+    Relevance says, in nats, how much better one distribution for each subtype describes a feature than one for all
+    subjects; at 0 and below (grey bars) not at all. It is descriptive: a feature in which no true groups differ can
     have a large relevance, above all if its likelihood fits badly. `validated_associations` tests features.
 
     Parameters
@@ -146,9 +142,8 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
     written = [f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in values]
     draw_bars(ax, values, [model.schema_[name].title for name in drawn.index], written, below_0=GREY, margin=0.08)
     ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
-    ax.set_title(
-        "Relevance: how far the subtypes lie apart in each feature (nats; descriptive)", loc="left", fontsize=9
-    )
+    title = "Relevance: how far the subtypes lie apart in each feature (nats; descriptive)"
+    ax.set_title(title, loc="left", fontsize=9)
     rest = nats.iloc[len(drawn) :]
     more = int((rest > 0).sum())
     remark(ax, [f"{len(rest)} features are not drawn, {more} of them with a relevance above 0"] if len(rest) else [])
@@ -160,8 +155,8 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
 def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
 
-    The agreement is the adjusted Rand index to the partition of the step before, and to the finest partition. A black
-    line marks the coarsening that a fit chose.
+    The agreement is the adjusted Rand index with the partition of the step before, and with the one of most clusters.
+    A black line marks the coarsening that a fit chose.
 
     Parameters
     ----------
@@ -170,10 +165,6 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure. The agreement has a second axis on the right.
 
-    Returns
-    -------
-    matplotlib Axes
-        The Axes of the number of subtypes.
 
     Examples
     --------
@@ -193,20 +184,13 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     steps = path.steps
     coarsening, n_clusters = steps["coarsening"].to_numpy(), steps["n_clusters"].to_numpy()
     right = ax.twinx()
-    marked: dict[str, Any] = {"linewidth": 1.8, "markersize": 5}
+    styles: list[dict[str, Any]] = [{"color": colour, "linewidth": 1.8} for colour in (BLUE, VERMILION, GREY)]
+    blue, red, grey = styles
+    previous, finest = "agreement with the step before", "agreement with the most clusters"
     lines = [
-        *ax.plot(coarsening, n_clusters, "o-", color=BLUE, drawstyle="steps-post", label="subtypes", **marked),
-        *right.plot(
-            coarsening,
-            steps["ari_to_previous"],
-            "s--",
-            color=VERMILION,
-            label="agreement with the step before",
-            **marked,
-        ),
-        *right.plot(
-            coarsening, steps["ari_to_finest"], ":", color=GREY, label="agreement with the finest", linewidth=1.8
-        ),
+        *ax.plot(coarsening, n_clusters, "o-", markersize=5, drawstyle="steps-post", label="subtypes", **blue),
+        *right.plot(coarsening, steps["ari_to_previous"], "s--", markersize=5, label=previous, **red),
+        *right.plot(coarsening, steps["ari_to_finest"], ":", label=finest, **grey),
     ]
     if path.chosen is not None:
         lines.append(ax.axvline(path.chosen, color="black", linewidth=1.2, label=f"chosen: {path.chosen:.2g}"))

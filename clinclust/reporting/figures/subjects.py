@@ -4,34 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_scalar
 
 from clinclust.arguments import AXES, EXPLANATION, MODEL, NAMES, WHOLE, accepting
 from clinclust.control_characters import shortened
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import CLEAR, basis_of_membership, own_membership, require_fitted
-from clinclust.reporting.figures.canvas import (
-    BLUE,
-    GREY,
-    PLAIN,
-    VERMILION,
-    axes_for,
-    draw_bars,
-    named,
-    remark,
-    serially,
-)
+from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, basis_of_membership, own_membership, require_fitted
+from clinclust.reporting.figures import canvas
+from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, serially
 from clinclust.schema.parts import mass_text
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
-
-    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_certainty", "plot_explanation"]
 
@@ -45,8 +34,8 @@ _NAME_TEXT = 28
 def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw, for each subtype, the membership probabilities of its subjects.
 
-    Each row is a histogram of the subjects of one subtype. The height of a bar is the share of these subjects; a bar of
-    full height holds all of them. The text on the right is the percentage of clear members (0.95 or more).
+    Each row is a histogram of the subjects of one subtype; a bar of full height holds all of them. The text on the
+    right is the percentage of clear members (0.95 or more).
 
     Parameters
     ----------
@@ -84,12 +73,10 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
     called = named([subtype + 1 for subtype in subtypes], {**model.names_, **(names or {})})
     ax = axes_for(ax, (7.5, 1.3 + 0.5 * len(subtypes)))
     titles = []
+    bins: Any = {"x": np.arange(_BINS) / _BINS, "width": 0.94 / _BINS, "align": "edge", "color": BLUE}
     for row, subtype in enumerate(subtypes):
         members = own[labels == subtype]
-        bars = _shares(members)
-        ax.bar(
-            np.arange(_BINS) / _BINS, -_TALLEST * bars, bottom=row + 0.5, width=0.94 / _BINS, align="edge", color=BLUE
-        )
+        ax.bar(height=-_TALLEST * _shares(members), bottom=row + 0.5, **bins)
         ax.text(1.015, row + 0.3, f"{100 * np.mean(members >= CLEAR):.0f}% clear", va="center", fontsize=8)
         titles.append(f"{shortened(called[subtype + 1], _NAME_TEXT)} (n = {members.size:,})")
     for edge in (0.8, CLEAR):
@@ -107,10 +94,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
 
 
 def _shares(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the share of the probabilities in each bin, float64 (bins,).
-
-    An edge belongs to the bin above it; probability 1 belongs to the last bin.
-    """
+    """Return the share of the probabilities in each bin, float64 (bins,); an edge belongs to the bin above it."""
     edges = np.arange(_BINS + 1) / _BINS
     counts = np.bincount(np.searchsorted(edges[1:-1], probabilities, side="right"), minlength=_BINS)
     return counts / max(probabilities.size, 1)
@@ -159,7 +143,8 @@ def plot_explanation(
     values = drawn["log_odds"].tolist()
     ax = axes_for(ax, (8.0, 1.2 + 0.26 * len(drawn)))
     titles = [_title(row) for row in drawn.to_dict("records")]
-    draw_bars(ax, values, titles, [f"{value:+.1f}" for value in values], below_0=VERMILION, margin=0.12)
+    written = [f"{value:+.1f}" for value in values]
+    canvas.draw_bars(ax, values, titles, written, below_0=canvas.VERMILION, margin=0.12)
     first, second = (_called(int(rows[name].iloc[0])) for name in ("subtype", "against"))
     ax.set_title(f"What speaks for {first} (right) and for {second} (left), in nats", loc="left", fontsize=9)
     total = float(rows["log_odds"].sum())
@@ -170,13 +155,6 @@ def plot_explanation(
 
 
 def _rows_of(explanation: pd.DataFrame, subject: object) -> pd.DataFrame:
-    """Return the rows of one subject.
-
-    Raises
-    ------
-    ValueError
-        If there are none.
-    """
     if not len(explanation):
         raise InputError("explanation has no rows")
     subject = explanation["subject"].iloc[0] if subject is None else subject

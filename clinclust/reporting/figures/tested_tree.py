@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.control_characters import shortened
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.reporting.divisions import Division, divisions_of, from_the_root
 from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, VERMILION, axes_for
 from clinclust.reporting.layout import number_text
@@ -19,14 +21,11 @@ from clinclust.reporting.layout import number_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_tree import SubtypeTree
-
 __all__ = ["ScaleOfExcess", "draw_tested_tree", "placed_across"]
 
 _LINEAR_BELOW = 2.0
 _LEAST = 3.0
-"""Standard deviations on each side that every scale shows."""
+"""Standard deviations to the left and right that every scale shows."""
 _TICKS = (-100.0, -10.0, -2.0, 0.0, 2.0, 5.0, 10.0, 30.0, *(10.0**power for power in range(2, 16)))
 _APART = 0.1
 """Least distance of two ticks, as a share of the scale."""
@@ -34,10 +33,7 @@ _APART = 0.1
 
 @dataclass(frozen=True)
 class ScaleOfExcess:
-    """A scale from `low` to `high`, in standard deviations from the expectation: linear near 0, then logarithmic.
-
-    The middle shows whether a number is within chance; beyond it, the order of magnitude is enough.
-    """
+    """A scale from `low` to `high`, in standard deviations from the expectation: linear near 0, then logarithmic."""
 
     low: float
     high: float
@@ -54,7 +50,7 @@ class ScaleOfExcess:
         return (at - low) / (high - low)
 
     def ticks(self) -> list[float]:
-        """Return a few round numbers, 0 and 2 on each side among them."""
+        """Return a few round numbers, -2, 0 and 2 among them."""
         found = [-2.0, 0.0, 2.0]
         for tick in _TICKS:
             is_near = any(abs(self.share(tick) - self.share(other)) < _APART for other in found)
@@ -74,20 +70,11 @@ _LINES: dict[bool | None, dict[str, Any]] = {
     None: {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
 }
 _ONE_POPULATION: dict[str, Any] = {"color": VERMILION, "linewidth": 5.0, "alpha": 0.45}
-_LINE_TITLES = {True: "distinct sides", False: "one continuum", None: "not tested"}
+_LINE_TITLES = {True: "distinct", False: "one continuum", None: "not tested"}
 
 
 def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Axes:
-    """Draw the tree of a fit beside the evidence for each division that was tested.
-
-    Parameters
-    ----------
-    fit : Fit
-        `tree_test_` is not None.
-    called : mapping of int to str
-        What each subtype is called, by number from 1.
-    ax : matplotlib Axes or None
-    """
+    """Draw the tree of a fit next to the evidence for each division that was tested; `called` names the subtypes."""
     tree, divisions = fit.tree_, divisions_of(fit, called)
     ax = axes_for(ax, (10.5, 1.7 + 0.34 * max(tree.n_subtypes, 3)))
     order, across = placed_across(tree)
@@ -107,8 +94,8 @@ def placed_across(tree: SubtypeTree) -> tuple[list[int], NDArray[np.float64]]:
     order = [node for node in from_the_root(tree) if node < tree.n_subtypes]
     across = np.zeros(tree.n_subtypes + len(tree.joins))
     across[order] = np.arange(tree.n_subtypes)
-    for step, sides in enumerate(tree.joins.tolist()):
-        across[tree.n_subtypes + step] = across[sides].mean()
+    for step, branches in enumerate(tree.joins.tolist()):
+        across[tree.n_subtypes + step] = across[branches].mean()
     return order, across
 
 

@@ -9,15 +9,13 @@ import numpy as np
 
 from clinclust.arguments import AXES, MODEL, NAMES, accepting
 from clinclust.control_characters import shortened
-from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.subtype_model import SubtypeModel, require_search
 from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, axes_for, named, serially
 from clinclust.reporting.figures.tested_tree import draw_tested_tree, placed_across
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_model import SubtypeModel
 
 __all__ = ["plot_tree"]
 
@@ -30,18 +28,16 @@ _SPAN = 20.0
 def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int, str] | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree with each join at its evidence.
 
-    Subtypes that join far to the left are hardly distinct. A long line into a join means strong evidence, in nats, that
-    this side differs from the rest. The number at a join is its evidence. If this is less than the evidence of a join
-    below, the join is drawn at the position of the join below. Subtypes are numbered from 1, as in reports; "few" marks
-    those of fewer than 5 subjects, "weak" those with less than 3 nats between them and their nearest other. If subtypes
-    are unions of the clusters that the search found (`MAPDP.cut`), these clusters are drawn, each with its subtype.
+    Subtypes that join far to the left are hardly distinct. The number at a join is its evidence, in nats; a join with
+    less evidence than one below it is drawn at the position of that. "few" marks subtypes of fewer than 5 subjects,
+    "weak" those with less than 3 nats between them and their nearest other. If subtypes are unions of the clusters that
+    the search found (`MAPDP.cut`), these clusters are drawn, each with its subtype.
 
-    If the tree was tested (``MAPDP(n_clusters="distinct")``, or ``model.cut(distinct_subtypes(model, frame))``),
-    another figure is drawn. The tree shows which groups make up which subtype: a thick line is a division into distinct
-    sides, a thin grey one was tested and is no more than one continuum, a dotted one was not tested. The number at a
-    join is that of its row on the right: the evidence for the division (a diamond, filled if the sides are distinct)
-    beside what one continuous population gives (mean, and a bar of 2 standard deviations on each side). The scale
-    counts these standard deviations, linearly near the mean and logarithmically beyond; nats stand behind.
+    A tree that was tested (``n_clusters="distinct"``, or ``model.cut(distinct_subtypes(model, frame))``) shows which
+    divisions are distinct (thick lines), no more than one continuum (thin), or untested (dotted). The number at a join
+    is that of its row on the right: the evidence for the division (a diamond, filled if it is distinct) and what one
+    continuous population gives (mean, and a bar of 2 standard deviations to the left and right). The scale counts these
+    standard deviations, linearly near the mean and logarithmically beyond.
 
     Parameters
     ----------
@@ -109,9 +105,9 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
             color=GREY,
         )
     sizes = np.bincount(tree.labels, minlength=n_subtypes)
-    ax.set_yticks(
-        range(n_subtypes), [f"{_called(fit, tip, called)} ({_of_tip(fit, tip, sizes[tip])})" for tip in order], **PLAIN
-    )
+    marks = fit.remarks_ if fit.subtype_of_.size == fit.n_clusters_ else [()] * n_subtypes
+    about = [", ".join([f"n = {size:,}", *of_one]) for size, of_one in zip(sizes, marks, strict=True)]
+    ax.set_yticks(range(n_subtypes), [f"{_called(fit, tip, called)} ({about[tip]})" for tip in order], **PLAIN)
     ax.set_ylim(n_subtypes - 0.5, -0.5)
     if logarithmic:
         ax.set_xscale("log")
@@ -124,12 +120,6 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
     return ax
-
-
-def _of_tip(fit: Fit, tip: int, size: int) -> str:
-    """Return the size of a tip, and the marks of its subtype if it is one."""
-    marks = fit.remarks_[tip] if fit.subtype_of_.size == fit.n_clusters_ else ()
-    return ", ".join([f"n = {size:,}", *marks])
 
 
 def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership
 from clinclust.reporting import figures
 from clinclust.reporting.figures.effects import effects_against
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import BELOW
-from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.profiles import Profiles
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.sheets.overview import searches_sentence
@@ -23,28 +24,14 @@ from clinclust.reporting.sheets.overview import searches_sentence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from clinclust.estimators.fit import Fit
-
 __all__ = ["Illustration", "illustrations"]
 
-_MOST_TOLD = 6  # maximum number of subtypes that an alternative text names
+_MOST_NAMED = 6  # maximum number of subtypes that an alternative text names
 
 
 @dataclass(frozen=True)
 class Illustration:
-    """A figure with its title, caption and alternative text.
-
-    Attributes
-    ----------
-    name : str
-        Identifier of letters and hyphens.
-    title, caption : str
-        Texts above and below the figure.
-    alternative : str
-        Alternative text, which describes what the figure shows.
-    draw : callable
-        Function without arguments that draws on a new figure and returns the Axes.
-    """
+    """A figure with its title, caption, alternative text and identifier; `draw` draws it on a new figure."""
 
     name: str
     title: str
@@ -56,7 +43,7 @@ class Illustration:
 def illustrations(findings: Findings) -> list[Illustration]:
     """Return the figures of a page; for sharing, only those that show neither single subjects nor small groups."""
     model, comparisons, fit = findings.model, findings.comparisons, findings.fit
-    profiles = profiles_of(comparisons)
+    profiles = findings.profiles
     several = len(profiles.subtypes) > 1
     # No name, rather than that of the model, where the report withholds one.
     names = {subtype: findings.names.get(subtype, "") for subtype in findings.sizes}
@@ -72,12 +59,12 @@ def illustrations(findings: Findings) -> list[Illustration]:
         add(
             "tree",
             "Which divisions are more than a continuum",
-            "Left: the groups that the search found, with their sizes, and how they make up subtypes; thick lines part "
-            "distinct sides. Right: the evidence for each division (diamond; filled if the sides are distinct) beside "
-            "what one continuous population gives (mean, and a bar from 2 SDs below to 2 SDs above it). A diamond far "
-            "to the right of the bar speaks for distinct sides. One close to its end need not: p allows for the best "
-            "of several numbers of parts having been taken.",
-            _tested_told(findings, fit),
+            "Left: the groups that the search found, with their sizes, and how they make up subtypes; thick lines are "
+            "distinct divisions. Right: the evidence for each division (diamond; filled if it is distinct), compared "
+            "with one continuous population (mean, and a bar from 2 SDs below to 2 SDs above it). A diamond far to the "
+            "right of the bar speaks for a distinct division. One close to its end need not: p allows for the best of "
+            "several numbers of parts having been taken.",
+            _tested_alt(findings, fit),
             partial(figures.plot_tree, model, names={subtype: findings.name(subtype) for subtype in findings.sizes}),
         )
     if several:
@@ -87,7 +74,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             f"Mean of each subtype, in standard deviations of all subjects above (blue) or below ({BELOW}) the "
             f"mean of all subjects; for yes/no features and levels the same of the shares.{_on_medians(profiles)} "
             "Descriptive: found in the same subjects as the subtypes.",
-            _profile_told(findings, profiles),
+            _profile_alt(findings, profiles),
             partial(figures.plot_profile, model, comparisons, names=names),
         )
     if fit is not None and several and not anything_withheld:
@@ -97,7 +84,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Relevance, in nats: how much better one distribution for each subtype describes the feature than one "
             "for all subjects, at 0 and below not at all. Descriptive: the subtypes were found from these features "
             "in the same subjects, so that a feature in which no true groups differ can have a long bar.",
-            _relevance_told(fit),
+            _relevance_alt(fit),
             partial(figures.plot_relevance, model),
         )
     if several and (comparisons["kind"] == "effect").any():
@@ -107,7 +94,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Effect sizes with 95% intervals; a filled point has an interval that leaves out 0. Features that the "
             f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
             "construction: read how much, not whether.",
-            _effects_told(findings),
+            _effects_alt(findings),
             partial(figures.plot_effects, model, comparisons, names=names),
         )
     own = findings.own_membership
@@ -117,7 +104,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "How sure each subject's subtype is",
             f"Subjects of each subtype by the probability of belonging to it, {basis_of_membership(model)}; the "
             "height of a bar is their share.",
-            _certainty_told(findings, own),
+            _certainty_alt(findings, own),
             partial(figures.plot_certainty, model, names=names),
         )
     if fit is not None and fit.tree_test_ is None and not findings.is_shared and (several or groups_found(fit)):
@@ -126,8 +113,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "tree",
             f"Which {'groups' if merged else 'subtypes'} are near each other",
             f"{'The groups that the search found' if merged else 'Subtypes'} merged step by step, each join at the "
-            "evidence against it: what joins far to the left is hardly told apart.",
-            _tree_told(fit),
+            "evidence against it: what joins far to the left is barely separated.",
+            _tree_alt(fit),
             partial(figures.plot_tree, model),
         )
     if fit is not None and not findings.is_rounded:
@@ -156,7 +143,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
         "Where values are missing",
         "Percentage of the group without a value. Very different percentages in a row point to values that are "
         "not missing at random.",
-        _missing_told(profiles),
+        _missing_alt(profiles),
         partial(figures.plot_missing, comparisons, names=names),
     )
     return found
@@ -171,66 +158,61 @@ def _on_medians(profiles: Profiles) -> str:
     )
 
 
-def _profile_told(findings: Findings, profiles: Profiles) -> str:
+def _profile_alt(findings: Findings, profiles: Profiles) -> str:
     rows = profiles.ranked_for(findings.model)[:30]
     numbers = profiles.standardised[rows]
-    told = [f"Heat map of {len(rows)} features or levels by {len(profiles.subtypes)} subtypes."]
-    for place, subtype in enumerate(profiles.subtypes[:_MOST_TOLD]):
+    said = [f"Heat map of {len(rows)} features or levels by {len(profiles.subtypes)} subtypes."]
+    for place, subtype in enumerate(profiles.subtypes[:_MOST_NAMED]):
         column = numbers[:, place]
         if np.isfinite(column).any():
             high, low = int(np.nanargmax(column)), int(np.nanargmin(column))
-            told.append(
+            said.append(
                 f"{findings.name(subtype)}: highest in {profiles.titles[rows[high]]} ({column[high]:+.1f} SD), "
                 f"lowest in {profiles.titles[rows[low]]} ({column[low]:+.1f} SD)."
             )
-    return " ".join(told)
+    return " ".join(said)
 
 
-def _relevance_told(fit: Fit) -> str:
+def _relevance_alt(fit: Fit) -> str:
     nats = fit.feature_relevance_.sort_values(ascending=False, kind="stable")
     first = [f"{fit.schema_[str(name)].title} ({value:.0f})" for name, value in nats.iloc[:3].items()]
     return f"Bars; the longest: {', '.join(first)} nats. {int((nats > 0).sum())} of {len(nats)} are above 0."
 
 
-def _effects_told(findings: Findings) -> str:
+def _effects_alt(findings: Findings) -> str:
     effects, against, _ = effects_against(findings.comparisons)
-    sides = "all other subjects" if against == 0 else findings.name(against)
-    told = [f"Forest plot with a panel for each of {len(effects)} subtypes, compared with {sides}."]
-    for subtype, of_subtype in [*effects.items()][:_MOST_TOLD]:
+    others = "all other subjects" if against == 0 else findings.name(against)
+    said = [f"Forest plot with a panel for each of {len(effects)} subtypes, compared with {others}."]
+    for subtype, of_subtype in [*effects.items()][:_MOST_NAMED]:
         finite = {key: effect for key, effect in of_subtype.items() if np.isfinite(effect.estimate)}
         if finite:
             (name, level), effect = max(finite.items(), key=lambda item: abs(item[1].estimate))
             title = findings.model.schema_[name].title + (f" ({level})" if level else "")
-            told.append(
+            said.append(
                 f"{findings.name(subtype)}, the largest: {title}, {effect.estimate:.1f} "
                 f"({effect.lower:.1f} to {effect.upper:.1f})."
             )
-    return " ".join(told)
+    return " ".join(said)
 
 
-def _certainty_told(findings: Findings, own: NDArray[np.float64]) -> str:
+def _certainty_alt(findings: Findings, own: NDArray[np.float64]) -> str:
     labels, clear = np.asarray(findings.model.labels_), own >= CLEAR
-    told = [f"{findings.name(subtype)} {100 * clear[labels == subtype - 1].mean():.0f}%" for subtype in findings.sizes]
-    return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(told)}."
+    said = [f"{findings.name(subtype)} {100 * clear[labels == subtype - 1].mean():.0f}%" for subtype in findings.sizes]
+    return f"A histogram for each subtype. Subjects whose membership is clear: {', '.join(said)}."
 
 
-def _tree_told(fit: Fit) -> str:
+def _tree_alt(fit: Fit) -> str:
     merges = fit.tree_.merges
-
-    def side(members: tuple[int, ...]) -> str:
-        return ", ".join(map(str, members))
-
     joins = [
-        f"{side(first)} with {side(second)} at {evidence:,.0f}"
+        f"{', '.join(map(str, first))} with {', '.join(map(str, second))} at {evidence:,.0f}"
         for first, second, evidence in zip(merges["first"], merges["second"], merges["evidence"], strict=True)
     ]
-    if groups_found(fit) is None:
-        return f"Tree of {len(joins) + 1} subtypes. Joins, in nats: {'; '.join(joins)}."
     subtypes = ", ".join(str(subtype + 1) for subtype in fit.subtype_of_.tolist())
-    return f"Tree of {len(joins) + 1} groups; their subtypes, in order: {subtypes}. Joins, in nats: {'; '.join(joins)}."
+    tips = "subtypes" if groups_found(fit) is None else f"groups; their subtypes, in order: {subtypes}"
+    return f"Tree of {len(joins) + 1} {tips}. Joins, in nats: {'; '.join(joins)}."
 
 
-def _tested_told(findings: Findings, fit: Fit) -> str:
+def _tested_alt(findings: Findings, fit: Fit) -> str:
     divisions = "; ".join(map(evidence_in_words, findings.divisions))
     return (
         f"Tree of {fit.tree_.n_subtypes} groups in {len(findings.sizes)} "
@@ -238,7 +220,7 @@ def _tested_told(findings: Findings, fit: Fit) -> str:
     )
 
 
-def _missing_told(profiles: Profiles) -> str:
+def _missing_alt(profiles: Profiles) -> str:
     percent = profiles.percent_missing
     if not np.isnan(percent).any() and not (percent > 0).any():
         return "No value is missing."

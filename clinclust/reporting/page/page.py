@@ -72,7 +72,6 @@ def _figure(illustration: Illustration) -> Iterator[str]:
 
 
 def _foldable(table: Table) -> Iterator[str]:
-    """Yield the lines of a table; a long table is folded and opens when its caption is clicked."""
     if len(table.rows) < _LONG:
         yield from _table(table)
         return

@@ -42,16 +42,9 @@ _SETTINGS = (
 
 
 def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
-    """Return a figure as one ``<svg>`` element.
+    """Return a figure as one ``<svg>`` element with `label` as its alternative text.
 
-    Parameters
-    ----------
-    draw : callable
-        Draws on a new figure and returns the Axes.
-    name : str
-        Identifier of letters and hyphens. It is the prefix of every id, so that the ids of a page are unique.
-    label : str
-        Alternative text.
+    `name` (letters and hyphens) is the prefix of every id, so that the ids of a page are unique.
     """
     import matplotlib as mpl
 
@@ -110,7 +103,6 @@ def _embedded(root: ElementTree.Element, name: str, label: str) -> str:
 
 
 def _references(element: ElementTree.Element) -> list[str]:
-    """Return the ids that an element refers to."""
     pointing = re.compile(r"(?:^|url\()#([^\s)]+)")
     return [target for value in element.attrib.values() for target in pointing.findall(value)]
 

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from clinclust.associations.permutation_tests import BY_PERSON, BY_VALUE, without_permutation
 from clinclust.associations.validity import finds_one_population
-from clinclust.reporting.findings import Findings, Row, as_value, number_of
-from clinclust.reporting.layout import Column, Sheet, Table, Value
+from clinclust.reporting.findings import Findings, Row, number_of
+from clinclust.reporting.layout import Column, Sheet, Table, Value, as_value
 from clinclust.reporting.sheets.groups import not_tested
-from clinclust.reporting.sheets.words import counted, listed, tests_in_words, was
-
-if TYPE_CHECKING:
-    from clinclust.reporting.sheets.words import References
+from clinclust.reporting.words import METHODS, References, counted, listed, tests_in_words, was
 
 __all__ = ["association_table", "methods_of_associations"]
 
@@ -24,7 +20,7 @@ _NOTES = (
     "validated association tests the feature against subtypes that it had no part in finding; this p is inference.",
     "q: p after the Benjamini–Hochberg correction over the tests made. Doubtful: p should not be believed, for the "
     "reason in Remark. Features depend on each other inside subtypes because they measure the same, or because there "
-    "are further subtypes that were not found. Features stand by decreasing relevance.",
+    "are further subtypes that were not found. Features are in the order of decreasing relevance.",
     "Agreement: of the subtypes found without the feature with those reported (adjusted Rand index: 1 = the same, 0 = "
     "as by chance). p is about the subtypes found without the feature; below 0.5 these are other subtypes.",
     "Effect (SD): the difference between the two subtypes that lie farthest apart in the feature, in standard "
@@ -43,14 +39,8 @@ _NOTE_OF_GIVEN = (
     "The subtypes were given. A feature declared to have had no part in them is tested as it is, and this p is "
     "inference unless it is doubtful. A feature that they may have been made from is not tested: this would need "
     "subtypes found again without it, and a given partition cannot be found again. q: p after the Benjamini–Hochberg "
-    "correction over the tests made. The features stand in the order of how far apart their means lie."
+    "correction over the tests made. The features are in the order of how far apart their means lie."
 )
-
-METHODS = {
-    "refit": "subtypes found again without the feature and its block, in the same subjects",
-    "cross-fit": "subtypes found in the other folds; the feature and its block are left out when subjects are assigned",
-    "direct": "the feature had no part in finding the subtypes, which are tested as they are",
-}
 
 
 def association_table(findings: Findings) -> Sheet:
@@ -81,15 +71,13 @@ def association_table(findings: Findings) -> Sheet:
         Column("Remark", group=validated, widest=30),
     ]
     rows: list[list[Value]] = []
-    n_validated = len(_validated(next(iter(found.values())), is_uneven=is_uneven)) if found else 0
     for feature in findings.by_relevance:
-        contrast, association = findings.contrast(feature), found.get(feature.name)
+        contrast, association = findings.read.contrasts.get(feature.name), found.get(feature.name)
         row: list[Value] = [feature.title, feature.section, findings.clustered_on_text(feature)]
         row += findings.relevance_cell(feature)
         row += [None, None] if contrast is None else [number_of(contrast, "test"), number_of(contrast, "p")]
-        rows.append(
-            row + ([None] * n_validated if association is None else _validated(association, is_uneven=is_uneven))
-        )
+        row += [] if association is None else _validated(association, is_uneven=is_uneven)
+        rows.append(row + [None] * (len(columns) - len(row)))
     used = sorted({str(row["method"]) for row in found.values()} & set(METHODS), key=list(METHODS).index)
     notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), *([_UNEVEN] if is_uneven else [])]
     if finds_one_population(findings.model):
@@ -118,7 +106,7 @@ def _validated(row: Row, *, is_uneven: bool) -> list[Value]:
 
 
 def _short(value: Value) -> Value:
-    """Round the degrees of freedom of Welch's tests to a tenth; those of other tests are whole numbers."""
+    # The degrees of freedom of Welch's tests are rounded to a tenth; those of other tests are whole numbers.
     return round(value, 1) if isinstance(value, float) and math.isfinite(value) else value
 
 
@@ -151,7 +139,6 @@ def methods_of_associations(findings: Findings, references: References) -> list[
 
 
 def _agreement(findings: Findings, rows: list[Row]) -> str:
-    """Return how far the subtypes found again agree with those reported."""
     agreements = (as_value(row["agreement"]) for row in rows)
     found = sorted(value for value in agreements if isinstance(value, float))
     if not found or findings.is_shared:
@@ -193,9 +180,8 @@ def _assumed(rows: list[Row]) -> list[str]:
 
 def _marked(rows: list[Row]) -> list[str]:
     doubtful = sum(row["doubtful"] is True for row in rows)
-    if not doubtful:
-        return []
-    return [
+    said = (
         f"{counted(doubtful, 'p-value')} {was(doubtful)} marked as doubtful (p below 0.01 of dependence on other "
         "features inside the subtypes, or of values missing more often in some subtypes)."
-    ]
+    )
+    return [said] if doubtful else []

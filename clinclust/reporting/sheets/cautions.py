@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from math import isnan
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.estimators.fit import Fit
 from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import number_text
@@ -16,29 +17,23 @@ from clinclust.reporting.sheets.divisions import SKEWED, p_in_words
 from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.sheets.validated import validation_of
 
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-
 __all__ = ["SHOWN", "cautions", "fit_without", "in_words", "on_dominant_columns"]
 
-_SMALL = 10
-"""Number of subjects below which a subtype may be a few unusual subjects."""
+_SMALL = 10  # subjects, below which a subtype may be a few unusual subjects
 _SHOWN = 5
-_MANY = 8
-"""Number of distinct subtypes above which the report doubts that they are as many kinds."""
-_CLEAR = 0.005
-"""The p of a division from which on the report warns that it is not clear."""
+_MANY = 8  # distinct subtypes, above which the report doubts that they are as many kinds
+_CLEAR = 0.005  # p of a division, from which on the report warns that it is not clear
 
 
 def cautions(findings: Findings) -> list[str]:
     """Return what speaks against taking the subtypes of a search for kinds of a disease; empty if they were given."""
     if findings.fit is None:
         return []
-    if n_distinct(findings.fit) == 1 and len(findings.sizes) < 2:
-        return ["These features give no evidence of subtypes, which is no evidence that there are none."]
-    if len(findings.sizes) < 2 and groups_found(findings.fit) is not None:
-        return []  # one group was asked for
     if len(findings.sizes) < 2:
+        if n_distinct(findings.fit) == 1:
+            return ["These features give no evidence of subtypes, which is no evidence that there are none."]
+        if groups_found(findings.fit) is not None:
+            return []  # one group was asked for
         return ["One group means that these features give no evidence of subtypes, not that there are none."]
     found = [
         f"Subtypes describe how these subjects differ. {_on_kinds(findings, findings.fit)}",
@@ -49,7 +44,6 @@ def cautions(findings: Findings) -> list[str]:
 
 
 def _on_kinds(findings: Findings, fit: Fit) -> str:
-    """Return what is known of whether subtypes are kinds of a disease, or parts of a continuum."""
     if shows_distinct_subtypes(fit):
         root = findings.divisions[0]
         continuum = "one continuum, if its severity is not skewed" if root.may_be_skewed else "one continuum"
@@ -69,18 +63,14 @@ def _on_kinds(findings: Findings, fit: Fit) -> str:
 
 
 def _on_the_weakest(findings: Findings) -> str:
-    """Return what is said of the distinct division with the largest p, if this is not small."""
     p = max((division.p for division in findings.divisions if division.is_distinct), default=0.0)
     if p < _CLEAR or findings.is_shared:
         return ""
-    return (
-        f" (where this is least clear, p is {number_text(p, 'p', 0)}: {p_in_words(p)} continua would be parted as "
-        "clearly)"
-    )
+    said = f"p is {number_text(p, 'p', 0)}: {p_in_words(p)} continua would be divided as clearly"
+    return f" (where this is least clear, {said})"
 
 
 def _on_skewed_severity(findings: Findings, fit: Fit) -> str:
-    """Return at which of the distinct divisions one continuum with a skewed severity would be parted as clearly."""
     distinct = [division for division in findings.divisions if division.is_distinct]
     open_ones = [division for division in distinct if division.may_be_skewed]
     if open_ones:
@@ -88,17 +78,16 @@ def _on_skewed_severity(findings: Findings, fit: Fit) -> str:
         more = f"; {len(open_ones) - _SHOWN} more" if len(open_ones) > _SHOWN else ""
         where = "At every division" if len(open_ones) == len(distinct) > 1 else f"At division {named}{more}"
         return (
-            f"{where}, one continuum with {SKEWED}, would be parted as clearly: the sides may be degrees of one "
+            f"{where}, one continuum with {SKEWED}, would be divided as clearly: the two may be degrees of one "
             "condition. "
         )
     if any(isnan(division.p_skewed) for division in distinct):
         is_allowed_for = fit.tree_test_ is not None and fit.tree_test_.null == UNIMODAL
         return "" if is_allowed_for else f"One continuum with {SKEWED}, can be divided all the same. "
-    return f"One continuum with {SKEWED}, would not be parted as clearly either. "
+    return f"One continuum with {SKEWED}, would not be divided as clearly either. "
 
 
 def _on_many(findings: Findings) -> str:
-    """Return what so many subtypes suggest; empty if they are not many."""
     if len(findings.sizes) <= _MANY:
         return ""
     return (
@@ -108,11 +97,8 @@ def _on_many(findings: Findings) -> str:
 
 
 def _on_dependence(findings: Findings) -> Iterator[str]:
-    """Yield what the validated associations say of dependence that the subtypes leave between features."""
     found = validation_of(findings, found_from=True)
-    if found is None:
-        return
-    if found.doubtful:
+    if found is not None and found.doubtful:
         how_many = "Some" if findings.is_shared else f"{found.doubtful} of {found.tested}"
         yield (
             f"{how_many} tested features are doubtful (Associations says why); where features depend on others inside "
@@ -121,7 +107,7 @@ def _on_dependence(findings: Findings) -> Iterator[str]:
 
 
 def _on_small_ones(findings: Findings) -> Iterator[str]:
-    named_before = [] if findings.is_shared else findings.described_only
+    named_before = [] if findings.is_shared else findings.untested
     sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
     small = [subtype for subtype, size in sizes.items() if size is not None and size < _SMALL]
     if small:
@@ -134,7 +120,7 @@ SHOWN = 3
 
 
 def on_dominant_columns(findings: Findings) -> list[str]:
-    """Return a sentence for each of the columns that tell the most, with the options that fit without it.
+    """Return a sentence for each of the columns that say the most, with the options that fit without it.
 
     A shared report names only described levels of which every count is shown: the sentence then follows from them.
     """
@@ -152,19 +138,12 @@ def on_dominant_columns(findings: Findings) -> list[str]:
 
 
 def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
-    """Return a row of `dominant_columns` as sentences.
-
-    Parameters
-    ----------
-    row : dict
-    title : function of the name of a column
-    name : function of the number of a subtype
-    """
+    """Return a row of `dominant_columns` as sentences, given the titles of columns and the names of subtypes."""
     columns = " and ".join(map(title, _names(row)))
     groups = row["groups"]
     is_whole = all(len(group) == 1 for group in groups)
     united = " | ".join(", ".join(map(name, group)) for group in groups)
-    what, kind = ("These subtypes are", "subtype") if is_whole else (f"The division {united} is", "side")
+    what, kind = ("These subtypes are", "subtype") if is_whole else (f"The division {united} is", "branch")
     alone = "both alone give" if len(_names(row)) > 1 else "it alone gives"
     right = f"{alone} {row['named_right']:.0%} of the subjects to their {kind} ({row['largest']:.0%} in the largest)"
     if row["told_by"] == "missing":
@@ -178,10 +157,9 @@ def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[i
 
 
 def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
-    """Return what a fit needs that is not made by the columns of a row: their new role, or a condition on the rows.
+    """Return what a fit without the columns of a row needs: ``describe`` with names, or ``where`` with a condition.
 
-    It is ``describe`` with the names of the columns, or ``where`` with a condition; no condition if none can be given.
-    Where other features follow a column, a fit without it finds the same again.
+    Where other features follow a column, a fit without it finds the same again: then there is a condition, or none.
     """
     if _is_alone(row):
         return "describe", _names(row)
@@ -189,12 +167,10 @@ def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
 
 
 def _names(row: dict[Any, Any]) -> list[str]:
-    """Return the one or two columns of a row."""
     return [row["column"]] if is_missing(row["second"]) else [row["column"], row["second"]]
 
 
 def _is_alone(row: dict[Any, Any]) -> bool:
-    """Return whether the other features that were clustered on do not make the division too."""
     return bool(row["others"] < NEARLY)  # NaN of columns that were not clustered on
 
 
@@ -210,7 +186,6 @@ def _refit(row: dict[Any, Any]) -> str:
 
 
 def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:
-    """Return whether a row is a function of counts that are all shown."""
     if findings.is_rounded or row["told_by"] != "value" or not is_missing(row["others"]):
         return False
     found = [feature for feature in findings.features if feature.name == row["column"]]

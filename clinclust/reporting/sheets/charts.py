@@ -6,7 +6,7 @@ from math import floor
 
 from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
-from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value
+from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value, as_value
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.groups import not_tested
 
@@ -16,8 +16,7 @@ _LONGEST_NAME = 60
 _LEFT_END = -3.0
 
 
-def evidence_table(findings: Findings) -> Table:
-    """Return the numbers of the chart, a row for each division."""
+def _evidence_table(findings: Findings) -> Table:
     columns = [Column("Division"), *(Column(title, "0.0") for title in ("Excess (SDs)", "One population", "Two SDs"))]
     rows: list[list[Value]] = [
         [_called(f"{each.number}: {each.title}"), each.excess / each.expected_sd, 0.0, 2.0]
@@ -26,15 +25,14 @@ def evidence_table(findings: Findings) -> Table:
     return Table("Divisions tested: excess of the evidence over one continuous population", columns, rows)
 
 
-def evidence_chart(findings: Findings, table: int) -> Chart:
-    """Return the chart of the table with this index."""
-    told = "; ".join(map(evidence_in_words, findings.divisions))
+def _evidence_chart(findings: Findings, table: int) -> Chart:
+    said = "; ".join(map(evidence_in_words, findings.divisions))
     return Chart(
         table,
         "expected",
         "Divisions tested: more than a continuum?",
         "Point: evidence for the division; line: one continuous population (mean ± 2 SD), in SDs from its mean",
-        f"The evidence for each division beside that of one continuous population: {told}.",
+        f"The evidence for each division and that of one continuous population: {said}.",
         value=1,
         below=3,
         above=3,
@@ -55,24 +53,24 @@ def charts(findings: Findings) -> Sheet:
     """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
     sizes = _sizes(findings)
     tables = [sizes]
-    told = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
-    drawn = [Chart(0, "bars", sizes.caption, "Subjects", told, value=1)]
+    said = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
+    drawn = [Chart(0, "bars", sizes.caption, "Subjects", said, value=1)]
     if findings.divisions and not findings.is_shared:
-        drawn.append(evidence_chart(findings, len(tables)))
-        tables.append(evidence_table(findings))
+        drawn.append(_evidence_chart(findings, len(tables)))
+        tables.append(_evidence_table(findings))
     for subtype in findings.sizes:
         table = _intervals(findings, subtype)
         if table.rows:
-            told = (
+            said = (
                 f"Forest plot of the {len(table.rows)} largest standardised differences between "
                 f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
                 f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}."
             )
             axis = "Standardised difference (95% confidence interval)"
-            drawn.append(Chart(len(tables), "forest", table.caption, axis, told, value=1, below=4, above=5))
+            drawn.append(Chart(len(tables), "forest", table.caption, axis, said, value=1, below=4, above=5))
             tables.append(table)
     notes = [
-        "The charts draw the numbers beside them. Intervals that include 0 are compatible with no difference; those "
+        "The charts draw the numbers of the tables. Intervals that include 0 are compatible with no difference; those "
         f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them.",
         *not_tested(findings),
     ]
@@ -81,11 +79,8 @@ def charts(findings: Findings) -> Sheet:
 
 def _sizes(findings: Findings) -> Table:
     columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
-    total = findings.n_subjects
-    sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes}
-    rows: list[list[Value]] = [
-        [findings.name(subtype), size, 100 * size / total] for subtype, size in sizes.items() if size is not None
-    ]
+    shown = [subtype for subtype in findings.sizes if findings.shown_sizes[subtype] is not None]
+    rows: list[list[Value]] = [[findings.name(subtype), *findings.size_cells(subtype)] for subtype in shown]
     return Table("Size of the subtypes", columns, rows)
 
 
@@ -93,10 +88,10 @@ def _intervals(findings: Findings, subtype: int) -> Table:
     """Return the largest effects of a subtype against all other subjects, by decreasing estimate."""
     columns = [Column("Feature")]
     columns += [Column(title, "0.00") for title in ("Estimate", "Lower", "Upper", "Length below", "Length above")]
-    effects = [row for feature in findings.by_relevance for row in findings.effects(feature)]
+    effects = [row for feature in findings.by_relevance for row in findings.read.effects.get(feature.name, [])]
     effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
     ends = ("estimate", "lower", "upper")
-    whole = [row for row in effects if all(isinstance(number_of(row, name), float) for name in ends)]
+    whole = [row for row in effects if all(isinstance(as_value(row[name]), float) for name in ends)]
     shown = sorted(whole, key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
     rows: list[list[Value]] = []
     for row in sorted(shown, key=lambda row: -row["estimate"]):
@@ -106,11 +101,8 @@ def _intervals(findings: Findings, subtype: int) -> Table:
 
 
 def _name(row: Row) -> str:
-    title = str(row["label"])
-    if len(title) > _LONGEST_NAME:
-        title = f"{title[: _LONGEST_NAME - 1].rstrip()}…"
     is_nominal = traits_of(row["likelihood"]).is_nominal or row.get("part") == "spike"
-    return f"{title}: {row['level']}" if is_nominal else title
+    return _called(str(row["label"])) + (f": {row['level']}" if is_nominal else "")
 
 
 # Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
@@ -130,12 +122,11 @@ MEASURES = {
 
 def left_out(findings: Findings) -> list[str]:
     """Return the note that pairs of subtypes are left out, if they are."""
-    if not findings.has_many_pairs:
-        return []
-    return [
+    said = (
         f"Pairs of subtypes are left out here, because there are {findings.n_pairwise:,} comparisons of them; the "
         "sheet Pairwise tests holds them, with their standardised differences."
-    ]
+    )
+    return [said] if findings.has_many_pairs else []
 
 
 def effect_sizes(findings: Findings) -> Sheet:
@@ -150,7 +141,7 @@ def effect_sizes(findings: Findings) -> Sheet:
     for feature in findings.by_relevance:
         clustered_on = findings.clustered_on_text(feature)
         # The comparisons with all other subjects come first: they characterise a subtype.
-        for row in sorted(findings.effects(feature), key=lambda row: row["versus"] != 0):
+        for row in sorted(findings.read.effects.get(feature.name, []), key=lambda row: row["versus"] != 0):
             if row["versus"] and findings.has_many_pairs:
                 break
             measure = str(row["measure"])

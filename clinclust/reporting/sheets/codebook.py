@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.charts import left_out
 from clinclust.reporting.sheets.groups import not_tested
 from clinclust.roles import REASONS
+from clinclust.schema import Feature
 from clinclust.schema.parts import mass_text
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.schema import Feature
 
 __all__ = ["codebook", "tidy_data"]
 
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 _OF_THE_TABLE = ("Levels", "Trials", "Minimum", "Maximum", "Missing codes", "Other texts read", "Asked if")
-"""Columns with words and ends of the table, which few subjects may have; a shared report does without them.
-
-The levels and scales that many subjects have stand beside their numbers."""
+"""Columns with words and ends of the table, which few subjects may have; a shared report does without them."""
 
 
 def codebook(findings: Findings) -> Sheet:
@@ -44,7 +40,7 @@ def codebook(findings: Findings) -> Sheet:
     ]
     rows = [_row(findings, feature) for feature in findings.model.schema_]
     notes = [
-        "Every column of the cohort as the schema declares it. Levels of a scale stand from lowest to highest; if they "
+        "Every column of the cohort as the schema declares it. Levels of a scale are from lowest to highest; if they "
         "are words, the lowest is scored 0, the next 1, and so on. Of a yes/no feature no, then yes. The "
         "hyperparameters of a prior are on the scale of the column after its transform."
     ]
@@ -52,27 +48,23 @@ def codebook(findings: Findings) -> Sheet:
         shown = [place for place, column in enumerate(columns) if column.title not in _OF_THE_TABLE]
         columns, rows = [columns[place] for place in shown], [[row[place] for place in shown] for row in rows]
         notes = [
-            "Every column of the cohort, without levels, ends and other words of the table. Of priors, what somebody "
-            "stated in advance, on the scale of the column after its transform; those that were set from the data "
-            f"are withheld {WITHHELD}."
+            "Every column of the cohort, without levels, ends and other words of the table. Of priors, what was stated "
+            "in advance, on the scale of the column after its transform; those that were set from the data are "
+            f"withheld {WITHHELD}."
         ]
     return Sheet("Codebook", notes, [Table("What every column means", columns, rows, stub=2)])
 
 
 def _row(findings: Findings, feature: Feature) -> list[Value]:
     codes = findings.model.schema_.missing_codes_of(feature)
-    identity: list[Value] = [feature.name, feature.label, feature.role, feature.likelihood, feature.section]
-    texts = (feature.unit, feature.transform, feature.block, _joined([code or _EMPTY_CELL for code in codes]))
+    is_scale = feature.trials is None and feature.traits.is_scale
     return [
-        *identity,
-        feature.description,
+        *(feature.name, feature.label, feature.role, feature.likelihood, feature.section, feature.description),
         _joined(feature.levels or ()),
-        feature.trials if feature.trials is not None or not feature.traits.is_scale else feature.n_trials,
+        feature.n_trials if is_scale else feature.trials,
         *(_whole(number) for number in (feature.minimum, feature.maximum)),
-        *texts,
-        "yes" if feature.complete else "no",
-        _other_texts(feature),
-        feature.asked_if,
+        *(feature.unit, feature.transform, feature.block, _joined([code or _EMPTY_CELL for code in codes])),
+        *("yes" if feature.complete else "no", _other_texts(feature), feature.asked_if),
         *_observed(findings, feature),
         findings.clustered_on_text(feature),
         _prior_or_reason(findings, feature),
@@ -80,11 +72,10 @@ def _row(findings: Findings, feature: Feature) -> list[Value]:
 
 
 def _other_texts(feature: Feature) -> str | None:
-    """Return what the schema says of texts that are neither levels nor plain numbers."""
     texts = [f"{given} = {meant}" for given, meant in (feature.synonyms or {}).items()]
     texts += ["decimal comma"] if feature.decimal == "," else []
     texts += [f"thousands separated by {feature.thousands!r}"] if feature.thousands else []
-    texts += [f"beside numbers, of no meaning: {' '.join(feature.marks)}"] if feature.marks else []
+    texts += [f"next to numbers, of no meaning: {' '.join(feature.marks)}"] if feature.marks else []
     standing = {"limit": "the limit", "half": "half of the limit", "missing": "a missing value"}
     texts += [f"for values beyond a limit, {standing[feature.censored]}"] if feature.censored else []
     texts += [f"with a probability of its own: {mass_text(mass)}" for mass in feature.point_masses]
@@ -93,7 +84,7 @@ def _other_texts(feature: Feature) -> str | None:
 
 def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
     if feature.is_clustered or feature.is_described:
-        overall = next(iter(findings.levels(feature).values()))[ALL_SUBJECTS]
+        overall = next(iter(findings.read.summaries[feature.name].values()))[ALL_SUBJECTS]
         return (number_of(overall, "n"), number_of(overall, "missing"))
     if feature.name not in findings.frame:
         return (None, None)
@@ -108,15 +99,12 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
         return WITHHELD  # why it was not clustered on could disclose withheld numbers
     if findings.clustered_on(feature):
         return None if findings.fit is None else _prior(findings, findings.fit, feature)
-    reasons = {"describe": "described only", "id": "identifies the subject", "ignore": "ignored", **REASONS}
+    reasons = {"describe": "only described", "id": "identifies the subject", "ignore": "ignored", **REASONS}
     return reasons.get(feature.role) or findings.model.uninformative_[feature.name]
 
 
 def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
-    """Return the hyperparameters; in a shared report those that were stated, for others give the data back.
-
-    The prior of an ordinal feature, for example, is a function of how many subjects are at each level.
-    """
+    """Return the hyperparameters; in a shared report those that were stated, for others give the data back."""
     texts = []
     for part in feature.parts:
         own = _prior_of_part(findings, fit, part)
@@ -169,10 +157,7 @@ _OF_KIND = {
 
 
 def tidy_data(findings: Findings) -> Sheet:
-    """Return the sheet: one row for each summary, test or effect size.
-
-    Each cell holds one value; it is empty if rows of this kind do not have the number.
-    """
+    """Return the sheet: one row for each summary, test or effect size."""
     columns = [*(Column(title) for title in _IDENTITY), *(Column(name, "any") for name in _NUMBERS)]
     notes = [
         "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
@@ -186,30 +171,24 @@ def tidy_data(findings: Findings) -> Sheet:
 
 def _data_rows(findings: Findings) -> Iterator[list[Value]]:
     for kind, title in _KINDS.items():
-        for row in findings.rows(kind):
+        for row in findings.read.rows(kind):
             if findings.has_many_pairs and row["subtype"] and row["versus"]:
                 continue
             method = number_of(row, "measure" if kind == "effect" else "test")
             names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
-            yield _data_row(findings, title, row, row["level"], method if isinstance(method, str) else None, names)
+            yield _data_row(findings, title, row, method if isinstance(method, str) else None, names)
+    title = "Validated association"
     for row in findings.association_rows():
         if isinstance(row["method"], str):
             method = f"{row['method']}: {row['test']}"
-            title = "Validated association"
-            yield _data_row(findings, title, row, None, method, _OF_KIND[title])
+            yield _data_row(findings, title, {**row, "level": None}, method, _OF_KIND[title])
 
 
-def _data_row(
-    findings: Findings, title: str, row: Row, level: str | None, method: str | None, names: Collection[str]
-) -> list[Value]:
-    numbers = {name: number_of(row, name) for name in names}
-    return [title, *_identity(findings, row, level), method, *(numbers.get(name) for name in _NUMBERS)]
-
-
-def _identity(findings: Findings, row: Row, level: str | None) -> list[Value]:
+def _data_row(findings: Findings, title: str, row: Row, method: str | None, names: Collection[str]) -> list[Value]:
     feature = findings.model.schema_[row["feature"]]
-    clustered_on = findings.clustered_on_text(feature)
-    return [feature.section, str(row["label"]), feature.name, level, clustered_on, *_compared(findings, row)]
+    identity = (feature.section, str(row["label"]), feature.name, row["level"], findings.clustered_on_text(feature))
+    numbers = (number_of(row, name) if name in names else None for name in _NUMBERS)
+    return [title, *identity, *_compared(findings, row), method, *numbers]
 
 
 def _compared(findings: Findings, row: Row) -> tuple[str | None, str | None]:

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import TYPE_CHECKING
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.subtype_tree import TreeTest
 from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_text
 from clinclust.reporting.sheets.groups import groups_found
-from clinclust.reporting.sheets.words import counted
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_tree import TreeTest
-    from clinclust.reporting.findings import Findings
+from clinclust.reporting.words import counted
 
 __all__ = ["SKEWED", "divisions_table", "evidence_in_words", "is_sampled", "on_the_test", "p_in_words", "verdict"]
 
-_NEARLY_IN_FULL = 0.8
-"""Power of a block from which on it hides nothing that is worth telling."""
+_NEARLY_IN_FULL = 0.8  # weight of a block, from which on it hides nothing worth a sentence
 _OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
 _BY_DEGREE = (
     "subjects who differ by degree only, such as by severity, with the same distribution of each feature, the same "
@@ -52,15 +48,15 @@ def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
             f"the cohort is more than one continuum; it has {found} distinct subtypes"
             if not findings.divisions[0].may_be_skewed
             else f"the cohort has {found} distinct subtypes, or it is one continuum with {SKEWED}, which would be "
-            "parted as clearly"
+            "divided as clearly"
         )
         return (
-            f"{said}. At each division between them (Divisions tested), the subjects are parted more clearly than one "
+            f"{said}. At each division between them (Divisions tested), the subjects are divided more clearly than one "
             f"continuous population would be: {_BY_DEGREE}."
         )
     if len(test.joins):
         return (
-            "the cohort looks like one continuum. Its subjects are parted no more clearly (Divisions tested) than one "
+            "the cohort looks like one continuum. Its subjects are divided no more clearly (Divisions tested) than one "
             f"continuous population would be: {_BY_DEGREE}.{_on_the_score(findings)}"
         )
     if fit.tree_.n_subtypes > 1:
@@ -69,7 +65,6 @@ def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
 
 
 def _on_the_score(findings: Findings) -> str:
-    """Return what to use in the place of subtypes; empty where the score says nothing."""
     continuum = findings.continuum
     if continuum is not None and continuum.is_by_chance and not findings.is_shared:
         return ""
@@ -77,7 +72,7 @@ def _on_the_score(findings: Findings) -> str:
 
 
 def on_the_test(findings: Findings) -> list[str]:
-    """Return what finer groups are good for, how to read the test, and what it cannot tell; empty without a test."""
+    """Return what groups inside a subtype are good for, and how to read the test; empty without a test."""
     fit = findings.fit
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return []
@@ -95,9 +90,9 @@ def _on_groups(fit: Fit) -> list[str]:
     else:
         made, inside = "the subtypes are made of whole groups", "Those inside one subtype"
     return [
-        f"Finer groups: the search told {n_groups} apart, and {made}; no subject was moved. {inside} were not shown to "
-        "be more than slices of a continuum: good to describe its course and to predict values, but no evidence of "
-        "kinds of a disease."
+        f"Groups: the search found {n_groups}, and {made}; no subject was moved. {inside} were not shown to be more "
+        "than slices of a continuum: good to describe its course and to predict values, but no evidence of kinds of a "
+        "disease."
     ]
 
 
@@ -108,7 +103,7 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
         else (
             "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
             "probable). One continuous population gives evidence as well, because its slices differ: the mean and the "
-            f"standard deviation (SD) in up to {test.n_draws} cohorts drawn from it are beside. The excess, evidence "
+            f"standard deviation (SD) in up to {test.n_draws} cohorts drawn from it are shown. The excess, evidence "
             "less this mean, is what counts. "
         )
     )
@@ -116,28 +111,23 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
         ""
         if findings.is_shared or test.joins["p_unimodal"].isna().all()
         else " p, skewed severity: the same where severity may be as skewed as it seems here; from "
-        f"{test.significance_level:g} on, one continuum with {SKEWED}, would be parted as clearly."
+        f"{test.significance_level:g} on, one continuum with {SKEWED}, would be divided as clearly."
     )
     return (
         f"Divisions tested: from the whole cohort down, who is divided from whom. {numbers}"
         f"{_on_p(findings, test.significance_level)} the result is “{DISTINCT}”, and each side is tested in turn. "
-        f"Otherwise it is “{ONE_CONTINUUM}”: more was not shown, and the sides stay one subtype.{skewed}"
+        f"Otherwise it is “{ONE_CONTINUUM}”: more was not shown, and both stay one subtype.{skewed}"
     )
 
 
 def _on_p(findings: Findings, significance_level: float) -> str:
-    """Return what p is and its level, to be followed by the result; a shared report has no column of it to explain."""
-    often = "one continuous population would be parted as clearly"
+    often = "one continuous population would be divided as clearly"
     if findings.is_shared:
         return f"Where fewer than {100 * significance_level:g}% of cohorts from {often},"
-    return (
-        f"p: how often a cohort from {often} (a small p by a normal approximation to the cohorts drawn). Below "
-        f"{significance_level:g}"
-    )
+    return f"p: how often a cohort from {often} (if small, by a normal approximation). Below {significance_level:g}"
 
 
 def _on_blocks(fit: Fit) -> str:
-    """Return what blocks that count for less than their features can hide; empty if none does."""
     if all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values()):
         return ""
     return (
@@ -147,9 +137,9 @@ def _on_blocks(fit: Fit) -> str:
 
 
 def is_sampled(findings: Findings, test: TreeTest) -> bool:
-    """Return whether some division was tested in a sample, if the report may tell.
+    """Return whether some division was tested in a sample.
 
-    With rounded counts it does not: it would tell on which side of the limit the exact number of subjects lies.
+    A report of rounded counts does not say so: it would disclose whether there are more subjects than the limit.
     """
     of_both = test.joins["first_size"] + test.joins["second_size"]
     return not findings.is_rounded and bool((test.joins["n_tested"] < of_both).any())
@@ -161,60 +151,40 @@ def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
         if test.null != UNIMODAL
         else "The test allowed for a skewed severity, and so finds fewer of the true subtypes"
     )
-    sampled = (
-        f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
-        if some_sampled
-        else ""
-    )
+    sampled = f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
     return (
         "What the test cannot tell: a small p says “more than one continuous population”, not that subtypes are "
         f"diseases. {skewed}; three ordered classes may be found as two. Groups that differ in one feature only are "
-        "not told from a continuum, however far apart they lie: several features must differ together. Features that "
+        "not distinguished from a continuum, however far apart they lie: several must differ together. Features that "
         "depend on each other in a curved way, one lowest where another is average, can be divided into many. Where "
         "severity runs strongly through all features, one group can be shown as two, a milder and a severer one. "
         f"{on_blocks}"
         f"A group of fewer than {SMALLEST_NODE} subjects is not divided further. The level "
-        f"{test.significance_level:g} holds at each division, not for all together.{sampled}"
+        f"{test.significance_level:g} holds at each division, not for all together.{sampled if some_sampled else ''}"
     )
 
 
 def divisions_table(findings: Findings) -> list[Table]:
     """Return the table Divisions tested; no table if no division was tested.
 
-    Evidence is a function of all counts, and the parts of a subtype are no subtypes, whose sizes the rule of shared
-    reports protects: a shared report has the result of each division only, and sizes that it shows elsewhere.
+    Evidence is a function of all counts, and the rule of shared reports does not protect sizes of parts of a subtype: a
+    shared report has the result of each division only, and sizes that it shows elsewhere.
     """
     if not findings.divisions:
         return []
-    subjects = ("Subjects", "")
-    columns = [
-        Column("One side", widest=18),
-        Column("Other side", widest=18),
-        Column("Division", "0"),
-        Column("Result"),
-        Column("One side", "0", subjects),
-        Column("Other side", "0", subjects),
-        *([] if findings.is_shared else _columns_of_evidence()),
-    ]
+    both, population = ("One side", "Other side"), ("In one population (nats)", "")
+    columns = [*(Column(title, widest=18) for title in both), Column("Division", "0"), Column("Result")]
+    columns += [Column(title, "0", ("Subjects", "")) for title in both]
+    if not findings.is_shared:
+        columns += [Column("p", "p"), Column("p in words", widest=12), Column("p, skewed severity", "p")]
+        columns += [Column("Evidence (nats)", "0.0"), *(Column(title, "0.0", population) for title in ("Mean", "SD"))]
+        columns.append(Column("Excess (nats)", "0.0"))
     rows = [_row(findings, division) for division in findings.divisions]
     return [Table("Divisions tested", columns, rows, stub=2)]
 
 
-def _columns_of_evidence() -> list[Column]:
-    population = ("In one population (nats)", "")
-    return [
-        Column("p", "p"),
-        Column("p in words", widest=12),
-        Column("p, skewed severity", "p"),
-        Column("Evidence (nats)", "0.0"),
-        Column("Mean", "0.0", population),
-        Column("SD", "0.0", population),
-        Column("Excess (nats)", "0.0"),
-    ]
-
-
 def _row(findings: Findings, division: Division) -> list[Value]:
-    start: list[Value] = [*division.sides, division.number, division.result, *_sizes(findings, division)]
+    start: list[Value] = [*division.branches, division.number, division.result, *_sizes(findings, division)]
     if findings.is_shared:
         return start
     numbers: list[Value] = [division.gain, division.expected, division.expected_sd, division.excess]
@@ -223,7 +193,6 @@ def _row(findings: Findings, division: Division) -> list[Value]:
 
 
 def _sizes(findings: Findings, division: Division) -> list[Value]:
-    """Return the sizes of the sides; in a shared report only sums of sizes that it shows."""
     if not findings.is_shared:
         return list(division.sizes)
     if division.subtypes is None:
@@ -235,10 +204,8 @@ def _sizes(findings: Findings, division: Division) -> list[Value]:
 def p_in_words(p: float) -> str:
     """Return how often a cohort from one population seems as divided."""
     if p < 0.001:
-        said = f"fewer than {_OF_MANY.format(1, '1,000')}"
-    else:
-        said = _OF_MANY.format(round(1000 * p), "1,000") if p < 0.01 else _OF_MANY.format(round(100 * p), "100")
-    return said
+        return f"fewer than {_OF_MANY.format(1, '1,000')}"
+    return _OF_MANY.format(round(1000 * p), "1,000") if p < 0.01 else _OF_MANY.format(round(100 * p), "100")
 
 
 def evidence_in_words(division: Division) -> str:

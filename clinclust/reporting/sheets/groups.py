@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import TYPE_CHECKING
 
 from clinclust.estimators.cut import WEAK_EVIDENCE
 from clinclust.estimators.few_subjects import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.reporting.divisions import shows_distinct_subtypes
-from clinclust.reporting.sheets.words import counted, listed, was
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.reporting.findings import Findings
-    from clinclust.reporting.layout import Column, Value
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import Column, Value
+from clinclust.reporting.words import counted, listed, was
 
 __all__ = [
     "enough_subjects",
@@ -31,64 +28,55 @@ __all__ = [
     "unions_in_words",
 ]
 
-DESCRIBED_ONLY = "few subjects, described only"
-"""The words for a subtype that is too small to be tested, on every sheet."""
+_UNTESTED = "few subjects, untested"
 _SHOWN = 5
-_UNUSUAL = 10
-"""Number of subjects below which a subtype may be a few unusual records, as in `caution`."""
+_UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
 
 
 def on_few_subjects(findings: Findings) -> list[str]:
-    """Return the sentences of the first page on subtypes that are described only, few or weak; empty without any.
+    """Return the sentences of the first page on subtypes that are untested, few or weak; empty without any.
 
     In a shared report no subtype is named, and no number is given: they would narrow down sizes that are withheld.
     """
-    return [*_on_described_only(findings), *_on_marks(findings)]
+    return [*_on_untested(findings), *_on_marks(findings)]
 
 
-def _on_described_only(findings: Findings) -> list[str]:
-    small = findings.described_only
+def _on_untested(findings: Findings) -> list[str]:
+    small = findings.untested
     if not small:
         return []
-    nothing = (
-        " No two subtypes have enough subjects, so that nothing is compared."
-        if len(findings.sizes) - len(small) < 2
-        else ""
-    )
-    part = f"take no part in tests and effect sizes, except among “All others”.{nothing}"
+    part = "take no part in tests and effect sizes, except among “All others”."
+    if len(findings.sizes) - len(small) < 2:
+        part += " No two subtypes have enough subjects, so that nothing is compared."
     if findings.is_shared:
-        return [f"Described only: subtypes of few subjects {part}"]
+        return [f"Untested: subtypes of few subjects {part}"]
     named = [f"{findings.name(subtype)} ({counted(findings.sizes[subtype], 'subject')})" for subtype in small[:_SHOWN]]
     more = [f"{len(small) - _SHOWN} more"] if len(small) > _SHOWN else []
-    advice = (
-        " They may be a rare kind or a few unusual records; look at these subjects one by one."
-        if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL
-        else ""
-    )
-    return [f"Few subjects, described only: {listed([*named, *more])}. Subtypes{_below(findings)} {part}{advice}"]
+    if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL:
+        part += " They may be a rare kind or a few unusual records; look at these subjects one by one."
+    return [f"Few subjects, untested: {listed([*named, *more])}. Subtypes{_below(findings)} {part}"]
 
 
 def not_tested(findings: Findings) -> list[str]:
     """Return the note of a sheet of tests on the subtypes that take no part in them; empty if all do."""
-    small = findings.described_only
+    small = findings.untested
     if not small:
         return []
     if findings.is_shared:
-        return ["Subtypes of few subjects are described only, and take no part here, except among all others."]
+        return ["Subtypes of few subjects are untested, and take no part here, except among all others."]
     numbers = ", ".join(map(str, small[:_SHOWN])) + (f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else "")
     subtypes = f"Subtype {numbers} has" if len(small) == 1 else f"Subtypes {numbers} have"
-    return [f"{subtypes} few subjects: described only, and no part here, except among all others."]
+    return [f"{subtypes} few subjects: untested, and no part here, except among all others."]
 
 
 def enough_subjects(findings: Findings) -> str:
     """Return what restricts "all subtypes" in a sentence on tests: nothing, if all were tested."""
-    if not findings.described_only:
+    if not findings.untested:
         return ""
     return " of enough subjects" if findings.is_shared else f" of at least {findings.min_size} subjects"
 
 
 def _on_marks(findings: Findings) -> list[str]:
-    """Return the sentences of the first page on few and weak subtypes, and how many there are without them."""
     fit, explained = findings.fit, explained_marks(findings)
     if fit is None or not explained:
         return explained
@@ -109,37 +97,32 @@ def explained_marks(findings: Findings) -> list[str]:
 
 
 def remark(findings: Findings, subtype: int) -> str | None:
-    """Return what is remarked of a subtype wherever it is shown: that it is described only, few or weak.
+    """Return what is remarked of a subtype wherever it is shown: that it is untested, few or weak.
 
-    It is None in a shared report: whether a subtype is few tells of its size, and weak evidence of all counts.
+    It is None in a shared report: whether a subtype is few discloses its size, and weak evidence all counts.
     """
     if findings.is_shared:
         return None
-    said = [DESCRIBED_ONLY] if subtype in findings.described_only else []
+    said = [_UNTESTED] if subtype in findings.untested else []
     return ", ".join([*said, *_marks(findings, subtype)]) or None
 
 
 def _marks(findings: Findings, subtype: int) -> tuple[str, ...]:
-    """Return the marks of a subtype; of one that somebody gave, only its size is known."""
     if findings.is_shared:
         return ()
     marks: tuple[str, ...] = (FEW,) if findings.sizes[subtype] < FEW_SUBJECTS else ()
     marks = findings.marks[subtype - 1] if findings.marks else marks
-    return tuple(mark for mark in marks if mark != FEW or subtype not in findings.described_only)
+    return tuple(mark for mark in marks if mark != FEW or subtype not in findings.untested)
 
 
 def remark_column(findings: Findings) -> list[Column]:
     """Return the column of remarks on subtypes; empty if there are none, or none may be made."""
-    from clinclust.reporting.layout import Column
-
     return [Column("Remark")] if any(remark(findings, subtype) for subtype in findings.sizes) else []
 
 
 def remark_cell(findings: Findings, subtype: int) -> list[Value]:
     """Return the cell of a subtype under `remark_column`."""
-    if not remark_column(findings):
-        return []
-    return [remark(findings, subtype)]
+    return [remark(findings, subtype)] if remark_column(findings) else []
 
 
 def merged_small_groups(findings: Findings) -> bool:
@@ -159,11 +142,9 @@ def on_merged_groups(findings: Findings) -> list[str]:
         return []
     if findings.is_shared:
         return ["Small groups were merged with another where they were hardly distinct from it."]
-    hardly = (
-        "no division between the two was found distinct"
-        if fit.tree_test_ is not None
-        else f"the merger lowered the log joint by less than {WEAK_EVIDENCE:g} nats"
-    )
+    hardly = "no division between the two was found distinct"
+    if fit.tree_test_ is None:
+        hardly = f"the merger lowered the log joint by less than {WEAK_EVIDENCE:g} nats"
     return [
         f"Groups of fewer than {fit.min_size_} subjects were merged with another where they were hardly distinct from "
         f"it: {hardly}."
@@ -171,8 +152,8 @@ def on_merged_groups(findings: Findings) -> list[str]:
 
 
 def _below(findings: Findings) -> str:
-    """Return how few the subjects are; they may be more than the report asks for if its comparisons were given."""
-    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in findings.described_only)
+    # They may be more than the report asks for, if its comparisons were given.
+    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in findings.untested)
     return f" of fewer than {findings.min_size} subjects" if is_known else " of so few subjects"
 
 
@@ -217,12 +198,11 @@ def sentence_on_unions(findings: Findings) -> list[str]:
     number = f"The number of subtypes is {n_subtypes}{words}"
     if groups_found(findings.fit) is None:
         return [f"{number}."]
-    if parameters_of(findings.model).get("n_clusters") is None and merged_small_groups(findings):
-        return [f"{number}. No subject changed its group."]
-    if shows_distinct_subtypes(findings.fit):
-        return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
     n_asked = number_asked_for(findings)
-    if n_asked is not None and n_asked > findings.fit.subtype_of_.size:
+    only_small = parameters_of(findings.model).get("n_clusters") is None and merged_small_groups(findings)
+    if not only_small and shows_distinct_subtypes(findings.fit):
+        return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
+    if only_small or (n_asked is not None and n_asked > findings.fit.subtype_of_.size):
         return [f"{number}. No subject changed its group."]
     n_left = n_subtypes if n_asked is None else n_asked
     return [

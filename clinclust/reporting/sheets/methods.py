@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
@@ -21,10 +22,7 @@ from clinclust.reporting.sheets.methods_of_search import (
     sizes_in_words,
 )
 from clinclust.reporting.sheets.run import but_for_blocks, sentences_on_blocks, sentences_on_rows
-from clinclust.reporting.sheets.words import References, counted, listed, tests_in_words, was
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
+from clinclust.reporting.words import References, counted, listed, tests_in_words, was
 
 __all__ = ["methods", "methods_sheet"]
 
@@ -38,7 +36,7 @@ _INTERVALS = {
 
 
 class Methods(NamedTuple):
-    """A methods section: the text of each paragraph by its topic, in order, and the full references that it cites."""
+    """The text of each paragraph of a methods section by its topic, in order, and the full references that it cites."""
 
     paragraphs: dict[str, str]
     references: list[str]
@@ -58,7 +56,7 @@ def methods(findings: Findings) -> Methods:
         "Comparisons": _comparisons(findings, references),
         "Associations": methods_of_associations(findings, references),
         "Confidentiality": _confidentiality(findings),
-        "Software": _software(findings),
+        "Software": _software(),
     }
     paragraphs = {about: " ".join(sentences) for about, sentences in written.items() if sentences}
     return Methods(paragraphs, references.listed())
@@ -78,27 +76,23 @@ def methods_sheet(findings: Findings) -> Sheet:
 
 
 def _given(findings: Findings) -> list[str]:
-    """Return the sentences about given subtypes, which were not found by a MAP-DP search."""
-    schema, model = findings.model.schema_, findings.model
-    where = f" in {schema.title}" if schema.title else ""
-    sizes = sizes_in_words(findings)
-    n_formed = sum(map(findings.clustered_on, findings.features))
-    sentences = [
-        f"The {counted(len(findings.sizes), 'subtype')}{where} ({counted(findings.n_subjects, 'subject')}: {sizes}) "
-        f"{was(len(findings.sizes))} made by {model.made_by}."
+    model, n_subtypes = findings.model, len(findings.sizes)
+    where = f" in {model.schema_.title}" if model.schema_.title else ""
+    subjects = f"{counted(findings.n_subjects, 'subject')}: {sizes_in_words(findings)}"
+    n_formed = len(findings.clustered)
+    formed = (
+        f"They may have been made from {counted(n_formed, 'feature')}; the other features are declared to have had no "
+        "part in them."
+    )
+    return [
+        f"The {counted(n_subtypes, 'subtype')}{where} ({subjects}) {was(n_subtypes)} made by {model.made_by}.",
+        *([formed] if n_formed else []),
+        "Missing values were left out of each summary and test, and were not imputed.",
     ]
-    if n_formed:
-        sentences.append(
-            f"They may have been made from {counted(n_formed, 'feature')}; the other features are declared to have had "
-            "no part in them."
-        )
-    sentences.append("Missing values were left out of each summary and test, and were not imputed.")
-    return sentences
 
 
 def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: References) -> list[str]:
-    schema = fit.schema_
-    clustered = [feature for feature in findings.features if findings.clustered_on(feature)]
+    schema, clustered = fit.schema_, findings.clustered
     kinds = Counter(str(feature.likelihood) for feature in clustered)
     where = f"in {schema.title} " if schema.title else ""
     group = "subtype" if groups_found(fit) is None else "group"
@@ -110,8 +104,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         f"Within a {group} features are independent{but_for_blocks(clustered)}, each with its likelihood and the "
         f"conjugate prior of this: {likelihoods}.",
     ]
-    in_parts = sum(bool(feature.point_masses) for feature in clustered)
-    if in_parts:
+    if in_parts := sum(bool(feature.point_masses) for feature in clustered):
         sentences.append(
             f"Of {counted(in_parts, 'feature')}, many values are exactly the same, or beyond a limit of detection: "
             "whether a value is one of these has a Bernoulli or categorical distribution of its own, and the "
@@ -128,22 +121,19 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
     if automatic or fit.coarsening_ < 1:
         found = findings.setting(fit, "coarsening")
         power = found if isinstance(found, str) else f"{found:.3g}"
-        how = (
-            ", the first value that the dependence left between features within subtypes bore out" if automatic else ""
-        )
+        how = ", the first value that the dependence left between features within subtypes bore out"
         sentences.append(
-            f"The likelihood was raised to the power {power}{how} ({references.cite('coarsening')}), "
-            "so that features that depend on each other within a subtype do not open subtypes of their own."
+            f"The likelihood was raised to the power {power}{how if automatic else ''} "
+            f"({references.cite('coarsening')}), so that features that depend on each other within a subtype do not "
+            "open subtypes of their own."
         )
-    # Whether a block counted for less, by powers that the search chose, is a function of exact counts.
+    # Whether a block counted for less, by weights that the search chose, is a function of exact counts.
     if not (findings.is_rounded and given["block_weights"] == "auto"):
         sentences += sentences_on_blocks(findings, fit)
     if fit.outlying_share_ > 0:
         n_aside = int(fit.outliers_.sum())
-        sentences.append(
-            f"Each value was outlying with a prior probability of {fit.outlying_share_:g}"
-            + ("." if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside.")
-        )
+        aside = "" if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside"
+        sentences.append(f"Each value was outlying with a prior probability of {fit.outlying_share_:g}{aside}.")
     if given["select_features"]:
         selected = WITHHELD if findings.withholds_evidence else str(len(fit.selected_features_))
         sentences.append(
@@ -155,7 +145,7 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
 
 def _prior(findings: Findings, asked: Mapping[str, Any], references: References) -> list[str]:
     given = asked["hyperparameters"]
-    stated = {feature.name for feature in findings.features if findings.clustered_on(feature) and feature.prior}
+    stated = {feature.name for feature in findings.clustered if feature.prior}
     if given == "empirical":
         how = "were estimated, feature by feature, by maximising the marginal likelihood under a weak hyperprior"
     elif given == "greedy":
@@ -177,30 +167,26 @@ def _missing(findings: Findings, fit: Fit, references: References) -> list[str]:
         "this makes subtypes too certain. All that is said of them was computed from observed values alone, by which a "
         "subject may more probably belong to another subtype"
     )
-    clustered = [feature.name for feature in findings.features if findings.clustered_on(feature)]
-    share = findings.frame[clustered].isna().to_numpy().mean() if clustered else 0.0
-    sentences = []
+    n_missing, n_values = findings.n_missing
     if findings.is_shared and findings.read.withheld:
-        # That no value is missing would tell the number of missing values where it is withheld.
-        sentences.append(f"Values of these features that were missing were {treated}.")
-    elif share > 0:
-        how_many = "Some" if findings.is_shared else f"{100 * share:.1f}%"
-        sentences.append(f"{how_many} of the values of these features were missing; they were {treated}.")
+        # That no value is missing would disclose the number of missing values where it is withheld.
+        sentences = [f"Values of these features that were missing were {treated}."]
+    elif n_missing:
+        how_many = "Some" if findings.is_shared else f"{100 * (n_missing / n_values):.1f}%"
+        sentences = [f"{how_many} of the values of these features were missing; they were {treated}."]
     else:
-        sentences.append("No value of these features was missing.")
-    kept_out = sum(name in fit.schema_ for name in fit.uninformative_)  # not those of which one part was
+        sentences = ["No value of these features was missing."]
+    without = "without an observed value, or with the same one throughout,"
+    uninformative = sum(name in fit.schema_ for name in fit.uninformative_)  # not those of which one part was
     if findings.is_rounded:
-        sentences.append("Features without an observed value, or with the same one throughout, were left out.")
-    elif kept_out:
-        sentences.append(
-            f"{counted(kept_out, 'feature')} without an observed value, or with the same one throughout, "
-            f"{was(kept_out)} left out."
-        )
+        sentences.append(f"Features {without} were left out.")
+    elif uninformative:
+        sentences.append(f"{counted(uninformative, 'feature')} {without} {was(uninformative)} left out.")
     few = sum(name not in fit.schema_ for name in fit.uninformative_)
     if few and not findings.is_shared:
         sentences.append(
             f"Of {counted(few, 'feature')}, one part formed no subtypes, because it is the same throughout or few "
-            "values are at no point mass; these values are described only."
+            "values are at no point mass."
         )
     return sentences
 
@@ -212,38 +198,30 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     adjusted = f"adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')})"
     # Over the tests that are withheld too, the ranks of those shown would enclose their p-values.
     shown = " that are shown in this report" if findings.is_shared else ""
-    if len(findings.compared) > 1:
+    if len(findings.read.tested) > 1:
         sentences.append(
             f"Pairs of subtypes were compared feature by feature with Student’s t-test ({references.cite('student')}) "
             f"and Welch’s ({references.cite('welch')}), two-sided, at the level {findings.significance_level:g}; "
             f"q-values were {adjusted} over all tests of a name{shown}."
         )
-    names = sorted({str(row["test"]) for row in findings.rows("contrast") if isinstance(row["test"], str)})
+    names = sorted({str(row["test"]) for row in findings.read.rows("contrast") if isinstance(row["test"], str)})
     if names:
         sentences.append(
             f"All subtypes{enough_subjects(findings)} at once were contrasted by {tests_in_words(names, references)}."
         )
-    measures = list(dict.fromkeys(str(row["measure"]) for row in findings.rows("effect")))
+    measures = list(dict.fromkeys(str(row["measure"]) for row in findings.read.rows("effect")))
     if measures:
-        called = [MEASURES.get(measure, (measure.replace("_", " "),))[0] for measure in measures]
-        intervals = [
-            f"{called} by {_INTERVALS[measure]}"
-            for measure, called in zip(measures, called, strict=True)
-            if measure in _INTERVALS
-        ]
+        called = {measure: MEASURES.get(measure, (measure.replace("_", " "),))[0] for measure in measures}
+        intervals = [f"{name} by {_INTERVALS[measure]}" for measure, name in called.items() if measure in _INTERVALS]
         how = f": those of the {listed(intervals, '; ')}" if intervals else ""
-        sentences.append(f"Effect sizes ({listed(called)}) are given with 95% confidence intervals{how}.")
-    if findings.described_only:
-        sentences.append(
-            "Smaller subtypes were described only." if names else "Subtypes of few subjects were described only."
-        )
+        sentences.append(f"Effect sizes ({listed([*called.values()])}) are given with 95% confidence intervals{how}.")
+    if findings.untested:
+        sentences.append("Smaller subtypes were not tested." if names else "Subtypes of few subjects were not tested.")
     if sentences:
+        made = "may have been made" if findings.fit is None else "were found"
         sentences.append(
-            "For features from which the subtypes were found, these numbers are descriptive and no inference: subtypes "
-            "found and tested in the same subjects differ in these features by construction."
-            if findings.fit is not None
-            else "For features from which the subtypes may have been made, these numbers are descriptive and no "
-            "inference: subtypes differ by construction in the features that they were made from."
+            f"For features from which the subtypes {made}, these numbers are descriptive and no inference: subtypes "
+            "differ by construction in the features that they were made from."
         )
     return sentences
 
@@ -251,14 +229,12 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
 def _confidentiality(findings: Findings) -> list[str]:
     if not findings.comparisons["suppressed"].any():
         return []
-    if findings.rule is not None and findings.rule.rounding is not None:
-        return [
-            f"Every count was rounded to a multiple of {findings.rule.rounding}; tests and estimates were withheld."
-        ]
+    if findings.rule is not None and findings.is_rounded:
+        return [f"Counts were rounded to multiples of {findings.rule.rounding}; tests and estimates were withheld."]
     return ["Numbers that few subjects are behind, and those from which they could be worked out, were withheld: [c]."]
 
 
-def _software(findings: Findings) -> list[str]:
+def _software() -> list[str]:
     versions = software_versions()
     ours = versions.pop("clinclust")
     others = listed([f"{name} {version}" for name, version in versions.items()])

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
-from clinclust.estimators.fit import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
+from clinclust.estimators.subtype_tree import TreeTest
 from clinclust.reporting.divisions import n_distinct
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.divisions import is_sampled
 from clinclust.reporting.sheets.groups import groups_found
-from clinclust.reporting.sheets.words import References, counted, listed, was
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_tree import TreeTest
+from clinclust.reporting.words import References, counted, listed, was
 
 __all__ = ["concentration_in_words", "methods_of_the_test", "search_in_words", "sizes_in_words"]
 
@@ -70,11 +67,8 @@ def search_in_words(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> l
     joint = "" if findings.is_shared else f" (log joint{of_observed} {fit.log_joint_:.2f} nats)".replace("-", "−")
     n_groups = groups_found(fit)
     ended = f"{best} of {counted(len(restarts), 'search', 'es')} ended at the best, with"
-    if n_groups is None:
-        sentences.append(f"{ended} {subtypes}{joint}.")
-    else:
-        sentences.append(f"{ended} {n_groups} groups{joint}, which make up {subtypes}.")
-    return sentences
+    found = f"{subtypes}{joint}" if n_groups is None else f"{n_groups} groups{joint}, which make up {subtypes}"
+    return [*sentences, f"{ended} {found}."]
 
 
 def sizes_in_words(findings: Findings) -> str:
@@ -90,16 +84,15 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
         return []
     test = fit.tree_test_
     sampled = is_sampled(findings, test)
-    sentences = _tested(test, n_distinct(fit), references, sampled) if len(test.joins) else [_NOTHING_TO_TEST]
+    sentences = ["No division was tested against one continuous population."]
+    if len(test.joins):
+        sentences = _tested(test, n_distinct(fit), references, sampled)
     if findings.continuum is not None:
         sentences.append(
             "The continuum score of a subject is the first principal component of the normal scores of mid-ranks "
             f"({references.cite('principal components')}), standardised; missing values were integrated out."
         )
     return sentences
-
-
-_NOTHING_TO_TEST = "No division was tested against one continuous population."
 
 
 def _tested(test: TreeTest, found: int, references: References, sampled: bool) -> list[str]:
@@ -111,8 +104,8 @@ def _tested(test: TreeTest, found: int, references: References, sampled: bool) -
         "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
         "time the two with the least evidence between them: from its root, and below each division that was accepted "
         f"({references.cite('sigclust')}; {references.cite('sigclust along a tree')}). Where two ends of this walk "
-        "were one continuum by the same test, as slices of one disease on different branches are, they were joined, "
-        "and the tree was made again with these joins first.",
+        "were one continuum by the same test, as slices of one disease on different branches are, they were merged, "
+        "and the tree was made again with these merges first.",
         "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
         f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
         f"{one}. p is one-sided, from the largest standardised gain, by a normal approximation to its distribution in "

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
+import pandas as pd
 
 from clinclust.estimators.likelihood_check import probably_too
+from clinclust.model_check import ModelCheck
 from clinclust.model_check.advice import DEPENDENCE, VALUES, odd_values
 from clinclust.model_check.dependence import dependent_pairs
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated
 from clinclust.reporting.sheets.groups import groups_found
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.model_check import ModelCheck
-    from clinclust.reporting.findings import Findings
 
 __all__ = ["likelihoods_sheets", "model_check_sheets", "on_likelihoods", "on_model_check"]
 
 _MOST_PAIRS = 50
+_PUT_LINES = (
+    "put the lines in the place of those of these features in the schema, and fit again; a check of the model "
+    "writes a copy of the schema with them."
+)
 
 
 def on_model_check(findings: Findings) -> list[str]:
-    """Return the sentence of the first page; empty if nothing was found beside what the sheet Likelihoods says."""
+    """Return the sentence of the first page; empty if nothing was found besides what the sheet Likelihoods says."""
     check = findings.model_check
     if check is None:
         return []
@@ -33,29 +32,24 @@ def on_model_check(findings: Findings) -> list[str]:
     if n_dependent:
         strongest = dependent_pairs(check.pairs, findings.model.schema_).iloc[0]
         first, second = (_title(findings, strongest[end]) for end in ("first", "second"))
+        # Divisions that were tested were compared with cohorts of the same dependence.
+        is_tested = findings.fit is not None and findings.fit.tree_test_ is not None
         said.append(
             f"{n_dependent} features depend on each other, most of all {first} and {second} (correlation "
-            f"{strongest['correlation']:.2f}){_what_it_does(findings)}"
+            f"{strongest['correlation']:.2f}){'' if is_tested else ', which can make more subtypes than there are'}"
         )
     if n_odd:
         said.append(f"{n_odd} {'feature scatters' if n_odd == 1 else 'features scatter'} otherwise than the model says")
     if not said:
         return []
     # With unions of the groups of the search, residuals are those of the groups.
-    is_finer = findings.fit is None or groups_found(findings.fit) is not None
-    where = "groups that the search found" if is_finer else "subtypes"
+    of_groups = findings.fit is None or groups_found(findings.fit) is not None
+    where = "groups that the search found" if of_groups else "subtypes"
     return [f"Inside the {where}, {'; '.join(said)}: see Model check."]
 
 
-def _what_it_does(findings: Findings) -> str:
-    """Return what dependence does, unless the divisions were tested against cohorts with the same dependence."""
-    if findings.fit is not None and findings.fit.tree_test_ is not None:
-        return ""
-    return ", which can make more subtypes than there are"
-
-
 def model_check_sheets(findings: Findings) -> list[Sheet]:
-    """Return the sheet; none if nothing was found beside what the sheet Likelihoods says."""
+    """Return the sheet; none if nothing was found besides what the sheet Likelihoods says."""
     check = findings.model_check
     if check is None or not _how_many(check, DEPENDENCE) + _how_many(check, VALUES):
         return []
@@ -113,9 +107,7 @@ def _notes(check: ModelCheck) -> list[str]:
             "are correlations of at least 0.3 in size with p of at most 0.01."
         )
         notes.append(
-            "A block tells the search that its features are worth fewer: put the lines in the place of those of these "
-            "features in the schema, and fit again; a check of the model writes a copy of the schema with them. Do so "
-            "where features measure the same thing."
+            f"Features in a block count for fewer: {_PUT_LINES} Do so where features measure the same thing."
             if has_lines
             else "No block is advised: features in a block all have correlations of at least 0.5, and are at most half "
             "of all. Other dependence is allowed for by coarsening, which the fit estimates by default."
@@ -145,16 +137,10 @@ def on_likelihoods(findings: Findings) -> list[str]:
     n = len(_misfits(findings))
     if not n:
         return []
-    which = "1 feature is" if n == 1 else f"{n} features are"
-    mend = (
-        "see Likelihoods"
-        if findings.is_shared
-        else f"change the schema line{'' if n == 1 else 's'} in Likelihoods and fit again"
-    )
-    return [
-        f"{which} described clearly better by another likelihood than the schema declares; this can invent subtypes: "
-        f"{mend}."
-    ]
+    which, lines = ("1 feature is", "line") if n == 1 else (f"{n} features are", "lines")
+    mend = "see Likelihoods" if findings.is_shared else f"change the schema {lines} in Likelihoods and fit again"
+    better = "described clearly better by another likelihood than the schema declares"
+    return [f"{which} {better}; this can invent subtypes: {mend}."]
 
 
 def likelihoods_sheets(findings: Findings) -> list[Sheet]:
@@ -174,18 +160,12 @@ def likelihoods_sheets(findings: Findings) -> list[Sheet]:
             (Column("Groups if better", "0"), "better_groups"),
             (Column("Line for the schema", overflow=True), "schema_line"),
         ]
-    return [
-        Sheet(
-            "Likelihoods", _likelihood_notes(findings), [tabulated("Features to declare otherwise", misfits, columns)]
-        )
-    ]
+    table = tabulated("Features to declare otherwise", misfits, columns)
+    return [Sheet("Likelihoods", _likelihood_notes(findings), [table])]
 
 
 def _misfits(findings: Findings) -> pd.DataFrame:
-    """Return the misfits, of which a shared report leaves out features with withheld numbers.
-
-    What describes a feature better is a function of all its counts.
-    """
+    # A shared report leaves out features with withheld numbers: what describes one better is a function of all counts.
     compared = findings.likelihoods
     is_shown = [not findings.is_withheld(findings.model.schema_[name]) for name in compared["feature"]]
     return compared[compared["is_misfit"] & np.array(is_shown, dtype=np.bool_)]
@@ -201,9 +181,8 @@ def _likelihood_notes(findings: Findings) -> list[str]:
         return [*notes, "Features with withheld numbers are not listed, whatever describes them better."]
     return [
         *notes,
-        "Put the lines in the place of those of these features in the schema, and fit again; a check of the model "
-        "writes a copy of the schema with them. Do so only if a line says what the column is: two kinds of patients in "
-        "one subtype scatter more, too.",
+        f"P{_PUT_LINES[1:]} Do so only if a line says what the column is: two kinds of patients in one subtype scatter "
+        "more, too.",
         "Evidence: by how many nats (log marginal likelihood) the better one describes the values better, each in as "
         "many groups of the tree as suit it best, after its part of what dividing the subjects into these groups costs "
         "in the log joint.",

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from clinclust.estimators.fit import STOPPED_EARLY
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
-from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.cautions import cautions, on_dominant_columns
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
 from clinclust.reporting.sheets.groups import (
@@ -23,22 +20,18 @@ from clinclust.reporting.sheets.groups import (
 )
 from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
 from clinclust.reporting.sheets.posterior import on_posterior, on_posterior_membership, posterior_cell, posterior_column
-from clinclust.reporting.sheets.profile import MOST_MARKS, Marks, marks_of
+from clinclust.reporting.sheets.profile import MEDIANS, MOST_MARKS, Marks, marks_of
 from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visits
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
 from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
 from clinclust.reporting.sheets.validated import on_q, on_validation
-from clinclust.reporting.sheets.words import counted
+from clinclust.reporting.words import counted
 from clinclust.schema.changed_roles import on_unused
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
 
 __all__ = ["overview", "searches_sentence"]
 
 _MOST_UNUSED = 6
-_IS_MADE = {True: "are made", False: "is made"}
 
 
 def overview(findings: Findings) -> Sheet:
@@ -50,14 +43,13 @@ def overview(findings: Findings) -> Sheet:
         *on_posterior_membership(findings),
         *(on_stability(findings) if marks else []),
         *on_the_test(findings),
+        "The other terms and the settings of the run are explained under Summary.",
     ]
-    explanations.append("The other terms and the settings of the run are explained under Summary.")
     return Sheet("Overview", _statements(findings), tables, explanations=explanations)
 
 
 def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
-    """Return the table with a row for each subtype; none if there is one group, which nothing marks."""
-    if not marks:
+    if not marks:  # one group, which nothing marks
         return []
     labels, own = np.asarray(findings.model.labels_), findings.own_membership
     with_clear = own is not None and not findings.is_shared
@@ -90,12 +82,10 @@ def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
 
 def _statements(findings: Findings) -> list[str]:
     fit = findings.fit
-    if fit is None:
-        of_the_search = [given_subtypes(findings)]
-    else:
+    of_the_search = [given_subtypes(findings)]
+    if fit is not None:
         stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
-        searches = [] if findings.is_rounded else [searches_sentence(fit)]
-        of_the_search = [*searches, *stopped, *cautions(findings)]
+        of_the_search = [*([] if findings.is_rounded else [searches_sentence(fit)]), *stopped, *cautions(findings)]
     return [
         *on_dominant_columns(findings),
         *sentences_on_visits(findings),
@@ -117,34 +107,26 @@ def _statements(findings: Findings) -> list[str]:
 
 
 def _what_was_found(findings: Findings) -> str:
-    """Return the first sentence: how many subtypes, of how many subjects, from how many features."""
-    n_features = sum(map(findings.clustered_on, findings.features))
-    features = counted(n_features, "feature")
-    n_subtypes = len(findings.sizes)
+    features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
     found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
     n_subjects = f"{findings.n_subjects:,} subjects"
-    missing = f" ({_missing(findings)})" if n_features else ""
+    missing = f" ({_missing(findings)})" if findings.clustered else ""
     if findings.fit is None:
         return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
     return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
 
 
 def _missing(findings: Findings) -> str:
-    """Return how many values are missing; in a shared report this number would tell of those withheld."""
-    if findings.is_shared:
+    if findings.is_shared:  # the number would disclose those withheld
         return f"missing values: {WITHHELD}"
-    clustered_on = [feature.name for feature in findings.features if findings.clustered_on(feature)]
-    is_missing = findings.frame[clustered_on].isna().to_numpy()
-    n_missing = int(is_missing.sum())
-    if not n_missing:
+    if not findings.n_missing[0]:
         return "no value is missing"
-    share = percent(n_missing, is_missing.size)
+    share = percent(*findings.n_missing)
     how_many = f"{share:.1f}%" if share else "fewer than 0.1%"
-    return f"{how_many} of {'its' if len(clustered_on) == 1 else 'their'} values are missing"
+    return f"{how_many} of {'its' if len(findings.clustered) == 1 else 'their'} values are missing"
 
 
 def _how_to_read(findings: Findings, marks: list[Marks]) -> list[str]:
-    """Return how the table of the subtypes is read: only what it shows is explained."""
     if not marks:
         return []
     said = [_on_marks(findings)] if any(marked.higher or marked.lower for marked in marks) else []
@@ -160,34 +142,25 @@ def _how_to_read(findings: Findings, marks: list[Marks]) -> list[str]:
 
 
 def _on_marks(findings: Findings) -> str:
-    of_those = "" if not findings.relevance_column else " of those whose relevance is above 0,"
-    if findings.relevance_column and findings.withholds_evidence:
-        of_those = " of those whose relevance is above 0 or withheld,"
-    relevance = (
-        ""
-        if not findings.relevance_column
-        else " Relevance: how far the subtypes lie apart in a feature. Both describe the subjects that the subtypes "
-        "were found in, and are no test."
-    )
-    medians = (
-        " The median stands for features that are skewed or ordered levels; their distance is in standard deviations "
-        "of a normal distribution with the same quartiles."
-        if profiles_of(findings.comparisons).has_medians
-        else ""
-    )
+    of_those = relevance = ""
+    if findings.relevance_column:
+        of_those = f" of those whose relevance is above 0{' or withheld' if findings.withholds_evidence else ''},"
+        relevance = (
+            " Relevance: how far the subtypes lie apart in a feature. Both describe the subjects that the subtypes "
+            "were found in, and are no test."
+        )
     return (
-        "After each feature stands its share, mean or median in the subtype, as in the Subtype table, and in "
-        f"parentheses that in all subjects. At most {MOST_MARKS} are named,{of_those} the farthest from all subjects "
-        f"in standard deviations first.{medians}{relevance}"
+        "After each feature: its share, mean or median in the subtype, as in the Subtype table, and in parentheses "
+        f"that in all subjects. At most {MOST_MARKS} are named,{of_those} the farthest from all subjects in standard "
+        f"deviations first.{f' {MEDIANS}' if findings.profiles.has_medians else ''}{relevance}"
     )
 
 
 def searches_sentence(fit: Fit) -> str:
-    """Return a sentence on how many searches ended at the best partition, and how near the next best partition is."""
+    """Return how many searches ended at the best partition, and how near the next best one is."""
     restarts, is_merged = fit.restarts_, groups_found(fit) is not None
-    shown = "these subtypes" if fit.n_clusters_ > 1 else "this one group"
-    these = f"the groups that {shown} {_IS_MADE[fit.n_clusters_ > 1]} of" if is_merged else shown
-    same = "groups" if is_merged else "subtypes"
+    shown, made = ("these subtypes", "are") if fit.n_clusters_ > 1 else ("this one group", "is")
+    these, same = (f"the groups that {shown} {made} made of", "groups") if is_merged else (shown, "subtypes")
     joint = restarts["log_joint"].round(6)
     at_best = int((joint == joint.max()).sum())
     if len(joint) == 1:
@@ -199,7 +172,7 @@ def searches_sentence(fit: Fit) -> str:
     second = others.sort_values("log_joint", ascending=False, kind="stable").iloc[0]
     below = restarts["log_joint"].max() - second["log_joint"]
     nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
-    # A joint of filled values tells how well the search did, and not how probable a partition is.
+    # A joint of filled values says how well the search did, and not how probable a partition is.
     meaning = "1 nat: 2.7 times less probable" if fit.completed_log_joint_ is None else "with filled values"
     return (
         f"{ended}; the next best lies {nats} nats below it ({meaning}) and agrees with it "

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import CLEAR
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
-from clinclust.reporting.sheets.words import counted
-
-if TYPE_CHECKING:
-    from clinclust.estimators.gibbs import GibbsDP
-    from clinclust.reporting.findings import Findings
+from clinclust.reporting.words import counted
 
 __all__ = ["on_posterior", "on_posterior_membership", "posterior_cell", "posterior_column", "posterior_sheets"]
 
-_TOLD = 0.1
-"""Posterior probability from which on a number of groups is named on the first page."""
+_NAMED = 0.1  # posterior probability, from which on a number of groups is named on the first page
 _BALL = 0.95
 _QUANTITIES = {
     "log_joint": "log joint",
@@ -35,9 +30,9 @@ def on_posterior(findings: Findings) -> list[str]:
     if posterior is None:
         return []
     numbers = sorted(_numbers_of_groups(posterior), key=lambda each: -each[1])
-    told = [each for each in numbers if each[1] >= _TOLD] or numbers[:1]
-    named = [f"{_share(share)} have {counted(n, 'group')}" for n, share in told]
-    rest = 1.0 - sum(share for _, share in told)
+    shown = [each for each in numbers if each[1] >= _NAMED] or numbers[:1]
+    named = [f"{_share(share)} have {counted(n, 'group')}" for n, share in shown]
+    rest = 1.0 - sum(share for _, share in shown)
     named += [f"{_share(rest)} another number"] if rest > 1e-9 else []
     fit = findings.fit
     n_found = len(findings.sizes) if fit is None else int(fit.subtype_of_.size)
@@ -65,7 +60,7 @@ def on_posterior_membership(findings: Findings) -> list[str]:
     return [
         "Posterior membership: the share of the drawn partitions in which a subject of the subtype is in it, on "
         "average. It allows for what is not known of all other subjects, which the membership probability takes as "
-        "found. A drawn group stands for the subtype with which it shares most subjects."
+        "found. A drawn group counts as the subtype with which it shares most subjects."
     ]
 
 
@@ -87,15 +82,9 @@ def _numbers(posterior: GibbsDP) -> Table:
 def _subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
     if len(findings.sizes) < 2:
         return []
-    labels = np.asarray(findings.model.labels_)
-    own = posterior.membership_in(labels)[np.arange(labels.size), labels]
-    columns = [
-        Column("Subtype"),
-        Column("Subjects", "0"),
-        Column("Mean posterior membership", "0.00"),
-        Column("Clear members (%)", "0"),
-        Column("Below 0.5 (%)", "0"),
-    ]
+    labels, own = np.asarray(findings.model.labels_), _membership(findings, posterior)
+    columns = [Column("Subtype"), Column("Subjects", "0"), Column("Mean posterior membership", "0.00")]
+    columns += [Column(title, "0") for title in ("Clear members (%)", "Below 0.5 (%)")]
     rows: list[list[Value]] = []
     for subtype, size in findings.sizes.items():
         members = own[labels == subtype - 1]
@@ -145,10 +134,15 @@ def _notes(findings: Findings, posterior: GibbsDP) -> list[str]:
 
 
 def _own(findings: Findings) -> np.ndarray | None:
-    """Return each subject's posterior membership of the own subtype, float64 (N,); None if the model's own is it."""
     posterior = findings.posterior
+    # Of a report of a sampler, the membership probabilities are posterior ones themselves.
     if posterior is None or posterior is findings.model or len(findings.sizes) < 2:
         return None
+    return _membership(findings, posterior)
+
+
+def _membership(findings: Findings, posterior: GibbsDP) -> np.ndarray:
+    """Return each subject's posterior membership of the own subtype, float64 (N,)."""
     labels = np.asarray(findings.model.labels_)
     return np.asarray(posterior.membership_in(labels)[np.arange(labels.size), labels])
 
@@ -159,7 +153,7 @@ def _numbers_of_groups(posterior: GibbsDP) -> list[tuple[int, float]]:
 
 
 def _share(share: float) -> str:
-    """Return a share in per cent, of which neither 0 nor 100 is said unless it is."""
+    # Neither 0% nor 100% is said unless it is.
     if share < 0.01:
         return "fewer than 1%"
     return "more than 99%" if 0.99 < share < 1.0 else f"{100 * share:.0f}%"

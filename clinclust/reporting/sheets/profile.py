@@ -3,35 +3,32 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
-from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.profiles import Profiles
 from clinclust.reporting.sheets.groups import explained_marks, remark
 from clinclust.reporting.subtype_table.summaries import Compared, Summary, decimals_of, parts
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-
-__all__ = ["MOST_MARKS", "Marks", "marks_of", "profile"]
+__all__ = ["MEDIANS", "MOST_MARKS", "Marks", "marks_of", "profile"]
 
 _MOST_FEATURES = 40
 _SHOWN = {"n": "share", "mean": "mean", "rate": "mean", "median": "median"}
-_MEDIANS = (
-    "Medians stand for features that are skewed or ordered levels, as in the Subtype table; their distance is in "
-    "standard deviations of a normal distribution with the same quartiles."
+MEDIANS = (
+    "Of features that are skewed or ordered levels: the median, as in the Subtype table; its distance is in standard "
+    "deviations of a normal distribution with the same quartiles."
 )
 
 
 def profile(findings: Findings) -> Sheet:
     """Return the sheet: distance of each subtype from all subjects in standard deviations, by feature or level."""
-    profiles = profiles_of(findings.comparisons)
+    profiles = findings.profiles
     group = ("Distance from all subjects, in SD", "")
     columns = [Column("Feature"), Column("Level"), Column("Section"), Column("Of the"), *findings.relevance_column]
     columns += [Column(_title(findings, subtype), "0.00", group) for subtype in profiles.subtypes]
@@ -53,7 +50,7 @@ def profile(findings: Findings) -> Sheet:
     notes = [
         "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
         f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
-        *([_MEDIANS] if profiles.has_medians else []),
+        *([MEDIANS] if profiles.has_medians else []),
         *explained_marks(findings),
     ]
     first = len(columns) - len(profiles.subtypes)
@@ -94,45 +91,34 @@ class Marks(NamedTuple):
 
 
 def marks_of(findings: Findings) -> list[Marks]:
-    """Return what marks each subtype, in the order of the subtypes.
-
-    Each text is made of the cells of the subtype table, so that the first page says what this table says.
-    """
-    profiles, compared = profiles_of(findings.comparisons), Compared(findings.comparisons)
+    """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
+    profiles, compared = findings.profiles, Compared(findings.comparisons)
     candidates = _candidates(findings, profiles)
     in_words = partial(_in_words, findings, compared, profiles)
     marks = []
     for place, subtype in enumerate(profiles.subtypes):
         farthest = list(_farthest(profiles, candidates, place))
-        sides = [
+        higher, lower = (
             [text for row, distance in farthest if sign * distance > 0 and (text := in_words(row, subtype))]
             for sign in (1, -1)
-        ]
+        )
         # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
         lacks = np.isnan(profiles.standardised[:, place])
         is_withheld = bool((lacks if profiles.is_rounded else profiles.withheld[:, [0, place + 1]]).any())
-        marks.append(Marks(sides[0][:MOST_MARKS], sides[1][:MOST_MARKS], is_withheld))
+        marks.append(Marks(higher[:MOST_MARKS], lower[:MOST_MARKS], is_withheld))
     return marks
 
 
 def _candidates(findings: Findings, profiles: Profiles) -> list[int]:
-    """Return the rows that may be named.
-
-    Those of a search have a relevance above 0. Given subtypes have none, so every feature is a candidate; so is one
-    whose relevance is withheld, because to leave it out would tell its sign.
-    """
-    if findings.fit is None:
-        return list(range(len(profiles.features)))
-    relevance = findings.fit.feature_relevance_.to_dict()
-    return [
-        row
-        for row, feature in enumerate(profiles.features)
-        if feature in profiles.withheld_features or relevance.get(feature, 0.0) > 0
-    ]
+    # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
+    # would disclose its sign.
+    relevance = {} if findings.fit is None else findings.fit.feature_relevance_.to_dict()
+    named = {*profiles.withheld_features, *(feature for feature, nats in relevance.items() if nats > 0)}
+    return [row for row, name in enumerate(profiles.features) if findings.fit is None or name in named]
 
 
 def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator[tuple[int, float]]:
-    """Yield the rows that lie far from all subjects, the farthest first, and one row for each feature and side."""
+    """Yield the rows that lie far from all subjects, the farthest first, one for each feature and direction."""
     distances = profiles.standardised[:, place]
     far = [row for row in candidates if abs(distances[row]) >= LEAST_MARK]
     seen: set[tuple[str, bool]] = set()
@@ -148,13 +134,13 @@ def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: i
     level = profiles.levels[row]
     feature = next(part for part in compared.features[profiles.features[row]].parts if level in part.summaries)
     summary, records = profiles.summaries[row], feature.summaries[level]
-    place = 1 if summary == "n" else 0  # after the count comes the percentage
-    found = [parts(records[group], summary) for group in (subtype, ALL_SUBJECTS)]
-    numbers = [None if cell is None else cell[place] for cell in found]
-    here, everywhere = (
-        None if number is None else number_text(number, "measure", decimals_of(feature, summary)) for number in numbers
-    )
-    if here is None or everywhere is None or here == everywhere:
+    texts = []
+    for group in (subtype, ALL_SUBJECTS):
+        cell = parts(records[group], summary)
+        number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
+        texts.append("" if number is None else number_text(number, "measure", decimals_of(feature, summary)))
+    here, everywhere = texts
+    if not here or not everywhere or here == everywhere:
         return ""
     if summary == "n":
         return f"{profiles.titles[row]}: {here}% ({everywhere}%)"

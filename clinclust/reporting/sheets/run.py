@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 from clinclust.control_characters import on_one_line
-from clinclust.estimators.fit import STOPPED_EARLY
+from clinclust.disclosure.rule import are_small_rows
+from clinclust.drafting.roles import looks_identifying
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import parameters_of
 from clinclust.files.selection.condition import Comparison, Condition, Joined, compared_columns, is_order, parsed
 from clinclust.files.selection.repeated_subjects import noted_several_rows
-from clinclust.files.selection.row_choice import RowCounts, rows_taken
-from clinclust.reporting.findings import Findings, as_value
-from clinclust.reporting.layout import WITHHELD, Value
-from clinclust.reporting.sheets.words import listed
-
-if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-    from clinclust.files.selection.row_choice import RowChoice
-    from clinclust.schema import Feature, FeatureSchema
+from clinclust.files.selection.row_choice import RowChoice, RowCounts, rows_taken
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WITHHELD, Value, as_value
+from clinclust.reporting.words import listed
+from clinclust.schema import Feature, FeatureSchema
 
 __all__ = [
     "FILLED_JOINT",
@@ -33,21 +30,18 @@ __all__ = [
 
 
 def sentences_on_rows(findings: Findings) -> list[str]:
-    """Return which rows of the table were analysed, and how many were left out for which reason.
+    """Return which rows of the table were analysed, and how many were left out for which reason, as far as is known.
 
-    There is no sentence if nothing is known of the file. In a shared report small numbers are withheld, and so is a
-    condition with values that few subjects may have.
+    In a shared report small numbers are withheld, and so is a condition with values that few subjects may have.
     """
     choice, counts = _known(findings)
     words = _words(findings, choice)
-    if findings.is_rounded:
-        # Whether any row was left out is a function of exact counts, unless the choice says so.
-        taken = ", and ".join(words.values())
-        return [f"The schema takes {taken}; how many rows were left out is withheld {WITHHELD}."] if choice else []
     n_subjects = len(findings.frame)
-    if counts is None:
+    if findings.is_rounded or counts is None:
+        # Whether any row was left out is a function of exact counts, unless the choice says so.
+        unknown = f"is withheld {WITHHELD}" if findings.is_rounded else "was not recorded"
         taken = ", and ".join(words.values())
-        return [f"The schema takes {taken}; how many rows were left out was not recorded."] if choice else []
+        return [f"The schema takes {taken}; how many rows were left out {unknown}."] if choice else []
     if counts.in_table == n_subjects and not choice:
         return [f"All {n_subjects:,} rows of the table were analysed."]
     shown = _shown(findings, counts)
@@ -74,7 +68,6 @@ def sentences_on_visits(findings: Findings) -> list[str]:
 
 
 def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:
-    """Return which rows were chosen, and how many, as far as the fit knows it or, without one, the table."""
     schema = findings.model.schema_
     if findings.fit is not None:
         return schema.rows, findings.fit.row_counts_
@@ -83,7 +76,6 @@ def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:
 
 
 def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
-    """Return the numbers of rows as they are shown, by name: withheld, if one of them is small in a shared report."""
     n_subjects = len(findings.frame)
     numbers = {
         "in table": counts.in_table,
@@ -92,17 +84,13 @@ def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
         "further": counts.further,
         "after": counts.taken - n_subjects,
     }
-    if findings.rule is not None:
-        from clinclust.disclosure.rule import are_small_rows
-
-        if are_small_rows(counts, n_subjects, findings.rule.threshold):
-            return {**dict.fromkeys(numbers, WITHHELD), "unknown": ""}
+    if findings.rule is not None and are_small_rows(counts, n_subjects, findings.rule.threshold):
+        return {**dict.fromkeys(numbers, WITHHELD), "unknown": ""}
     unknown = f", {counts.unknown:,} of them without a value that could be compared" if counts.unknown else ""
     return {name: f"{number:,}" for name, number in numbers.items()} | {"unknown": unknown}
 
 
 def _words(findings: Findings, choice: RowChoice) -> dict[str, str]:
-    """Return the words for each part of a choice; a shared report withholds what may name or count few subjects."""
     words = choice.phrases()
     if "rows" in words and findings.is_shared:
         words["rows"] = "rows of the sheet that were named by hand"
@@ -116,18 +104,13 @@ def _words(findings: Findings, choice: RowChoice) -> dict[str, str]:
 
 
 def _holds_of_everybody(condition: Condition) -> bool:
-    """Return whether all values in a condition are those of every subject analysed, or limits that all keep to.
-
-    Other values, such as those that are excluded, may be those of few people.
-    """
+    """Return whether all values in a condition are those of every subject analysed, or limits that all keep to."""
+    # Other values, such as those that are excluded, may be those of few people.
     parts = condition.parts if isinstance(condition, Joined) and condition.word == "and" else (condition,)
     return all(isinstance(part, Comparison) and (part.sign == "==" or is_order(part.sign)) for part in parts)
 
 
 def _names_subjects(schema: FeatureSchema, column: str) -> bool:
-    """Return whether the values of a column name single subjects."""
-    from clinclust.drafting.roles import looks_identifying
-
     if column in schema and not schema[column].is_ignored:
         return schema[column].is_id
     return looks_identifying(column)
@@ -162,48 +145,38 @@ def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
     if not any(power < 1.0 for power in fit.block_weights_.values()):
         return
     worth = worth_of_blocks(findings, fit)
-    told = [f"{block}, {counted}" for block, counted in worth.items()]
-    if len(told) > _MOST_LISTED:
-        told = [*told[:_MOST_LISTED], f"and {len(told) - _MOST_LISTED} more, listed in the summary"]
-    how = (
-        "a power that was taken from the dependence that the subtypes left between them"
-        if _are_chosen(findings)
-        else "a power that was set in advance"
-    )
+    listed_ones = [f"{block}, {counted}" for block, counted in worth.items()]
+    if len(worth) > _MOST_LISTED:
+        listed_ones[_MOST_LISTED:] = [f"and {len(worth) - _MOST_LISTED} more, listed in the summary"]
+    chosen = "taken from the dependence that the subtypes left between them"
+    how = chosen if _are_chosen(findings) else "set in advance"
     yield (
         "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
-        f"count as independent: the likelihood of each was raised to {how} ({'; '.join(told)})."
+        f"count as independent: the likelihood of each was raised to a power that was {how} ({'; '.join(listed_ones)})."
     )
 
 
 def _are_chosen(findings: Findings) -> bool:
-    """Return whether the search chose what blocks count for."""
     return bool(parameters_of(findings.model)["block_weights"] == "auto")
 
 
 FILLED_JOINT = "Log joint with filled values (nats)"
 """What the joint of a completed table is called, where the search filled missing values with modes."""
 
-_OF_ROUNDED = (
-    "Concentration",
-    "Discount",
-    "Coarsening",
-    "Share of values expected to be outlying",
-    "Random seed",
-    "Search",
-)
+_OUTLYING = "Share of values expected to be outlying"
+_OF_ROUNDED = ("Concentration", "Discount", "Coarsening", _OUTLYING, "Random seed", "Search")
 """What a report of rounded counts has: settings, and no function of exact counts."""
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
     """Return the settings and results of the search by name.
 
-    In a shared report, functions of all values are withheld: with them a reader could find the last unknown value by
-    trial. So are the settings that were chosen by the data; and from the number of features with a relevance above 0
-    would follow that of the features whose relevance is withheld.
+    A shared report withholds functions of all values, and settings chosen by the data: a reader could find the
+    last unknown value by trial.
     """
     restarts, is_shared, filled = fit.restarts_, findings.is_shared, fit.completed_log_joint_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
+    near = restarts["log_joint"] >= restarts["log_joint"].max() - 1.0
     n_relevant = int((fit.feature_relevance_ > 0.0).sum())
     facts: dict[str, Value] = {
         "Log joint (nats)": WITHHELD if is_shared else as_value(fit.log_joint_),
@@ -213,15 +186,13 @@ def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
         "Discount": as_value(fit.discount_),
         "Coarsening": findings.setting(fit, "coarsening"),
         **{f"Block {block}": worth for block, worth in worth_of_blocks(findings, fit).items()},
-        "Share of values expected to be outlying": as_value(fit.outlying_share_),
+        _OUTLYING: as_value(fit.outlying_share_),
         "Values set aside as outlying": WITHHELD if is_shared else int(fit.outliers_.sum()),
         "Features with a relevance above 0 (descriptive)": WITHHELD if findings.withholds_evidence else n_relevant,
         "Random seed": as_value(fit.random_seed_),
         "Restarts": int((~refinements).sum()),
         "Recombinations and perturbations": int(refinements.sum()),
         **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
-        "Partitions within 1 nat of the best": int(
-            restarts["log_joint"].round(6)[restarts["log_joint"] >= restarts["log_joint"].max() - 1.0].nunique()
-        ),
+        "Partitions within 1 nat of the best": int(restarts["log_joint"].round(6)[near].nunique()),
     }
     return {name: facts[name] for name in _OF_ROUNDED if name in facts} if findings.is_rounded else facts

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
+from clinclust.method_comparison import MethodComparison
 from clinclust.method_comparison.compare import OURS
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
+from clinclust.stability import Stability
 from clinclust.stability.result import BANDS, DISSOLVED, RECOVERED, TOO_FEW
-
-if TYPE_CHECKING:
-    from clinclust.method_comparison import MethodComparison
-    from clinclust.reporting.findings import Findings
-    from clinclust.stability import Stability
 
 __all__ = ["on_stability", "other_methods_sheets", "stability_cell", "stability_column", "stability_sheets"]
 
@@ -48,11 +45,10 @@ def on_stability(findings: Findings) -> list[str]:
 
 
 def _on_choices(findings: Findings) -> str:
-    """Return what was not searched for again, and so is not in doubt; empty if all was, or nothing was chosen."""
     fit, stability = findings.fit, findings.stability
     if fit is None or stability is None or stability.is_of_whole_procedure:
         return ""
-    if fit.tree_test_ is None and fit.resolution_path_ is None:
+    if fit.tree_test_ is None and fit.resolution_path_ is None:  # nothing was chosen
         return ""
     return (
         " What the fit chose from the data (how strongly features count, and how many subtypes are distinct) was kept, "
@@ -71,20 +67,17 @@ def stability_sheets(findings: Findings) -> list[Sheet]:
 
 def _subtypes(findings: Findings, stability: Stability) -> Table:
     halves, share = ("Half-samples", ""), ("Share of half-samples (%)", "")
-    return tabulated(
-        "Do the subtypes come out again?",
-        stability.subtypes,
-        [
-            (Column("Subtype"), lambda row: findings.name(int(row["subtype"]))),
-            (Column("Subjects", "0"), "size"),
-            (Column("Stability"), "band"),
-            (Column("Jaccard", "0.00", halves), "jaccard"),
-            (Column("Jaccard by chance", "0.00", halves), "jaccard_by_chance"),
-            (Column("Dissolved", "0", share), lambda row: 100 * float(row["dissolved"])),
-            (Column("Found again", "0", share), lambda row: 100 * float(row["found_again"])),
-            (Column("Jaccard in bootstraps", "0.00"), "bootstrap_jaccard"),
-        ],
-    )
+    columns: list[Filled] = [
+        (Column("Subtype"), lambda row: findings.name(int(row["subtype"]))),
+        (Column("Subjects", "0"), "size"),
+        (Column("Stability"), "band"),
+        (Column("Jaccard", "0.00", halves), "jaccard"),
+        (Column("Jaccard by chance", "0.00", halves), "jaccard_by_chance"),
+        (Column("Dissolved", "0", share), lambda row: 100 * float(row["dissolved"])),
+        (Column("Found again", "0", share), lambda row: 100 * float(row["found_again"])),
+        (Column("Jaccard in bootstraps", "0.00"), "bootstrap_jaccard"),
+    ]
+    return tabulated("Do the subtypes come out again?", stability.subtypes, columns)
 
 
 def _numbers(stability: Stability) -> Table:
@@ -147,7 +140,7 @@ def _notes(findings: Findings, stability: Stability) -> list[str]:
 _EXPLANATIONS = (
     "No labels are known in a cohort, so that nothing here says which method is right. Subtypes that several methods "
     "find depend less on the method.",
-    "Told apart: how many of the clusters the test tells from one continuous population with the same margins and "
+    "Distinct: how many of the clusters are distinct from one continuous population with the same margins and "
     "correlations; 1 means that one continuum explains all of them, so that they are slices of it.",
     "Agreement: adjusted Rand index with the reported subtypes; 1 = the same, 0 = as by chance.",
     "Prediction: each fifth of the subjects was held out; the log density of its values, in nats a subject (0.69 nats "
@@ -176,7 +169,7 @@ def _table(found: MethodComparison) -> Table:
         [
             (Column("Method"), "method"),
             (Column("Clusters", "0"), "n_clusters"),
-            (Column("Told apart", "0"), "n_distinct"),
+            (Column("Distinct", "0"), "n_distinct"),
             (Column("Agreement", "0.00"), "agreement"),
             (Column("Prediction", "0.000"), "held_out_gain"),
             (Column("SE", "0.000"), "held_out_gain_se"),

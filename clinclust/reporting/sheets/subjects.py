@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from clinclust.estimators.unusual import MOST_LISTED
-from clinclust.reporting.findings import Findings, as_value
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
+from clinclust.reporting.continuum_score import Continuum
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, as_value
 from clinclust.reporting.sheets.groups import explained_marks, remark_cell, remark_column
-
-if TYPE_CHECKING:
-    from clinclust.reporting.continuum_score import Continuum
-    from clinclust.schema import Feature
+from clinclust.schema import Feature
 
 __all__ = ["assignments", "certainty", "continuum_table", "on_continuum_score", "on_unusual_subjects", "unusual_sheets"]
 
@@ -61,9 +57,7 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
     return Sheet("Assignments", notes, [table])
 
 
-_MANY = 0.02
-"""Share of the subjects above which the model, and not the subjects, is likely to be at fault."""
-_FEW = 5
+_FEW, _MANY = 5, 0.02  # subjects, and share of them, above which the model is likely to be at fault
 
 
 def on_unusual_subjects(findings: Findings) -> list[str]:
@@ -72,13 +66,12 @@ def on_unusual_subjects(findings: Findings) -> list[str]:
     if not n:
         return []
     who = "1 subject has" if n == 1 else f"{n} subjects have" if n < MOST_LISTED else f"{n} or more subjects have"
+    meaning = "look for slips of recording, or a rare condition"
     if n > max(_FEW, _MANY * findings.n_subjects):
         meaning = (
             "so many say that features depend on each other inside subtypes, or have heavier tails than their "
             "likelihoods; look at the first of them"
         )
-    else:
-        meaning = "look for slips of recording, or a rare condition"
     return [f"{who} values too improbable in their subtype to be expected by chance (Unusual subjects): {meaning}."]
 
 
@@ -91,12 +84,8 @@ def unusual_sheets(findings: Findings) -> list[Sheet]:
     columns = [*([Column(feature.title) for feature in ids] or [Column("Row")]), Column("Subtype", "0")]
     with_others = bool((unusual["subtype"] != unusual["compared_with"]).any())
     columns += [Column("Compared with subtype", "0")] if with_others else []
-    columns += [
-        Column("p", "p"),
-        Column("Log density (nats)", "0.0"),
-        Column("Expected (nats)", "0.0"),
-        Column("Least probable values", widest=60),
-    ]
+    columns += [Column("p", "p"), *(Column(title, "0.0") for title in ("Log density (nats)", "Expected (nats)"))]
+    columns.append(Column("Least probable values", widest=60))
     rows: list[list[Value]] = []
     identified = findings.frame[[feature.name for feature in ids]]
     for position, row in zip(unusual.index.tolist(), unusual.to_dict("records"), strict=True):
@@ -126,25 +115,20 @@ def _notes(findings: Findings, *, with_others: bool) -> list[str]:
 
 
 _STRONGEST = 5
-_HOW_TO_READ = (
-    "A higher score goes with higher values of most features; which end is the worse, the features below tell."
-)
+_HOW_TO_READ = "A higher score goes with higher values of most features; see below which end is the worse."
 
 
 def on_continuum_score(findings: Findings) -> list[str]:
-    """Return what the continuum score is and where it stands; empty if the cohort is not one continuum.
+    """Return what the continuum score is and where to find it; empty if the cohort is not one continuum.
 
-    Where counts are rounded, the report has nothing of the score, which is a function of all values.
+    A report of rounded counts has nothing of the score, which is a function of all values.
     """
     continuum = findings.continuum
     if continuum is None or findings.is_rounded:
         return []
-    where = (
-        "This report is made to be shared and lists nobody's score"
-        if findings.is_shared
-        else "Every subject's score is in the column “Continuum score” of Assignments"
-    )
-    share = "" if findings.is_shared else _share(continuum)
+    share, where = _share(continuum), "Every subject's score is in the column “Continuum score” of Assignments"
+    if findings.is_shared:
+        share, where = "", "This report is made to be shared and lists no subject's score"
     return [
         "Continuum score: one number for the place of a subject in the continuum, in standard deviations from the mean "
         "of the cohort. It is the first principal component of the features clustered on, each as the normal score of "
@@ -153,15 +137,12 @@ def on_continuum_score(findings: Findings) -> list[str]:
 
 
 def _share(continuum: Continuum) -> str:
-    """Return the share of the variance along the axis, and what independent features would give."""
-    carried = f" It carries {100 * continuum.share:.0f}% of the variance of these scores"
-    if continuum.is_by_chance:
-        return (
-            f"{carried}, and features that are independent of each other give about "
-            f"{100 * continuum.share_by_chance:.0f}%: these features hardly depend on each other, and the score orders "
-            "subjects by chance."
-        )
-    return f"{carried}."
+    by_chance = (
+        f", and features that are independent of each other give about {100 * continuum.share_by_chance:.0f}%: these "
+        "features hardly depend on each other, and the score orders subjects by chance"
+    )
+    what_for = by_chance if continuum.is_by_chance else ""
+    return f" It carries {100 * continuum.share:.0f}% of the variance of these scores{what_for}."
 
 
 def continuum_table(findings: Findings) -> list[Table]:
@@ -170,26 +151,21 @@ def continuum_table(findings: Findings) -> list[Table]:
     if continuum is None or findings.is_rounded:
         return []
     columns = [Column("Feature"), Column("With a higher score"), Column("Correlation", "0.00")]
-    return [Table("Features that the continuum score stands for", columns, _rows(findings, continuum))]
+    return [Table("Features that the continuum score orders", columns, _rows(findings, continuum))]
 
 
 def _rows(findings: Findings, continuum: Continuum) -> list[list[Value]]:
-    """Return the strongest features; correlations are functions of all values, so a shared report withholds them.
-
-    It leaves out features of which a number is withheld, whose place and sign would tell of it.
-    """
-    rows: list[list[Value]] = []
-    shown = [
-        name for name in continuum.correlations.index if not findings.is_withheld(findings.model.schema_[str(name)])
+    # Correlations are functions of all values. The place and sign of a feature of which a number is withheld would
+    # disclose it.
+    found = [(findings.model.schema_[str(name)], float(value)) for name, value in continuum.correlations.items()]
+    shown = [each for each in found if not findings.is_withheld(each[0])][:_STRONGEST]
+    return [
+        [feature.title, _direction(feature, value), WITHHELD if findings.is_shared else value]
+        for feature, value in shown
     ]
-    for name, correlation in continuum.correlations[shown].iloc[:_STRONGEST].items():
-        feature, value = findings.model.schema_[str(name)], float(correlation)
-        rows.append([feature.title, _direction(feature, value), WITHHELD if findings.is_shared else value])
-    return rows
 
 
 def _direction(feature: Feature, correlation: float) -> str:
-    """Return how a feature changes with the score."""
     if feature.traits.is_nominal:
         return "the levels change"
     if feature.traits.is_share:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,13 +11,10 @@ from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
-from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.groups import not_tested, remark
 from clinclust.reporting.subtype_table.building import table_of
 from clinclust.reporting.subtype_table.plan import Choices
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature
+from clinclust.schema import Feature
 
 __all__ = ["descriptive", "missing_data", "pairwise_tests", "subtype_table_sheet", "subtypes"]
 
@@ -49,8 +45,7 @@ def descriptive(findings: Findings) -> str:
 def subtypes(findings: Findings) -> Sheet:
     """Return the sheet Subtypes: the summaries of every feature in each subtype.
 
-    Yes/no features and scales have the layout of Tables 3 and 4 of Raykov et al. (2016); counts and measurements have
-    a table of the same layout.
+    Yes/no features, scales, and counts and measurements have the layout of Tables 3 and 4 of Raykov et al. (2016).
     """
     blocks: dict[str, tuple[str, tuple[str, str], Callable[[type[Likelihood]], bool]]] = {
         "Probability of yes": ("Level", ("Probability", "n"), lambda traits: traits.is_share),
@@ -64,7 +59,7 @@ def subtypes(findings: Findings) -> Sheet:
         "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements"
         f"{' and where the scale is withheld' if findings.is_shared else ''}."
     )
-    medians = [_MEDIANS] if profiles_of(findings.comparisons).has_medians else []
+    medians = [_MEDIANS] if findings.profiles.has_medians else []
     return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
 
 
@@ -82,7 +77,7 @@ def _profile(
 
     rows, bands, decimals, shades = [], [], [], []
     for feature in findings.features:
-        for answer, summaries in findings.levels(feature).items():
+        for answer, summaries in findings.read.summaries[feature.name].items():
             traits = _traits_in(summaries)
             if not belongs(traits):
                 continue
@@ -110,16 +105,14 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
         return ("All subjects", f"n = {total}")
     if size is None:
         return (findings.name(subtype), f"n = {WITHHELD}")
-    remarked = remark(findings, subtype)
-    marked = "" if remarked is None else f", {remarked}"
-    return (findings.name(subtype), f"n = {size} ({percent(size, total):.1f}%){marked}")
+    marked = ", ".join([f"n = {size} ({percent(size, total):.1f}%)", *filter(None, [remark(findings, subtype)])])
+    return (findings.name(subtype), marked)
 
 
 def _detail(feature: Feature, answer: str | None, overall: Row) -> str | None:
-    """Return the text beside the name of a feature: level, ends of the scale, or unit."""
     if answer is not None:
         return answer
-    if feature.traits.is_scale:
+    if feature.traits.is_scale:  # the ends of the scale
         return WITHHELD if np.isnan(overall["minimum"]) else feature.range_text
     return feature.unit or ("count" if feature.traits.is_count else None)
 
@@ -129,7 +122,6 @@ def _level(findings: Findings) -> str:
 
 
 def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
-    """Return the likelihood of a feature, or of the part of one, that these rows describe."""
     return traits_of(summaries[ALL_SUBJECTS]["likelihood"])
 
 
@@ -153,7 +145,7 @@ def _shade(traits: type[Likelihood], summary: Row, overall: Row) -> float | None
 
 
 def _pairs_apart(findings: Findings, feature: Feature, answer: str | None) -> str | None:
-    pairs = findings.tests(feature, answer)
+    pairs = findings.read.tests.get((feature.name, answer), {})
     differ = [f"{a}–{b}" for (a, b), tests in pairs.items() if findings.is_significant(tests["student"])]
     if any(tests["student"]["suppressed"] for tests in pairs.values()):
         differ.append(WITHHELD)
@@ -161,7 +153,7 @@ def _pairs_apart(findings: Findings, feature: Feature, answer: str | None) -> st
 
 
 _OF_WHICH = "descriptive where clustered on"
-_MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, and nobody reads them
+_MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too many to read
 
 
 def pairwise_tests(findings: Findings) -> Sheet:
@@ -174,17 +166,16 @@ def pairwise_tests(findings: Findings) -> Sheet:
         *(Column(*title, group=second) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
         Column("Standardised difference", "0.00"),
     ]
+    of_a_test: tuple[tuple[str, Kind], ...] = (("t", "0.00"), ("df", "0.0"), ("p", "p"), ("q", "p"))
     for group in (student, welch):
-        columns += [Column("t", "0.00", group), Column("df", "0.0", group)]
-        columns += [Column("p", "p", group), Column("q", "p", group)]
-        columns += [Column(_level(findings), "text", group)]
+        columns += [Column(*title, group) for title in (*of_a_test, (_level(findings), "text"))]
     columns += [Column("Remark")]
 
     rows, decimals = [], []
     shown, note = _shown_pairs(findings)
     for feature in findings.features:
-        for answer, summaries in findings.levels(feature).items():
-            for pair, tests in findings.tests(feature, answer).items():
+        for answer, summaries in findings.read.summaries[feature.name].items():
+            for pair, tests in findings.read.tests.get((feature.name, answer), {}).items():
                 if not shown(tests["student"]):
                     continue
                 title = str(summaries[ALL_SUBJECTS]["label"])
@@ -192,11 +183,10 @@ def pairwise_tests(findings: Findings) -> Sheet:
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
                 row.append(number_of(tests["student"], "standardised_difference"))
-                for name in ("student", "welch"):
-                    row += [number_of(tests[name], number) for number in ("statistic", "df", "p", "q")]
-                    p = number_of(tests[name], "p")
-                    tested = isinstance(p, (int, float))
-                    row.append(("yes" if findings.is_significant(tests[name]) else "no") if tested else p)
+                for test in (tests["student"], tests["welch"]):
+                    row += [number_of(test, number) for number in ("statistic", "df", "p", "q")]
+                    p = number_of(test, "p")
+                    row.append(p if isinstance(p, str | None) else "yes" if findings.is_significant(test) else "no")
                 rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
                 decimals.append(_decimals(summaries))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
@@ -207,7 +197,7 @@ def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
     """Return which tests the sheet shows, and the note that the others are left out, if there are too many."""
     if findings.n_pairwise <= _MOST_PAIRS:
         return lambda test: True, []
-    p = np.array([row["p"] for row in findings.rows("test") if row["test"] == "student"], dtype=np.float64)
+    p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] == "student"], dtype=np.float64)
     bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
     note = (
         f"Of {findings.n_pairwise:,} comparisons, those whose p by Student's t-test is below {bound:.2g} are shown. In "
@@ -239,7 +229,7 @@ def missing_data(findings: Findings) -> Sheet:
         columns += [Column("n", "0", group), Column("%", "0.0", group)]
     rows = []
     for feature in findings.features:
-        summaries = next(iter(findings.levels(feature).values()))
+        summaries = next(iter(findings.read.summaries[feature.name].values()))
         row: list[Value] = [feature.section, feature.title, findings.clustered_on_text(feature)]
         for subtype in groups:
             missing, n = (number_of(summaries[subtype], name) for name in ("missing", "n"))
@@ -250,8 +240,7 @@ def missing_data(findings: Findings) -> Sheet:
 
 
 def _percent_missing(missing: Value, n: Value) -> Value:
-    """Return the percentage of missing values, or that it is withheld; None if both numbers were rounded to 0."""
-    if not (isinstance(missing, int) and isinstance(n, int)):
+    if not (isinstance(missing, int) and isinstance(n, int)):  # withheld
         return n
     return 100 * missing / (missing + n) if missing + n else None
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 
+from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import basis_of_membership
 from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings
@@ -31,11 +32,6 @@ from clinclust.reporting.sheets.run import (
 from clinclust.reporting.sheets.subjects import certainty
 from clinclust.reporting.sheets.subtypes import descriptive
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.estimators.fit import Fit
-
 __all__ = ["data_fingerprint", "given_subtypes", "on_sharing", "summary"]
 
 _MISSING = "Values missing, of those clustered on (%)"
@@ -43,7 +39,7 @@ _PERHAPS = "Features that the subtypes may have been made from"
 _MISSING_OF_GIVEN = "Values missing, of these features (%)"
 _SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expected to be outlying", "Significance level")
 _MOST_PARTITIONS = 20
-_DESCRIBED_ONLY = "Subtypes of few subjects, described only"
+_UNTESTED = "Subtypes of few subjects, untested"
 _NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
 _HOW_TO_READ = {
     "Clustered on": "whether the feature took part in finding the subtypes",
@@ -85,7 +81,7 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
 
 
 def given_subtypes(findings: Findings) -> str:
-    """Return sentences on who or what made given subtypes, and on the parts that the report therefore leaves out."""
+    """Return who or what made given subtypes, and the parts that the report therefore leaves out."""
     lacking = ["the relevance of the features", "the searches and how far they agree", "the tree of the subtypes"]
     if findings.model.membership_ is None:
         lacking.insert(0, "the certainty of each subject's subtype")
@@ -144,27 +140,25 @@ def _facts(
 
 def _what_was_run(findings: Findings, generated: datetime) -> Table:
     schema = findings.model.schema_
-    clustered_on = [feature for feature in findings.features if findings.clustered_on(feature)]
-    fit = findings.fit
+    fit, (n_missing, n_values) = findings.fit, findings.n_missing
+    # In a shared report it would disclose the numbers withheld.
+    missing = WITHHELD if findings.is_shared else percent(n_missing, n_values) if n_values else None
+    n_uninformative = sum(name in fit.schema_ for name in fit.uninformative_) if fit else 0
     facts: dict[str, Value] = {
         "Cohort": schema.title,
         "Subjects": findings.n_subjects,
-        "Features clustered on" if fit else _PERHAPS: len(clustered_on),
-        **(
-            {"Features kept out": sum(name in fit.schema_ for name in fit.uninformative_)}
-            if fit and not findings.is_rounded
-            else {}
-        ),
-        "Features described only": len(schema.described),
-        _MISSING if fit else _MISSING_OF_GIVEN: _percent_missing(findings),
+        "Features clustered on" if fit else _PERHAPS: len(findings.clustered),
+        **({"Features uninformative": n_uninformative} if fit and not findings.is_rounded else {}),
+        "Features only described": len(schema.described),
+        _MISSING if fit else _MISSING_OF_GIVEN: missing,
         **_how_many(findings),
         **({} if fit else {"Subtypes made by": findings.model.made_by}),
         **(search_facts(findings, fit) if fit else {}),
         **({} if findings.is_rounded else {"Significance level": findings.significance_level}),
-        **({} if findings.is_shared else {_DESCRIBED_ONLY: ", ".join(map(str, findings.described_only)) or "none"}),
+        **({} if findings.is_shared else {_UNTESTED: ", ".join(map(str, findings.untested)) or "none"}),
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
         "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.frame),
-        # Of a guess of what is withheld, a level or a condition, either fingerprint would tell whether it is right.
+        # Either fingerprint would confirm a right guess of what is withheld.
         "Schema fingerprint (SHA-256)": WITHHELD if findings.is_shared else schema.fingerprint,
     }
     decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
@@ -173,24 +167,14 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
     return _facts("What was run", ("Item", "Value"), facts, decimals)
 
 
-def _percent_missing(findings: Findings) -> Value:
-    """Return the percentage of values missing; in a shared report it would tell of those withheld."""
-    if findings.is_shared:
-        return WITHHELD
-    cells = findings.frame[[feature.name for feature in findings.features if findings.clustered_on(feature)]]
-    return percent(int(cells.isna().to_numpy().sum()), cells.size) if cells.size else None
-
-
 def _how_many(findings: Findings) -> dict[str, Value]:
-    """Return the number of subtypes, and that of the groups that the search found if they were merged."""
+    n = len(findings.sizes)
     if findings.fit is None:
-        return {"Subtypes given": len(findings.sizes)}
-    n_groups = groups_found(findings.fit)
+        return {"Subtypes given": n}
+    n_groups, n_asked = groups_found(findings.fit), number_asked_for(findings)
     if n_groups is None:
-        n_asked = number_asked_for(findings)
-        return {"Subtypes found": len(findings.sizes), **({} if n_asked is None else {"Subtypes asked for": n_asked})}
-    how_many = f"{len(findings.sizes)}{unions_in_words(findings)}"
-    return {"Number of subtypes": how_many, "Groups found by the search": n_groups}
+        return {"Subtypes found": n, **({} if n_asked is None else {"Subtypes asked for": n_asked})}
+    return {"Number of subtypes": f"{n}{unions_in_words(findings)}", "Groups found by the search": n_groups}
 
 
 def _sizes(findings: Findings) -> Table:
@@ -214,10 +198,7 @@ def _sizes(findings: Findings) -> Table:
 
 
 def _partitions(findings: Findings, fit: Fit) -> Table:
-    """Return the partitions at which searches ended, by decreasing log joint, so that near ties are visible.
-
-    Searches with equal log joints (to 6 decimals) count as the same partition.
-    """
+    # Searches with equal log joints (to 6 decimals) count as the same partition.
     restarts = fit.restarts_.sort_values("log_joint", ascending=False, kind="stable")
     searches = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
     found = searches.first().assign(times=searches.size(), converged=searches["converged"].any())

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from clinclust.associations.as_reported import OTHER_BELOW
 from clinclust.associations.validity import finds_one_population
 from clinclust.comparisons.frame import is_missing, is_suppressed
-from clinclust.reporting.sheets.words import counted, was
-
-if TYPE_CHECKING:
-    from clinclust.reporting.findings import Findings, Row
+from clinclust.reporting.findings import Findings, Row
+from clinclust.reporting.words import counted, was
 
 __all__ = ["on_q", "on_validation", "validation_of"]
 
@@ -24,19 +22,12 @@ _Outcome: TypeAlias = Literal["validated", "unconfirmed", "doubtful", "elsewhere
 
 @dataclass(frozen=True)
 class Validation:
-    """Numbers of features by the outcome of their validated association.
+    """Numbers of features by the outcome of their validated association, `n_features` in all.
 
-    Attributes
-    ----------
-    n_features : int
-        All of them.
-    validated, unconfirmed, doubtful, elsewhere : int
-        Tested: q at most the significance level; q above it; marked as doubtful; tested against other subtypes than
-        those reported (the agreement is below `OTHER_BELOW`).
-    resting, untested, withheld : int
-        Not tested, because without them no two subtypes are left, or for another reason; withheld in a shared report.
-    unchecked : int
-        Of those validated: whether they depend on other features inside the subtypes could not be told.
+    Tested: validated (q at most the significance level), unconfirmed (q above it), doubtful, or elsewhere (tested
+    against other subtypes than those reported: agreement below `OTHER_BELOW`). Not tested: resting (without them no two
+    subtypes are left), untested for another reason, or withheld. Of those validated, it is unknown of `unchecked`
+    whether they depend on other features inside the subtypes.
     """
 
     n_features: int
@@ -58,7 +49,7 @@ class Validation:
 def validation_of(findings: Findings, *, found_from: bool) -> Validation | None:
     """Return the outcomes for the features that the subtypes were found from, or for the others; None without tests.
 
-    In a shared report they are counted from the associations that it shows, so that they tell nothing of the others.
+    In a shared report they are counted from the associations that it shows.
     """
     if findings.associations is None:
         return None
@@ -127,7 +118,6 @@ def _nothing_validated(findings: Findings) -> str:
 
 
 def _on_these(found: Validation, level: str) -> str:
-    """Return the sentences on the features that the subtypes were found from."""
     if not found.n_features:
         return ""
     one, none = found.validated == 1, "none of those shown was" if found.withheld else "none was"
@@ -140,48 +130,33 @@ def _on_these(found: Validation, level: str) -> str:
     said = f"Of {counted(found.n_features, 'feature')} that the subtypes were found from, {outcome}"
     rest = _rest(found)
     if found.unchecked:
-        said += (
-            f" Of {found.unchecked} of these it could not be told whether they depend on other features inside the "
-            "subtypes."
-        )
+        said += f" Of {found.unchecked} of these it is unknown whether they depend on others inside the subtypes."
     return f"{said} {rest[0].upper()}{rest[1:]}." if rest else said
 
 
 def _rest(found: Validation) -> str:
-    """Return how many features were not validated for which reason."""
-    parts = [
-        (found.unconfirmed, f"{found.unconfirmed:,} {was(found.unconfirmed)} not shown to differ"),
-        (
-            found.doubtful,
-            f"{found.doubtful:,} {'is' if found.doubtful == 1 else 'are'} doubtful (Associations says why)",
-        ),
-        (
-            found.elsewhere,
-            f"of {found.elsewhere} nothing is known, because without {_them(found.elsewhere)} other subtypes are found",
-        ),
-        (
-            found.resting,
-            f"{found.resting} could not be tested, because without {_them(found.resting)} no subtypes are left",
-        ),
-        (found.untested, f"{found.untested} could not be tested for another reason (Associations)"),
-        (found.withheld, f"of {found.withheld} the result is withheld"),
-    ]
-    said = [text for number, text in parts if number]
+    n, is_or_are = found, "is" if found.doubtful == 1 else "are"
+    nothing = f"nothing is known, because without {_them(n.elsewhere)} other subtypes are found"
+    parts = {
+        f"{n.unconfirmed:,} {was(n.unconfirmed)} not shown to differ": n.unconfirmed,
+        f"{n.doubtful:,} {is_or_are} doubtful (Associations says why)": n.doubtful,
+        f"of {n.elsewhere} {nothing}": n.elsewhere,
+        f"{n.resting} could not be tested, because without {_them(n.resting)} no subtypes are left": n.resting,
+        f"{n.untested} could not be tested for another reason (Associations)": n.untested,
+        f"of {n.withheld} the result is withheld": n.withheld,
+    }
+    said = [text for text, number in parts.items() if number]
     return said[0] if len(said) == 1 else f"{', '.join(said[:-1])}, and {said[-1]}" if said else ""
 
 
 def _on_others(found: Validation, level: str) -> str:
-    """Return the sentence on the features that had no part in the subtypes, of which a test needs no search."""
-    n_shown = found.tested
-    if not n_shown:
+    if not found.tested:
         return ""
     withheld = f"; of {found.withheld} more the result is withheld" if found.withheld else ""
     differs = f"{found.validated:,} {'differs' if found.validated == 1 else 'differ'}"
     differ = differs if found.validated else "none was shown to differ"
-    return (
-        f"Of {counted(n_shown, 'tested feature')} that had no part in the subtypes, {differ} "
-        f"between them ({level}){withheld}."
-    )
+    features = counted(found.tested, "tested feature")
+    return f"Of {features} that had no part in the subtypes, {differ} between them ({level}){withheld}."
 
 
 def _them(number: int) -> str:

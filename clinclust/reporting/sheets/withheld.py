@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
+from clinclust.disclosure.rule import Rule
+from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-
-if TYPE_CHECKING:
-    from clinclust.disclosure.rule import Rule
-    from clinclust.reporting.findings import Findings
-    from clinclust.schema import Feature
+from clinclust.schema import Feature
 
 __all__ = ["withheld"]
 
@@ -20,30 +16,19 @@ _COUNTS, _MEANS = ("n", "missing", "count"), ("mean", "sd", "median")
 def withheld(findings: Findings) -> Sheet:
     """Return the sheet: the rule in words, and one row for each feature of which a number is withheld.
 
-    It says where numbers are withheld, which everybody sees, and not which of them are small: that one number is small
-    and another only goes with it is what must not be told.
+    It does not say which of the numbers withheld are small, and which only go with them.
     """
     features = [feature for feature in findings.features if findings.is_withheld(feature)]
-    columns = [
-        Column("Feature", widest=60),
-        Column("Counts withheld in", widest=40),
-        Column("Means or SDs withheld in", widest=40),
-        Column("Tests and effect sizes"),
-    ]
+    groups = (Column(title, widest=40) for title in ("Counts withheld in", "Means or SDs withheld in"))
+    columns = [Column("Feature", widest=60), *groups, Column("Tests and effect sizes")]
     rows: list[list[Value]] = [
-        [
-            feature.title,
-            _groups(findings, feature, _COUNTS),
-            _groups(findings, feature, _MEANS),
-            _tests(findings, feature),
-        ]
-        for feature in features
+        [each.title, *(_groups(findings, each, names) for names in (_COUNTS, _MEANS)), _tests(findings, each)]
+        for each in features
     ]
     return Sheet("Withheld", _rule(findings), [Table("Features of which numbers are withheld", columns, rows)])
 
 
 def _rule(findings: Findings) -> list[str]:
-    """Return the rule in words; a report that is not shared has none."""
     if findings.rule is None:
         return []
     sizes = [findings.name(subtype) for subtype in findings.sizes if findings.shown_sizes[subtype] is None]
@@ -55,9 +40,7 @@ def _rule(findings: Findings) -> list[str]:
         f"unless more than {findings.rule.threshold} subjects are at each: a schema that was drafted has both from the "
         "data. Left out are other words of the table, the fingerprints, and priors and settings made of the data."
     )
-    notes.append(
-        "That one column nearly is the subtypes is told only of described levels of which all counts are shown."
-    )
+    notes.append("That one column nearly is the subtypes is said only of levels of which all counts are shown.")
     if findings.rule.missing_is_harmless:
         notes.append(
             "Numbers of missing values are declared harmless: they are withheld only where a small count would follow "
@@ -73,14 +56,13 @@ def _of_withholding(findings: Findings, rule: Rule) -> list[str]:
         f"Of {n_withheld} of {n_all} features a number is withheld, shown as {WITHHELD}. Withheld are counts of 1 to "
         f"{rule.threshold - 1}, totals of so few events or steps of a score, means of fewer than {rule.fewest_values} "
         "values, further numbers from which these would follow, and tests and effect sizes made from any of them.",
-        "Which of the numbers withheld are small, and which only go with them, is not told. Nothing is reported of "
+        "Which of the numbers withheld are small, and which only go with them, is not said. Nothing is reported of "
         "single subjects.",
         "Medians and quartiles are rounded to at most a quarter of the distance between the quartiles. Each q is "
-        "adjusted over the tests shown, and a feature with withheld numbers stands behind the others where features "
-        "stand by relevance.",
-        "Subtypes of few subjects, or with weak evidence, are not marked here as in other reports: a mark would tell "
-        "of sizes and counts that are withheld.",
-        f"The rule was applied until whoever knows all counts, shares, means and sizes shown finds no interval shorter "
+        "adjusted over the tests shown, and in the order by relevance, features with withheld numbers come last.",
+        "Subtypes of few subjects, or with weak evidence, are not marked here as in other reports: a mark would "
+        "disclose sizes and counts that are withheld.",
+        f"The rule was applied until a reader of all counts, shares, means and sizes shown finds no interval shorter "
         f"than {rule.threshold} for any small count. Other knowledge is not covered: another report of nearly the same "
         "people, or of a person in the cohort.",
     ]
@@ -99,9 +81,9 @@ def _of_rounding(rule: Rule) -> list[str]:
         "associations, the relevance of features, the log joint and other evidence, membership probabilities, how far "
         "the searches agree, settings that the search chose itself, the continuum score, and numbers of rows that were "
         "left out.",
-        "Told are results that are no counts: the subtypes, their number, which divisions were found distinct or may "
-        "come of a skewed severity, and that subjects have several rows. “Clustered on” says what the schema asks for. "
-        "Nothing is reported of single subjects.",
+        "Reported are results that are no counts: the subtypes, their number, which divisions were found distinct or "
+        "may come of a skewed severity, and that subjects have several rows. “Clustered on” says what the schema asks "
+        "for. Nothing is reported of single subjects.",
         "Means and SDs of measurements in subtypes are those of the exact values, rounded as printed; those of all "
         "subjects are pooled from them with the rounded n. Medians and quartiles are rounded to at most a quarter of "
         "the distance between the quartiles. Other knowledge is not covered: another "
@@ -110,10 +92,9 @@ def _of_rounding(rule: Rule) -> list[str]:
 
 
 def _groups(findings: Findings, feature: Feature, names: tuple[str, ...]) -> str | None:
-    """Return the groups in which one of these numbers of a feature is withheld."""
     found = {
         subtype
-        for level, rows in findings.levels(feature).items()
+        for level, rows in findings.read.summaries[feature.name].items()
         for subtype, row in rows.items()
         for name in names
         if row["suppressed"] and is_missing(row[name]) and name != ("median" if level is not None else "count")
@@ -126,6 +107,6 @@ def _tests(findings: Findings, feature: Feature) -> str:
     """Return whether results of a feature are withheld: all of them, some, or none."""
     if findings.is_rounded:
         return "withheld"
-    rows = [row for kind in ("test", "contrast", "effect") for row in findings.rows(kind)]
+    rows = [row for kind in ("test", "contrast", "effect") for row in findings.read.rows(kind)]
     lost = [bool(row["suppressed"]) for row in rows if row["feature"] == feature.name]
     return "withheld" if lost and all(lost) else "some withheld" if any(lost) else "shown" if lost else "none made"

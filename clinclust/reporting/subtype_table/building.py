@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
-from clinclust.arguments import (
-    BY_FEATURE,
-    COMPARISONS,
-    FRAME,
-    FRAME_OF_TESTS,
-    MODEL,
-    NAMES,
-    TEXT,
-    TEXTS,
-    WHOLES,
-    accepting,
-    either,
-)
+import pandas as pd
+
+import clinclust.arguments as arguments
+from clinclust.arguments import TEXT, accepting, either
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_subtypes
 from clinclust.comparisons.frame import is_missing
 from clinclust.estimators.few_subjects import FEW
 from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.estimators.subtype_model import fewest_subjects, require_fitted
+from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, require_fitted
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
 from clinclust.reporting.subtype_table.plan import Choices, Line, Missing, Plan, check_choices, clean, descriptive_test
 from clinclust.reporting.subtype_table.rows import headings_of, layout_of, numbers_of, rows_of
@@ -35,23 +26,18 @@ from clinclust.reporting.subtype_table.summaries import (
 )
 from clinclust.reporting.subtype_table.table import SubtypeTable
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.estimators.subtype_model import SubtypeModel
-
 __all__ = ["subtype_table", "table_of"]
 
 
 @accepting(
-    comparisons=either(COMPARISONS, MODEL),
-    frame=FRAME,
-    associations=FRAME_OF_TESTS,
-    names=NAMES,
-    features=either(TEXT, TEXTS),
-    subtypes=WHOLES,
-    between=WHOLES,
-    summaries=either(TEXT, BY_FEATURE),
+    comparisons=either(arguments.COMPARISONS, arguments.MODEL),
+    frame=arguments.FRAME,
+    associations=arguments.FRAME_OF_TESTS,
+    names=arguments.NAMES,
+    features=either(TEXT, arguments.TEXTS),
+    subtypes=arguments.WHOLES,
+    between=arguments.WHOLES,
+    summaries=either(TEXT, arguments.BY_FEATURE),
     title=TEXT,
 )
 def subtype_table(
@@ -73,8 +59,7 @@ def subtype_table(
     Parameters
     ----------
     comparisons : pandas.DataFrame, or MAPDP, Partition or another SubtypeModel
-        From `compare_subtypes`; or, with `frame`, a fitted model, whose subtypes are then compared with the defaults of
-        `compare_subtypes`, and with the floor of the model (`MAPDP.min_size`).
+        From `compare_subtypes`; or, with `frame`, a fitted model, whose subtypes are then compared with the defaults.
     frame : pandas.DataFrame, N rows, optional
         The cohort of the model. Rows in another order than at the fit are put back into it, with a `CohortWarning`.
     associations : pandas.DataFrame, optional
@@ -83,30 +68,25 @@ def subtype_table(
         Names of subtypes by number, for the headings: ``{1: "Tremor dominant"}``. The default names of a `Partition`
         are its labels.
     features : sequence of str, or "significant", optional
-        Features to show, by column name, in this order. ``"significant"`` shows the features whose descriptive p is
-        significant at the level given to `compare_subtypes`. By default all. Features of one section are kept together.
+        Features to show, by column name, in this order, or those whose descriptive p is significant at the level given
+        to `compare_subtypes`. By default all. Features of one section are adjacent.
     subtypes : sequence of int, optional
         Subtypes to show, in this order; by default all.
     between : tuple of two int, optional
-        Two subtypes; the descriptive p is then that of Student's t-test between them. By default the descriptive p is
-        of the test of all subtypes at once; if `subtypes` selects only two of three or more subtypes, and these two
-        were tested against each other, it is of the t-test between them.
+        Two subtypes whose Student's t-test gives the descriptive p. By default it is of the test of all subtypes at
+        once; or of the two that `subtypes` selects of three or more, if they were tested against each other.
     summaries : dict or {"n", "mean", "median", "rate"}, optional
-        Summary of each feature by name, or one summary for every feature that allows it: n (%), mean (SD),
-        median [Q1, Q3], or mean per subject (total number). By default yes/no features and levels have n (%), Poisson
-        counts the mean per subject, skewed features (contrasted by ranks) the median, and all others the mean. The mean
-        of a yes/no feature or level is the share of subjects who have it.
+        Summary of each feature by name, or of every feature that allows it: n (%), mean (SD), median [Q1, Q3], or mean
+        per subject (total). By default yes/no features and levels have n (%), Poisson counts the mean per subject,
+        skewed features (contrasted by ranks) the median, and all others the mean (of a level: its share).
     overall : bool
         Whether there is a column for all subjects.
     missing : {"column", "rows", "none"}
         Where to show the number of subjects without a value: in a column, for all subjects; in a row below each
-        feature, for every group; or not at all.
+        feature, for every group; or nowhere.
     title : str, optional
         Caption of the table.
 
-    Returns
-    -------
-    SubtypeTable
 
     Raises
     ------
@@ -177,15 +157,13 @@ def table_of(comparisons: pd.DataFrame, asked: Choices) -> SubtypeTable:
     chosen.sort(key=lambda feature: sections.index(feature.section))
     tests = [] if associations is None else associations.to_dict("records")
     plan = Plan(
+        asked=asked,
         compared=compared,
         associations=None if associations is None else {row["feature"]: {str(k): row[k] for k in row} for row in tests},
-        names=asked.names or {},
         features=chosen,
         summaries={feature.name: _summary_of(feature, asked.summaries) for feature in chosen},
         subtypes=shown,
         between=between,
-        overall=asked.overall,
-        missing=asked.missing,
         # That a subtype has few subjects is said already of one that is not tested.
         marks={
             subtype: [mark for mark in marks if mark != FEW or subtype in compared.tested]
@@ -199,7 +177,7 @@ def table_of(comparisons: pd.DataFrame, asked: Choices) -> SubtypeTable:
         title=caption,
         headings=list(headings_of(plan)),
         rows=rows,
-        notes=notes_of(plan, rows, footnotes, significant=asked.features == "significant"),
+        notes=notes_of(plan, rows, footnotes),
         numbers=numbers_of(plan),
         layout=layout_of(plan, caption),
     )
@@ -214,10 +192,8 @@ def _chosen(
 
 
 def _is_significant(feature: ComparedFeature, between: tuple[int, int] | None) -> bool:
-    lines = [Line("heading", feature, "n")] if between is None else []
-    lines += [Line("feature", feature, "n", level) for level in feature.summaries] if between else []
-    found = [descriptive_test(line, between).get("significant") for line in lines]
-    return any(not is_missing(significant) and bool(significant) for significant in found)
+    tests = [descriptive_test(Line("feature", feature, "n", level), between) for level in feature.summaries]
+    return any(not is_missing(test.get("significant")) and bool(test["significant"]) for test in tests)
 
 
 def _summary_of(feature: ComparedFeature, summaries: Mapping[str, Summary] | Summary | None) -> Summary:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
+
+import pandas as pd
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
 from clinclust.control_characters import visible
@@ -12,15 +14,9 @@ from clinclust.errors import InputError
 from clinclust.reporting.layout import percent
 from clinclust.reporting.subtype_table.summaries import Compared, ComparedFeature, Summary, possible_summaries
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = ["Choices", "Line", "Missing", "Plan", "check_choices", "clean"]
 
 Missing: TypeAlias = Literal["column", "rows", "none"]
-
-# If the counted level of a yes/no feature is one of these, it is not part of the label: "Tremor", but "Sex: female".
-_PLAIN_YES = ("yes", "y", "true", "1", "present")
 
 
 def clean(text: str) -> str:
@@ -45,54 +41,46 @@ class Line:
     @property
     def title(self) -> str:
         """Label of the feature with its unit and, unless it is a plain yes, the level that is counted."""
-        feature = self.feature
-        title = feature.title
-        is_answer = self.kind == "feature" and self.level is not None and self.level.lower() not in _PLAIN_YES
-        return clean(f"{title}: {self.level}" if is_answer else title)
+        return clean(self.feature.title + (self.feature.suffix(self.level) if self.kind == "feature" else ""))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choices:
+    """What `subtype_table` is asked for: its arguments, and the marks of subtypes that may be noise, by number."""
+
+    associations: pd.DataFrame | None = None
+    names: Mapping[int, str] | None = None
+    features: Sequence[str] | str | None = None
+    subtypes: Sequence[int] | None = None
+    between: tuple[int, int] | None = None
+    summaries: Mapping[str, Summary] | Summary | None = None
+    overall: bool = True
+    missing: Missing = "column"
+    title: str | None = None
+    marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Plan:
     """The choices of `subtype_table`, with its defaults filled in.
 
-    Attributes
-    ----------
-    compared : Compared
-    associations : dict or None
-        Rows of the validated associations by feature.
-    names : dict
-        Names of subtypes by number.
-    features : sequence of ComparedFeature
-        Features to show; those of one section are adjacent.
-    summaries : dict
-        Summary of each feature by name.
-    subtypes : sequence of int
-        Subtypes to show.
-    between : tuple of two int, or None
-        Pair of subtypes whose test is shown instead of the contrast.
-    overall : bool
-        Whether there is a column for all subjects.
-    missing : {"column", "rows", "none"}
-        Where missing values are shown.
-    marks : dict
-        Marks of subtypes that may be noise, by number; for the headings.
+    `associations` are the validated ones by feature, `between` is the pair of subtypes whose test is shown instead of
+    the contrast, and `marks` are those of subtypes that may be noise. The features of one section are adjacent.
     """
 
+    asked: Choices
     compared: Compared
     associations: Mapping[str, Record] | None
-    names: Mapping[int, str]
     features: Sequence[ComparedFeature]
     summaries: Mapping[str, Summary]
     subtypes: Sequence[int]
     between: tuple[int, int] | None
-    overall: bool
-    missing: Missing
-    marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    marks: Mapping[int, Sequence[str]]
 
     @property
     def groups(self) -> list[int]:
         """The groups of subjects that have a column; 0 is all subjects."""
-        return [ALL_SUBJECTS, *self.subtypes] if self.overall else list(self.subtypes)
+        return [ALL_SUBJECTS, *self.subtypes] if self.asked.overall else list(self.subtypes)
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the table in order."""
@@ -104,7 +92,7 @@ class Plan:
                 for level in part.summaries:
                     yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
             numbers = [feature.any_level[group]["missing"] for group in self.groups]
-            if self.missing == "rows" and any(is_missing(number) or number > 0 for number in numbers):
+            if self.asked.missing == "rows" and any(is_missing(number) or number > 0 for number in numbers):
                 yield Line("missing", feature.parts[0], self.summaries[feature.name])
 
     def descriptive(self, line: Line) -> Record:
@@ -127,8 +115,9 @@ class Plan:
             number += f" ({percent(size, total):.1f}%)"
             number = ", ".join([number, *self.marks.get(group, ())])
         # A name may be a word of the table, which only the few subjects have whose number is withheld.
-        name = [clean(self.names[group])] if group in self.names and size is not None else []
-        return (f"Subtype {group}", *name, number)
+        name = (self.asked.names or {}).get(group)
+        name = None if size is None else name
+        return (f"Subtype {group}", *([] if name is None else [clean(name)]), number)
 
 
 def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
@@ -145,22 +134,6 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
 
 
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "doubtful", "remark")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Choices:
-    """What `subtype_table` is asked for: its arguments, and the marks of subtypes that may be noise, by number."""
-
-    associations: pd.DataFrame | None = None
-    names: Mapping[int, str] | None = None
-    features: Sequence[str] | str | None = None
-    subtypes: Sequence[int] | None = None
-    between: tuple[int, int] | None = None
-    summaries: Mapping[str, Summary] | Summary | None = None
-    overall: bool = True
-    missing: Missing = "column"
-    title: str | None = None
-    marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
 
 def check_choices(compared: Compared, asked: Choices) -> None:

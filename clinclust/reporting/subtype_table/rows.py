@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing, is_suppressed
 from clinclust.reporting.layout import Column, Table, Value, as_value
-from clinclust.reporting.subtype_table.footnotes import DESCRIBED_ONLY, DOUBTFUL
+from clinclust.reporting.subtype_table.footnotes import DOUBTFUL, NO_PART
 from clinclust.reporting.subtype_table.plan import Line, Plan, clean
 from clinclust.reporting.subtype_table.summaries import (
     NOTHING,
@@ -22,9 +24,6 @@ from clinclust.reporting.subtype_table.summaries import (
 )
 from clinclust.reporting.subtype_table.table import Cell, Heading, TableRow
 
-if TYPE_CHECKING:
-    import pandas as pd
-
 __all__ = ["headings_of", "layout_of", "numbers_of", "rows_of"]
 
 _EMPTY = Cell("")
@@ -32,7 +31,7 @@ _EMPTY = Cell("")
 
 def headings_of(plan: Plan) -> Iterator[Heading]:
     """Yield the headings of the columns."""
-    if plan.missing == "column":
+    if plan.asked.missing == "column":
         yield Heading("missing", ("Missing, n",))
     for group in plan.groups:
         yield Heading("group", plan.heading(group))
@@ -52,7 +51,7 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
         is_level = label is not None
         if label is None:
             label = f"{title}, {SUMMARY_TEXT[line.summary]}"
-        mark = DESCRIBED_ONLY if feature.is_described and len(is_described) > 1 and not is_level else ""
+        mark = NO_PART if feature.is_described and len(is_described) > 1 and not is_level else ""
         test, validated = plan.descriptive(line), plan.validated(line)
         yield TableRow(
             section=clean(feature.section),
@@ -70,7 +69,7 @@ def rows_of(plan: Plan, marks: Mapping[str, str]) -> Iterator[TableRow]:
 
 
 def _cells(plan: Plan, line: Line, test: Record, validated: Record, marks: Mapping[str, str]) -> Iterator[Cell]:
-    if plan.missing == "column":
+    if plan.asked.missing == "column":
         has_none = line.kind == "level" or line.feature.part == "rest"
         yield _EMPTY if has_none else Cell(_count(line.records[ALL_SUBJECTS]["missing"]))
     decimals = decimals_of(line.feature, line.summary)
@@ -192,7 +191,7 @@ def _values(plan: Plan, line: Line, *, has_quartiles: bool) -> Iterator[Value]:
     yield WITHHELD if is_missing(missing) else int(missing)
     for group in plan.groups:
         yield from _group(line, line.records[group], has_quartiles=has_quartiles)
-    # The test of a feature with levels is shown beside its first level.
+    # The test of a feature with levels is shown in the row of its first level.
     whole = line if line.kind == "feature" else Line("heading", line.feature, line.summary)
     is_first = line.level == next(iter(line.feature.summaries))
     test = plan.descriptive(line) or (plan.descriptive(whole) if is_first else {})

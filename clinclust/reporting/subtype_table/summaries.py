@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
+
+import pandas as pd
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, ComparisonsFrame, Record, is_missing, is_suppressed
 from clinclust.comparisons.summaries import decimals_for, decimals_of_mean
@@ -13,9 +15,6 @@ from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.layout import number_text
 from clinclust.roles import is_described
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = [
     "NOTHING",
@@ -35,6 +34,7 @@ __all__ = [
     "text_of",
 ]
 
+_PLAIN_YES = ("yes", "y", "true", "1", "present")
 _NEEDED = (
     *("kind", "feature", "label", "section", "unit", "role", "likelihood", "level", "subtype", "versus", "n"),
     *("missing", "mean", "sd", "median", "q1", "q3", "count", "percent", "test", "p", "significant"),
@@ -45,20 +45,9 @@ _NEEDED = (
 class ComparedFeature:
     """The rows of a comparisons frame about one feature.
 
-    Attributes
-    ----------
-    name, label, section, unit, role, likelihood : str
-        As in the schema.
-    scored : str
-        What the ends of a scale mean whose levels are words; empty for other features.
-    summaries : dict
-        Summaries by level (None for a feature without levels) and subtype (0: all subjects).
-    contrast : dict
-        The test of all subtypes at once; empty if there is none.
-    tests : dict
-        Student's t-tests by level and pair of subtypes, with the smaller number first.
-    part : {"spike", "rest"} or None
-        Which part of a feature with point masses it is (see `parts`).
+    Summaries are by level (None for a feature without levels) and subtype (0: all subjects), Student's t-tests by level
+    and pair of subtypes, the smaller number first; `contrast` is the test of all subtypes at once, and may be empty.
+    `scored` says what the ends of a scale mean whose levels are words; `part` is set of the parts with point masses.
     """
 
     name: str
@@ -79,6 +68,11 @@ class ComparedFeature:
         with_unit = f"{self.label} ({self.unit})" if self.unit else self.label
         return f"{with_unit}, {self.scored}" if self.scored else with_unit
 
+    def suffix(self, level: str | None) -> str:
+        """Return ": " and the level after a label, or nothing for a plain yes: "Tremor", but "Sex: female"."""
+        is_plain = level is None or (self.traits.is_yes_no and level.casefold() in _PLAIN_YES)
+        return "" if is_plain else f": {level}"
+
     @property
     def is_described(self) -> bool:
         """Whether the subtypes were not found from the feature (see `Feature.is_described`)."""
@@ -86,7 +80,7 @@ class ComparedFeature:
 
     @property
     def parts(self) -> tuple[ComparedFeature, ...]:
-        """The feature itself or, with point masses, its two parts; the test of both stands with the first."""
+        """The feature itself or, with point masses, its two parts; the test of both is with the first."""
         if self.part is not None or not self.is_in_parts:
             return (self,)
         at = {level: records for level, records in self.summaries.items() if level is not None}
@@ -120,18 +114,7 @@ class ComparedFeature:
 
 
 class Compared(ComparisonsFrame):
-    """A comparisons frame as the subtype table shows it, feature by feature.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        From `clinclust.compare_subtypes`.
-
-    Raises
-    ------
-    ValueError
-        If the frame lacks columns of a frame of `compare_subtypes`.
-    """
+    """A comparisons frame as the subtype table shows it; ValueError if it is none."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         absent = [name for name in _NEEDED if name not in getattr(frame, "columns", ())]
@@ -207,11 +190,10 @@ def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
-    """Return the default summary of a feature.
+    """Return the default summary of a feature: that of its likelihood, or the median if it is skewed, else the mean.
 
-    Values at no point mass have the median. The likelihood may determine it. A feature that was contrasted by ranks is
-    skewed, so its median is shown. If there was no contrast (a single subtype), the traits of the likelihood, or else
-    the distance between mean and median, decide between mean and median.
+    A feature contrasted by ranks is skewed. Without a contrast (a single subtype), the traits of the likelihood or the
+    distance between mean and median decide. Values at no point mass have the median.
     """
     if feature.is_in_parts and feature.part != "spike":
         return "median"
@@ -230,15 +212,16 @@ def default_summary(feature: ComparedFeature) -> Summary:
 
 
 def parts(record: Record, summary: Summary) -> list[float | None] | None:
-    """Return the numbers of a cell; a number that does not exist is None. Return None if any number is withheld."""
+    """Return the numbers of a cell, None where one does not exist; None if any number is withheld."""
     if summary == "rate" and not is_missing(record["n"]):
         record = record | {"total": record["mean"] * record["n"]}
-    found = [_float(record.get(name)) for name in SUMMARY_QUANTITIES[summary]]
+    values: list[Any] = [record.get(name) for name in SUMMARY_QUANTITIES[summary]]
+    found = [None if is_missing(value) else float(value) for value in values]
     return None if is_suppressed(record) and None in found else found
 
 
 def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
-    """Return the number of decimals of the percentage, mean or median of a feature; it is the same in every column."""
+    """Return the number of decimals of the percentage, mean or median of a feature, the same in every column."""
     overall = feature.any_level[ALL_SUBJECTS]
     if summary == "n":
         subjects = overall["n"]
@@ -257,10 +240,6 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
     return decimals_for((_number(overall["q3"]) - _number(overall["q1"])) / SDS_BETWEEN_QUARTILES)
 
 
-def _float(value: Any) -> float | None:
-    return None if is_missing(value) else float(value)
-
-
 def _number(value: Any) -> float:
     return math.nan if is_missing(value) else float(value)
 
@@ -273,15 +252,12 @@ def summary_text(record: Record, summary: Summary, decimals: int) -> str:
     if found[0] is None:
         return NOTHING
     whole = {"n": (0, decimals), "rate": (decimals, 0)}.get(summary, (decimals,) * 3)
-    shown = [NOTHING if value is None else _written(value, places) for value, places in zip(found, whole, strict=False)]
-    if summary == "median":
-        return f"{shown[0]} [{', '.join(shown[1:])}]"
-    return f"{shown[0]} ({shown[1]})"
-
-
-def _written(value: float, decimals: int) -> str:
-    # A true minus sign, because a spreadsheet program reads a csv field that begins with a hyphen as a formula.
-    return number_text(value, "measure", decimals).replace("-", "\N{MINUS SIGN}", 1)
+    first, *others = (
+        # A true minus sign, because a spreadsheet program reads a csv field that begins with a hyphen as a formula.
+        NOTHING if value is None else number_text(value, "measure", places).replace("-", "\N{MINUS SIGN}", 1)
+        for value, places in zip(found, whole, strict=False)
+    )
+    return f"{first} [{', '.join(others)}]" if summary == "median" else f"{first} ({others[0]})"
 
 
 def p_text(p: float) -> str:

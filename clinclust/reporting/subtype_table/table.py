@@ -8,15 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
+
+import pandas as pd
 
 from clinclust.errors import InputError
 from clinclust.files.writing import atomic_write
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.reporting.layout import Sheet, Table
+from clinclust.reporting.layout import Sheet, Table
 
 __all__ = ["Cell", "Heading", "Note", "SubtypeTable", "TableRow", "suffix_problems"]
 
@@ -58,22 +56,9 @@ class Heading:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of the table.
+    """A row of the table: a feature, one of its levels, or its missing values, with one cell for each heading.
 
-    Attributes
-    ----------
-    section, feature : str
-        Section of the feature, and name of its column in the cohort.
-    label : Cell
-        Title of the feature with its unit and summary, or the level.
-    title, level, summary : str
-        Parts of the label: title with unit, level, and summary ("mean (SD)").
-    is_level : bool
-        Whether the row is a level, or missing values, below the row of its feature.
-    cells : sequence of Cell
-        One cell for each heading.
-    test, method, remark : str
-        Test of the descriptive p, method of the validated p, and the reason if the validated p is doubtful or absent.
+    `title`, `level` and `summary` are the parts of the label; `method` and `remark` belong to the validated p.
     """
 
     section: str
@@ -107,14 +92,11 @@ class SubtypeTable:
     ----------
     title : str
         Caption.
-    headings : sequence of Heading
-        Headings of all columns except the first.
-    rows : sequence of TableRow
-    notes : sequence of Note
+    headings, rows, notes : sequences
+        Headings of all columns except the first, rows, and footnotes.
     numbers : pandas.DataFrame
-        The numbers of the cells, one in each row: ``section``, ``feature``, ``label``, ``unit``, ``level``,
-        ``subtype`` (0: all subjects; missing for p and q), ``quantity`` (as ``mean`` or ``descriptive p``),
-        ``value``, and ``suppressed`` (whether the value is withheld).
+        One row for each number: ``section``, ``feature``, ``label``, ``unit``, ``level``, ``subtype`` (0: all subjects;
+        missing for p and q), ``quantity`` (as ``mean`` or ``descriptive p``), ``value`` and ``suppressed`` (withheld).
     layout : clinclust.reporting.layout.Table
         The table for the sheets of a report, with each number in its own cell.
     """
@@ -132,7 +114,7 @@ class SubtypeTable:
         return _LABEL + sum(width + _GAP for width in self.widths()) > _PORTRAIT
 
     def widths(self) -> list[int]:
-        """Return the width, in characters, that each column except the first needs to keep its numbers in one line."""
+        """Return the characters that each column except the first needs to keep its numbers in one line."""
         needed = []
         for place, heading in enumerate(self.headings):
             cells = (len(row.cells[place].text + row.cells[place].marks) for row in self.rows)
@@ -152,7 +134,6 @@ class SubtypeTable:
         """Return the cells as text: one row for each feature or level, with additional columns for the tests."""
         import pandas as pd
 
-        kinds = [heading.kind for heading in self.headings]
         columns: dict[str, list[str]] = {
             "Section": [row.section for row in self.rows],
             "Feature": [row.title for row in self.rows],
@@ -163,7 +144,7 @@ class SubtypeTable:
             columns[heading.text] = [row.cells[place].text for row in self.rows]
             if heading.kind == "descriptive p":
                 columns["Test"] = [row.test for row in self.rows]
-        if "validated p" in kinds:
+        if any(heading.kind == "validated p" for heading in self.headings):
             columns["Method"] = [row.method for row in self.rows]
             columns["Remark"] = [row.remark for row in self.rows]
         return pd.DataFrame(columns, dtype="string")
@@ -193,17 +174,7 @@ class SubtypeTable:
         return as_fragment(self)
 
     def to_word(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table as a Word document and return its path; the same table gives the same bytes.
-
-        This needs python-docx.
-
-        Raises
-        ------
-        ImportError
-            If python-docx is not installed.
-        OSError
-            If the file cannot be written.
-        """
+        """Write the table as a Word document, which needs python-docx (else ImportError), and return its path."""
         from clinclust.reporting.subtype_table.word import write_word
 
         path = Path(path)
@@ -219,12 +190,9 @@ class SubtypeTable:
             If the file has another suffix.
         ImportError
             If the suffix is .docx and python-docx is not installed.
-        OSError
-            If the file cannot be written.
         """
         path = Path(path)
-        problems = suffix_problems(path)
-        if problems:
+        if problems := suffix_problems(path):
             raise InputError("; ".join(problems))
         _WRITERS[path.suffix.lower()](self, path)
         return path
@@ -263,8 +231,7 @@ def _write_csv(table: SubtypeTable, path: Path) -> None:
 
 
 def _write_workbook(table: SubtypeTable, path: Path) -> None:
-    from clinclust.reporting.workbook import write_workbook
-    from clinclust.reporting.workbook.workbook import NO_DATE
+    from clinclust.reporting.workbook.workbook import NO_DATE, write_workbook
 
     write_workbook([table.sheet()], path, title=table.title, generated=NO_DATE)
 

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 from functools import cache
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
+from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
 
 __all__ = ["as_fragment", "as_latex", "as_markdown", "as_page"]
 

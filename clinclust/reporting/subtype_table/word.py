@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from clinclust.control_characters import shortened
 from clinclust.errors import missing_package
 from clinclust.files.writing import atomic_write
+from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
 from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
 
 if TYPE_CHECKING:
     from docx.document import Document
     from docx.table import Table, _Cell, _Row
     from docx.text.paragraph import Paragraph
-
-    from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
 
 __all__ = ["write_word"]
 
@@ -30,15 +29,7 @@ _NARROWEST_LABEL = 4.5
 
 
 def write_word(table: SubtypeTable, path: Path) -> None:
-    """Write the table to `path`; the same table gives the same bytes.
-
-    Raises
-    ------
-    ImportError
-        If python-docx is not installed.
-    OSError
-        If the file cannot be written.
-    """
+    """Write the table to `path`; the same table gives the same bytes. ImportError if python-docx is not installed."""
     try:
         import docx
     except ImportError as error:
@@ -58,7 +49,6 @@ def write_word(table: SubtypeTable, path: Path) -> None:
 
 
 def _set_up(document: Document, table: SubtypeTable) -> None:
-    """Set the page, the styles and the properties of a document."""
     from docx.enum.section import WD_ORIENT
     from docx.enum.style import WD_STYLE_TYPE
     from docx.oxml.ns import qn
@@ -122,7 +112,7 @@ def _add_table(document: Document, table: SubtypeTable) -> None:
         line = written.add_row()
         _mark_row(line, "w:cantSplit")
         cells = line.cells
-        _fill(cells[0], row.label, indented=row.is_level)
+        _fill(cells[0], row.label, indent=row.is_level)
         for cell, content in zip(cells[1:], row.cells, strict=True):
             _fill(cell, content, right=True)
     for row in written.rows:
@@ -133,15 +123,14 @@ def _add_table(document: Document, table: SubtypeTable) -> None:
 
 
 def _widths(table: SubtypeTable) -> list[int]:
-    """Return the width of each column in EMU. The labels get the width that the other columns leave, if they need it.
+    """Return the width of each column in EMU, that of the labels first.
 
-    Every other cell fits in one line, unless the table is too wide for the page.
+    Every other cell fits in one line, unless the table is too wide for the page: all are then narrowed by one factor.
     """
     from docx.shared import Cm
 
     page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
     needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths()]
-    # If the table is too wide for the page, all columns are narrowed by the same factor.
     shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))
     needed = [width * shrunk for width in needed]
     labels = [len(row.label.text) * _CHARACTER + (_INDENTED if row.is_level else 0) + 0.6 for row in table.rows]
@@ -155,7 +144,7 @@ def _fill(
     *,
     bold: bool = False,
     right: bool = False,
-    indented: bool = False,
+    indent: bool = False,
     new: bool = False,
 ) -> Paragraph:
     from docx.enum.text import WD_ALIGN_PARAGRAPH
@@ -166,7 +155,7 @@ def _fill(
     paragraph._p.style = _TEXT.replace(" ", "")
     if right:
         paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT
-    if indented:
+    if indent:
         paragraph.paragraph_format.left_indent = Cm(_INDENTED)
     text, marks = (content, "") if isinstance(content, str) else (content.text, content.marks)
     _write(paragraph, text, marks, bold=bold)

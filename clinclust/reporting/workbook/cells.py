@@ -70,8 +70,7 @@ def diverging_scale() -> Any:
     """Return the rule that colours numbers from orange (-1 and below) through white (0) to blue (1 and above)."""
     from openpyxl.formatting.rule import ColorScaleRule
 
-    # openpyxl has no type information for this function.
-    rule: Any = ColorScaleRule
+    rule: Any = ColorScaleRule  # it has no type information
     return rule(*("num", -1, LOW), *("num", 0, MIDDLE), *("num", 1, HIGH))
 
 
@@ -105,7 +104,6 @@ def safe_text(text: str) -> str:
 
 @lru_cache(maxsize=100_000)
 def _lines(text: str, width: int) -> int:
-    """Return the number of lines of a text that wraps after `width` characters."""
     return sum(max(1, len(textwrap.wrap(line, width))) for line in text.splitlines())
 
 
@@ -120,15 +118,7 @@ def _height(cell: Cell, width: float) -> float:
 
 
 class Rows:
-    """Writes the rows of a worksheet in order.
-
-    Attributes
-    ----------
-    written : int
-        Number of rows written.
-    height : float
-        Total height of these rows in points.
-    """
+    """Writes the rows of a worksheet in order; `height` is the height in points of the rows written."""
 
     def __init__(self, worksheet: Worksheet, widths: Sequence[float]) -> None:
         self.worksheet = worksheet
@@ -148,7 +138,7 @@ class Rows:
         self.worksheet.append(row)
 
     def _filled(self, cells: Sequence[Cell]) -> Iterator[ExcelCell | None]:
-        """Yield the cells of a row. The writer consumes each cell before the next, so cells of one style are reused."""
+        # The writer consumes each cell before the next, so the cells of one style are reused.
         for column, cell in enumerate(cells, start=1):
             if cell.value is None and cell.style == "plain":
                 yield None
@@ -161,7 +151,7 @@ class Rows:
             yield written
 
     def _cell(self, cell: Cell) -> ExcelCell:
-        """Return a cell of this style. Cells are cached, because setting styles would take most of the time."""
+        # Cells are cached, because setting styles would take most of the time.
         from openpyxl.cell import WriteOnlyCell
 
         step = None if cell.shade is None else round(cell.shade * SHADES)
@@ -179,17 +169,9 @@ class Rows:
         return self._styled[key]
 
     def _set_text(self, cell: ExcelCell, text: str, place: str) -> None:
-        """Write a text into a cell so that it stays text.
-
-        openpyxl turns a value that begins with ``=`` into a formula, and ``#N/A`` into an error. The type is set after
-        the value, because setting the value also sets the type. `quotePrefix` of the style keeps the type when a user
-        edits the cell.
-
-        Raises
-        ------
-        ValueError
-            If the text has more characters than a cell can hold.
-        """
+        """Write a text into a cell so that it stays text; raise ValueError if it is too long."""
+        # openpyxl turns "=..." into a formula and "#N/A" into an error, so the type is set after the value;
+        # `quotePrefix` keeps the type when a user edits the cell.
         text = visible(text)
         if len(text.encode("utf-16-le")) > 2 * _LONGEST_TEXT:
             raise InputError(

@@ -1,4 +1,4 @@
-"""Objects that refer to written cells and change with them: charts, and Excel tables."""
+"""Charts and Excel tables, which refer to written cells and change with them."""
 
 from __future__ import annotations
 
@@ -29,20 +29,10 @@ def height_of(chart: Chart, n_rows: int) -> float:
 
 
 def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
-    """Add a chart of the numbers in the rows from `heading` + 1 to `last` to a worksheet.
+    """Add a chart of the numbers in the rows from `heading` + 1 to `last`; its upper left corner is at `top`, `column`.
 
-    A forest plot, or a plot of numbers beside what is expected, consists of two series of invisible bars. The error
-    bars of the first are the intervals; the error bars of the second are short and thick, and mark the numbers. The
-    names of the bars label the axis.
-
-    Parameters
-    ----------
-    worksheet : Worksheet
-    chart : Chart
-    heading, last : int
-        Row of the headings of the table, and its last row, from 1.
-    top, column : int
-        Row and column of the upper left corner of the chart, from 1.
+    Intervals, and numbers compared with what is expected, are two series of invisible bars: the error bars of the first
+    are the intervals, those of the second are short and thick and mark the numbers.
     """
     from openpyxl.chart import BarChart, Reference
     from openpyxl.chart.data_source import AxDataSource, StrRef
@@ -147,10 +137,9 @@ _LONGEST_HEADING = 255
 
 
 def unique_headings(table: Table) -> list[str]:
-    """Return the headings of the columns, each in one line and unique, as those of an Excel table must be.
+    """Return the headings of the columns in one line each and unique, as those of an Excel table must be.
 
-    A heading that several columns share gets the heading of its group as a prefix; if it is still not unique, it gets
-    a number.
+    A heading that several columns share is prefixed with that of its group, and numbered if it is still not unique.
     """
     titles = [" ".join(visible(column.title).split()) or "Column" for column in table.columns]
     folded = [title.casefold() for title in titles]
@@ -169,10 +158,7 @@ def unique_headings(table: Table) -> list[str]:
 
 
 def can_be_a_table(table: Table) -> bool:
-    """Return whether a table can be an Excel table: it has rows, no sections, and no heading that is too long.
-
-    Excel repairs a file with another table by removing the table.
-    """
+    """Return whether Excel accepts a table: it has rows, no sections, and no heading that is too long."""
     headings = (safe_text(column.title).encode("utf-16-le") for column in table.columns)
     return bool(table.rows) and not table.bands and all(len(title) <= 2 * _LONGEST_HEADING for title in headings)
 

@@ -26,10 +26,7 @@ NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
 def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated: datetime) -> None:
     """Write the sheets to `path`; the same sheets and date give the same bytes.
 
-    Raises
-    ------
-    ValueError
-        If a sheet has more rows or columns, or a cell more text, than a workbook can hold. The message names the sheet.
+    Raises ValueError, which names the sheet, if a sheet has more rows or columns, or a cell more text, than allowed.
     """
     from openpyxl import Workbook
     from openpyxl.writer.excel import ExcelWriter
@@ -43,7 +40,7 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
     workbook.properties.keywords = "disease subtypes, clustering, MAP-DP, clinical cohort"
     workbook.properties.description = f"Sheets: {', '.join(sheet.name for sheet in sheets)}."
     workbook.properties.created = workbook.properties.modified = moment
-    # What openpyxl writes on the way holds data of patients too, so it lies in the private folder of the target.
+    # What openpyxl writes on the way holds data of patients too: it is in the private folder of the target.
     with atomic_write(path) as target, (target.parent / "workbook.zip").open("wb+") as written:
         for sheet in sheets:
             write_worksheet(workbook, sheet, target.parent)
@@ -54,14 +51,11 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
 
 
 def _alt_texts(sheets: Sequence[Sheet]) -> dict[str, Callable[[bytes], bytes]]:
-    """Return, by name of a drawing in the archive, the function that adds the descriptions of its charts.
-
-    A drawing holds the charts of one sheet.
-    """
-    drawn = [sheet.charts for sheet in sheets if sheet.charts]
+    """Return, by name of the drawing of a sheet in the archive, the function that describes its charts."""
+    drawn = [[chart.description for chart in sheet.charts] for sheet in sheets if sheet.charts]
     return {
-        f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=[chart.description for chart in charts])
-        for number, charts in enumerate(drawn, start=1)
+        f"xl/drawings/drawing{number}.xml": partial(_described, descriptions=descriptions)
+        for number, descriptions in enumerate(drawn, start=1)
     }
 
 
@@ -77,16 +71,7 @@ def _described(drawing: bytes, descriptions: Sequence[str]) -> bytes:
 def copy_without_times(
     archive: IO[bytes], target: Path, changes: Mapping[str, Callable[[bytes], bytes]] | None = None
 ) -> None:
-    """Copy a ZIP archive, such as an Office document, to `target`; give every entry the date `NO_DATE`.
-
-    Parameters
-    ----------
-    archive : file
-        The archive to copy, open for reading bytes.
-    target : Path
-    changes : dict of str to callable, optional
-        By name of an entry, a function from its old content to its new content.
-    """
+    """Copy a ZIP archive, such as an Office document, dating each entry `NO_DATE`; `changes` map old content to new."""
     changes = changes or {}
     with zipfile.ZipFile(archive) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():

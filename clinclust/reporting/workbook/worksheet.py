@@ -50,30 +50,21 @@ class _Placed:
 def write_worksheet(workbook: Workbook, sheet: Sheet, folder: Path) -> None:
     """Add a sheet, streamed into a file in `folder`, to a workbook that was opened with ``write_only=True``.
 
-    A sheet with a single table without sections that has too many rows is continued on further sheets ("Data 2")
-    under the same headings.
-
-    Raises
-    ------
-    ValueError
-        If the sheet has more rows (in several tables, or with sections) or columns than a workbook can hold, a cell has
-        too much text, or the name of the sheet is too long.
+    A sheet with one table without sections that has too many rows is continued on further sheets ("Data 2"). Raises
+    ValueError if a sheet has too many rows or columns, a cell too much text, or the sheet too long a name.
     """
     sheet = replace(sheet, tables=[_with_unique_headings(sheet, table) for table in sheet.tables])
     widths = _widths(sheet)
     notes = _wrapped(sheet.notes, widths)
     shared, single = sheet.shared_group_lines, sheet.is_one_table
-    # The title, the notes and an empty row come first. The frozen rows follow: the shared group headings, and the
-    # headings if there is only one table.
-    above = 2 + len(notes)
-    in_view = len(shared) + single
+    above = 2 + len(notes)  # title, notes and an empty row
+    in_view = len(shared) + single  # frozen rows: the shared group headings, and the headings of a single table
     for part in _parts(sheet, _MOST_ROWS - above - in_view):
         _check_size(part)
         _write_part(workbook, part, folder, widths, notes, above, in_view)
 
 
 def _wrapped(notes: Sequence[str], widths: Sequence[float]) -> list[str]:
-    """Return notes as lines that are as wide as the tables below them."""
     line_length = min(_LONGEST_LINE, int(sum(widths)))
     return [line for note in notes for line in textwrap.wrap(note, line_length)]
 
@@ -170,8 +161,8 @@ def _write_part(
 def _streamed(worksheet: Any, folder: Path) -> Iterator[None]:
     """Stream the rows that the block appends to a sheet into a file in `folder`, and close the sheet.
 
-    By itself openpyxl writes a sheet to a file in the folder for temporary files, where it stays if the process is
-    killed; it holds values of patients. A full disk there ends in an error of lxml that names no file.
+    By itself openpyxl writes them, which are values of patients, to the folder for temporary files, where they stay if
+    the process is killed.
     """
     from openpyxl.worksheet._writer import WorksheetWriter  # there is no public way to choose this file
 
@@ -238,7 +229,6 @@ def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, fir
 
 
 def _pages_across(widths: Sequence[float]) -> int:
-    """Return the number of pages side by side on which a sheet is printed, so that the print is legible."""
     return math.ceil(sum(widths) / _WIDEST_PAGE)
 
 
@@ -251,7 +241,7 @@ def _heading_cells(table: Table) -> list[Cell]:
 
 
 def _group_cells(groups: Sequence[Span]) -> list[Cell]:
-    """Return the cells of group headings: each text is in the first cell of its group and centred, without merging."""
+    """Return the cells of group headings, each text in the first cell of its group, centred without merging."""
     cells = []
     for text, length in groups:
         style = "group" if text else "note"
@@ -276,10 +266,7 @@ def _body_cells(table: Table, number: int) -> list[Cell]:
 
 
 def _widths(sheet: Sheet) -> list[float]:
-    """Return the width of each column in characters.
-
-    Every number fits in its cell. Long texts wrap, and texts of columns with `overflow` extend over the next cells.
-    """
+    """Return the width of each column in characters: every number fits, long texts wrap or extend to the right."""
     widths = [float(_NARROWEST)] * max((len(table.columns) for table in sheet.tables), default=1)
     if not sheet.tables:
         return [float(_LONGEST_LINE)]

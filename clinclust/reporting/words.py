@@ -1,4 +1,4 @@
-"""Numbers and lists in sentences, the names of tests, and the works that a report may cite."""
+"""Numbers and lists in sentences, the names of tests and methods, and the works that a report may cite."""
 
 from __future__ import annotations
 
@@ -6,7 +6,14 @@ from collections.abc import Sequence
 
 from clinclust.data import data
 
-__all__ = ["References", "counted", "listed", "tests_in_words", "was"]
+__all__ = ["METHODS", "References", "counted", "listed", "tests_in_words", "was"]
+
+METHODS = {
+    "refit": "subtypes found again without the feature and its block, in the same subjects",
+    "cross-fit": "subtypes found in the other folds; the feature and its block are left out when subjects are assigned",
+    "direct": "the feature had no part in finding the subtypes, which are tested as they are",
+}
+"""The methods of `validated_associations`."""
 
 
 def counted(number: int, noun: str, ending: str = "s") -> str:
@@ -41,8 +48,8 @@ class References:
         return sorted(data("references")[key]["full"] for key in self._cited)
 
 
-# Tests of all subtypes at once, by their name in the comparisons: name in a sentence, and key of the reference.
-_CONTRASTS = {
+# Tests by their name in the comparisons: name in a sentence, and key of the reference.
+_TESTS = {
     "Student's t": ("Student’s t-test", "student"),
     "Welch's t": ("Welch’s t-test", "welch"),
     "ANOVA": ("one-way analysis of variance", "anova"),
@@ -52,14 +59,14 @@ _CONTRASTS = {
     "chi-squared": ("the chi-squared test", "chi-squared"),
     "Fisher's exact": ("Fisher’s exact test", "exact"),
     "Fisher's exact (simulated)": (
-        "Fisher’s exact test, its p from 9,999 random tables with the same margins",
+        "Fisher’s exact test, p from 9,999 random tables of the same margins",
         "exact tables",
     ),
 }
 
 
-def tests_in_words(names: Sequence[str], references: References) -> str:
-    """Return the names of tests of the comparisons as a list in words, each with its reference if it has one."""
+def tests_in_words(names: Sequence[str], references: References | None) -> str:
+    """Return the names of tests of the comparisons as a list in words, each with its reference if they are cited."""
     called = []
     of_parts = "Fisher's combination of "  # the tests of both parts of a feature with point masses
     for name in names:
@@ -67,6 +74,6 @@ def tests_in_words(names: Sequence[str], references: References) -> str:
             both = tests_in_words(name.removeprefix(of_parts).split(", "), references)
             called.append(f"Fisher’s combination of {both}")
             continue
-        title, key = _CONTRASTS.get(name, (name, None))
-        called.append(f"{title} ({references.cite(key)})" if key else title)
+        title, key = _TESTS.get(name, (name, None))
+        called.append(f"{title} ({references.cite(key)})" if references and key else title)
     return listed(called)
