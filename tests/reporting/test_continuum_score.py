@@ -144,7 +144,7 @@ def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(severity * rng.normal(size=(300, 1)) + rng.normal(size=(300, 8)), columns=list("abcdefgh"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == 1
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     findings = Findings(model, frame, comparisons, 0.01, None, {})
@@ -161,7 +161,7 @@ def test_one_group_of_noise_is_said_once_and_its_score_is_not_advised(shift):
     frame = pd.DataFrame(rng.normal(size=(160, 6)), columns=list("abcdef"))
     frame["a"] += shift * (np.arange(160) % 2)  # two groups, but no second feature says so
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert (model.n_clusters_, len(model.fit_.tree_test_.joins)) == (1, int(shift > 0.0))
     findings = Findings(model, frame, cc.compare_subtypes(frame, model.labels_, schema), 0.01, None, {})
     page = " ".join(overview(findings).notes)
