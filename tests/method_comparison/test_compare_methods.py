@@ -125,7 +125,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
     found, frame, _ = compared
     asked = []
     monkeypatch.setattr(
-        "clinclust.method_comparison.compare_methods", lambda *given, **options: asked.append(options) or found
+        "clinclust.reporting.writing.compare_methods", lambda *given, **options: asked.append(options) or found
     )
     model, quick = found.models["MAP-DP"], {"associations": None, "progress": False}
     page = cc.write_report(model, frame, tmp_path / "x.html", other_methods=True, **quick)

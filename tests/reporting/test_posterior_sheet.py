@@ -133,10 +133,10 @@ def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, mo
 
 
 def test_true_draws_them(model, cohort, drawn, tmp_path, monkeypatch):
-    from clinclust.estimators import posterior_around as module
-
     asked = []
-    monkeypatch.setattr(module, "posterior_around", lambda *args, **options: asked.append(options) or drawn)
+    monkeypatch.setattr(
+        "clinclust.reporting.writing.posterior_around", lambda *args, **options: asked.append(options) or drawn
+    )
     page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK).read_text(encoding="utf-8")
     assert asked == [{"n_jobs": None, "progress": False}]
     assert "drawn by their probability" in Words(page).text

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias
 
 import pandas as pd
 
-from clinclust.errors import InputError
+from clinclust.errors import InputError, missing_package
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import Sheet, Table
 
@@ -175,6 +175,10 @@ class SubtypeTable:
 
     def to_word(self, path: str | os.PathLike[str]) -> Path:
         """Write the table as a Word document, which needs python-docx (else ImportError), and return its path."""
+        try:
+            import docx  # noqa: F401
+        except ImportError as error:
+            raise missing_package("a Word document", "python-docx") from error
         from clinclust.reporting.subtype_table.word import write_word
 
         path = Path(path)

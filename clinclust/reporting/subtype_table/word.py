@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import docx
+from docx.document import Document
+from docx.enum.section import WD_ORIENT
+from docx.enum.style import WD_STYLE_TYPE
+from docx.enum.table import WD_TABLE_ALIGNMENT
+from docx.enum.text import WD_ALIGN_PARAGRAPH
+from docx.oxml import OxmlElement
+from docx.oxml.ns import qn
+from docx.shared import Cm, Pt, RGBColor
+from docx.table import Table, _Cell, _Row
+from docx.text.paragraph import Paragraph
 
 from clinclust.control_characters import shortened
-from clinclust.errors import missing_package
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
 from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
-
-if TYPE_CHECKING:
-    from docx.document import Document
-    from docx.table import Table, _Cell, _Row
-    from docx.text.paragraph import Paragraph
 
 __all__ = ["write_word"]
 
@@ -29,11 +35,7 @@ _NARROWEST_LABEL = 4.5
 
 
 def write_word(table: SubtypeTable, path: Path) -> None:
-    """Write the table to `path`; the same table gives the same bytes. ImportError if python-docx is not installed."""
-    try:
-        import docx
-    except ImportError as error:
-        raise missing_package("a Word document", "python-docx") from error
+    """Write the table to `path`; the same table gives the same bytes."""
     document = docx.Document()
     _set_up(document, table)
     document.add_paragraph(table.title, style="Caption").paragraph_format.keep_with_next = True
@@ -49,11 +51,6 @@ def write_word(table: SubtypeTable, path: Path) -> None:
 
 
 def _set_up(document: Document, table: SubtypeTable) -> None:
-    from docx.enum.section import WD_ORIENT
-    from docx.enum.style import WD_STYLE_TYPE
-    from docx.oxml.ns import qn
-    from docx.shared import Cm, Pt, RGBColor
-
     section = document.sections[0]
     width, height = reversed(_A4) if table.is_wide else _A4
     section.orientation = WD_ORIENT.LANDSCAPE if table.is_wide else WD_ORIENT.PORTRAIT
@@ -81,8 +78,6 @@ def _set_up(document: Document, table: SubtypeTable) -> None:
 
 
 def _add_table(document: Document, table: SubtypeTable) -> None:
-    from docx.enum.table import WD_TABLE_ALIGNMENT
-
     columns = len(table.headings) + 1
     written = document.add_table(rows=0, cols=columns)
     written.alignment = WD_TABLE_ALIGNMENT.LEFT
@@ -127,8 +122,6 @@ def _widths(table: SubtypeTable) -> list[int]:
 
     Every other cell fits in one line, unless the table is too wide for the page: all are then narrowed by one factor.
     """
-    from docx.shared import Cm
-
     page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
     needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths()]
     shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))
@@ -147,9 +140,6 @@ def _fill(
     indent: bool = False,
     new: bool = False,
 ) -> Paragraph:
-    from docx.enum.text import WD_ALIGN_PARAGRAPH
-    from docx.shared import Cm
-
     paragraph: Paragraph = cell.add_paragraph() if new else cell.paragraphs[0]
     # The style is set by its id, because python-docx would search all styles for every cell.
     paragraph._p.style = _TEXT.replace(" ", "")
@@ -193,9 +183,6 @@ def _describe(written: Table, table: SubtypeTable) -> None:
 
 
 def _element(name: str, **attributes: str) -> Any:
-    from docx.oxml import OxmlElement
-    from docx.oxml.ns import qn
-
     element = OxmlElement(name)
     for attribute, value in attributes.items():
         element.set(qn(attribute), value)

@@ -6,19 +6,21 @@ import re
 import textwrap
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
+
+from openpyxl import Workbook
+from openpyxl.cell import Cell as ExcelCell
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.formatting.rule import ColorScaleRule
+from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
+from openpyxl.utils import get_column_letter as letter
+from openpyxl.worksheet.worksheet import Worksheet
 
 from clinclust.control_characters import visible
 from clinclust.errors import InputError
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE, Value
 
-if TYPE_CHECKING:
-    from openpyxl import Workbook
-    from openpyxl.cell import Cell as ExcelCell
-    from openpyxl.styles import PatternFill
-    from openpyxl.worksheet.worksheet import Worksheet
-
-__all__ = ["BLUE", "INK", "QUIET", "RULE", "Cell", "Rows", "diverging_scale", "letter", "register_styles", "safe_text"]
+__all__ = ["BLUE", "INK", "QUIET", "RULE", "Cell", "Rows", "diverging_scale", "register_styles", "safe_text"]
 
 INK, QUIET, RULE = "1F2933", "52606D", "BCCCDC"
 BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any kind of colour vision can distinguish
@@ -29,8 +31,6 @@ SHADES = 40
 
 def register_styles(workbook: Workbook) -> None:
     """Add the named styles to a workbook; a user can change a named style for all its cells at once."""
-    from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
-
     top, across = Alignment(vertical="top"), Alignment(horizontal="centerContinuous")
     # The indent separates a text from the number to its left.
     left = Alignment(vertical="top", horizontal="left", indent=1)
@@ -60,16 +60,12 @@ def register_styles(workbook: Workbook) -> None:
 
 def shade_fill(step: int) -> PatternFill:
     """Return the fill of a shade, from white (step 0) to the darkest shade (step `SHADES`)."""
-    from openpyxl.styles import PatternFill
-
     mixed = (round(255 - step / SHADES * (255 - darkest)) for darkest in _DARKEST_SHADE)
     return PatternFill("solid", fgColor="".join(f"{part:02X}" for part in mixed))
 
 
 def diverging_scale() -> Any:
     """Return the rule that colours numbers from orange (-1 and below) through white (0) to blue (1 and above)."""
-    from openpyxl.formatting.rule import ColorScaleRule
-
     rule: Any = ColorScaleRule  # it has no type information
     return rule(*("num", -1, LOW), *("num", 0, MIDDLE), *("num", 1, HIGH))
 
@@ -88,13 +84,6 @@ class Cell(NamedTuple):
     style: str
     number_format: str = "General"
     shade: float | None = None
-
-
-def letter(number: int) -> str:
-    """Return the letters of a column, given its number from 1."""
-    from openpyxl.utils import get_column_letter
-
-    return get_column_letter(number)
 
 
 def safe_text(text: str) -> str:
@@ -152,7 +141,6 @@ class Rows:
 
     def _cell(self, cell: Cell) -> ExcelCell:
         # Cells are cached, because setting styles would take most of the time.
-        from openpyxl.cell import WriteOnlyCell
 
         step = None if cell.shade is None else round(cell.shade * SHADES)
         is_text = isinstance(cell.value, str)

@@ -4,15 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from openpyxl.chart import BarChart, Reference, Series
+from openpyxl.chart.data_source import AxDataSource, NumDataSource, NumRef, StrRef
+from openpyxl.chart.error_bar import ErrorBars
+from openpyxl.chart.shapes import GraphicalProperties
+from openpyxl.chart.text import RichText, Text
+from openpyxl.chart.title import Title
+from openpyxl.drawing.line import LineProperties
+from openpyxl.drawing.text import (
+    CharacterProperties,
+    Paragraph,
+    ParagraphProperties,
+    RegularTextRun,
+    RichTextProperties,
+)
+from openpyxl.utils import get_column_letter as letter
+from openpyxl.worksheet.filters import AutoFilter
+from openpyxl.worksheet.table import Table as ExcelTable
+from openpyxl.worksheet.table import TableColumn
+from openpyxl.worksheet.worksheet import Worksheet
 
 from clinclust.control_characters import visible
 from clinclust.reporting.layout import Chart, Table
-from clinclust.reporting.workbook.cells import BLUE, INK, QUIET, RULE, letter, safe_text
-
-if TYPE_CHECKING:
-    from openpyxl.chart import Reference
-    from openpyxl.worksheet.worksheet import Worksheet
+from clinclust.reporting.workbook.cells import BLUE, INK, QUIET, RULE, safe_text
 
 __all__ = ["CHART_WIDTH", "add_chart", "add_table", "can_be_a_table", "height_of", "unique_headings"]
 
@@ -34,9 +50,6 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
     Intervals, and numbers compared with what is expected, are two series of invisible bars: the error bars of the first
     are the intervals, those of the second are short and thick and mark the numbers.
     """
-    from openpyxl.chart import BarChart, Reference
-    from openpyxl.chart.data_source import AxDataSource, StrRef
-    from openpyxl.chart.shapes import GraphicalProperties
 
     def cells(place: int) -> Reference:
         return Reference(worksheet, min_col=place + 1, min_row=heading + 1, max_row=last)
@@ -69,10 +82,6 @@ def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: 
 
 
 def _series(values: Reference, colour: str | None) -> Any:
-    from openpyxl.chart import Series
-    from openpyxl.chart.shapes import GraphicalProperties
-    from openpyxl.drawing.line import LineProperties
-
     series: Any = Series(values)
     series.spPr = GraphicalProperties(solidFill=colour) if colour else GraphicalProperties(noFill=True)
     series.spPr.ln = LineProperties(noFill=True)
@@ -80,8 +89,6 @@ def _series(values: Reference, colour: str | None) -> Any:
 
 
 def _intervals(below: Reference, above: Reference) -> Any:
-    from openpyxl.chart.data_source import NumDataSource, NumRef
-
     minus, plus = (NumDataSource(numRef=NumRef(f=cells)) for cells in (below, above))
     return _error_bars(_line(INK, _WHISKER_POINTS), errValType="cust", plus=plus, minus=minus)
 
@@ -94,9 +101,6 @@ def _markers() -> Any:
 
 
 def _error_bars(line: Any, **lengths: Any) -> Any:
-    from openpyxl.chart.error_bar import ErrorBars
-    from openpyxl.chart.shapes import GraphicalProperties
-
     bars: Any = ErrorBars(errBarType="both", noEndCap=True, spPr=GraphicalProperties(ln=line), **lengths)
     # By default openpyxl writes minus before plus, which the schema of the file format does not allow.
     bars.__elements__ = ("errDir", "errBarType", "errValType", "noEndCap", "plus", "minus", "val", "spPr")
@@ -104,30 +108,19 @@ def _error_bars(line: Any, **lengths: Any) -> Any:
 
 
 def _line(colour: str, points: float) -> Any:
-    from openpyxl.drawing.line import LineProperties
-
     return LineProperties(solidFill=colour, w=round(points * _EMU_PER_POINT))
 
 
 def _font(points: int, colour: str) -> Any:
-    from openpyxl.drawing.text import CharacterProperties
-
     return CharacterProperties(sz=100 * points, b=False, solidFill=colour)
 
 
 def _text_of_size(points: int, colour: str) -> Any:
-    from openpyxl.chart.text import RichText
-    from openpyxl.drawing.text import Paragraph, ParagraphProperties, RichTextProperties
-
     paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), endParaRPr=_font(points, colour))
     return RichText(bodyPr=RichTextProperties(), p=[paragraph])
 
 
 def _title(text: str, points: int, colour: str) -> Any:
-    from openpyxl.chart.text import RichText, Text
-    from openpyxl.chart.title import Title
-    from openpyxl.drawing.text import Paragraph, ParagraphProperties, RegularTextRun
-
     run = RegularTextRun(rPr=_font(points, colour), t=visible(text))
     paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), r=[run])
     return Title(tx=Text(rich=RichText(p=[paragraph])), overlay=False)
@@ -165,10 +158,6 @@ def can_be_a_table(table: Table) -> bool:
 
 def add_table(worksheet: Worksheet, where: str, headings: Sequence[str]) -> None:
     """Add an Excel table, which has filters and a name, for a range as "A5:D20" whose first row holds the headings."""
-    from openpyxl.worksheet.filters import AutoFilter
-    from openpyxl.worksheet.table import Table as ExcelTable
-    from openpyxl.worksheet.table import TableColumn
-
     table = ExcelTable(displayName=re.sub(r"\W+", "_", worksheet.title), ref=where)
     # openpyxl cannot read the headings back from a streamed sheet, so they are given here.
     table.tableColumns = [TableColumn(id=number, name=safe_text(text)) for number, text in enumerate(headings, start=1)]

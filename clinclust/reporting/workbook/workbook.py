@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import IO
 from xml.sax.saxutils import quoteattr
 
+from openpyxl import Workbook
+from openpyxl.writer.excel import ExcelWriter
+
 from clinclust.control_characters import visible
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import Sheet
@@ -28,9 +31,6 @@ def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated
 
     Raises ValueError, which names the sheet, if a sheet has more rows or columns, or a cell more text, than allowed.
     """
-    from openpyxl import Workbook
-    from openpyxl.writer.excel import ExcelWriter
-
     workbook = Workbook(write_only=True)
     register_styles(workbook)
     moment = generated.astimezone(UTC).replace(tzinfo=None, microsecond=0)

@@ -9,11 +9,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from openpyxl import Workbook
+from openpyxl.utils import get_column_letter as letter
+from openpyxl.worksheet._writer import WorksheetWriter  # there is no public way to choose this file
+from openpyxl.worksheet.pagebreak import Break
+from openpyxl.worksheet.properties import PageSetupProperties
+from openpyxl.worksheet.worksheet import Worksheet
 
 from clinclust.errors import InputError
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Span, Table, Value, excel_format, number_text
-from clinclust.reporting.workbook.cells import Cell, Rows, diverging_scale, letter
+from clinclust.reporting.workbook.cells import Cell, Rows, diverging_scale
 from clinclust.reporting.workbook.objects import (
     CHART_WIDTH,
     add_chart,
@@ -22,10 +29,6 @@ from clinclust.reporting.workbook.objects import (
     height_of,
     unique_headings,
 )
-
-if TYPE_CHECKING:
-    from openpyxl import Workbook
-    from openpyxl.worksheet.worksheet import Worksheet
 
 __all__ = ["write_worksheet"]
 
@@ -114,8 +117,6 @@ def _write_part(
     above: int,
     in_view: int,
 ) -> None:
-    from openpyxl.worksheet.pagebreak import Break
-
     shared, single = sheet.shared_group_lines, sheet.is_one_table
     stub = max(table.stub for table in sheet.tables) if in_view else 0
     worksheet: Worksheet = workbook.create_sheet(sheet.name)
@@ -164,8 +165,6 @@ def _streamed(worksheet: Any, folder: Path) -> Iterator[None]:
     By itself openpyxl writes them, which are values of patients, to the folder for temporary files, where they stay if
     the process is killed.
     """
-    from openpyxl.worksheet._writer import WorksheetWriter  # there is no public way to choose this file
-
     path = folder / f"sheet {len(worksheet.parent.worksheets)}.xml"
     with path.open("wb") as file:
         stream: Any = SimpleNamespace(write=file.write)
@@ -210,8 +209,6 @@ def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool) -> Non
 
 def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, first_moving_cell: str) -> None:
     """Set widths, frozen panes and print options, which a streamed sheet needs before its first row."""
-    from openpyxl.worksheet.properties import PageSetupProperties
-
     for number, width in enumerate(widths, start=1):
         worksheet.column_dimensions[letter(number)].width = width
     worksheet.freeze_panes = first_moving_cell
