@@ -17,9 +17,6 @@ from typing import Any, ParamSpec, TypeVar
 from clinclust.errors import InputError
 
 __all__ = ["ASSOCIATIONS", "AXES", "BY_FEATURE", "COMPARISONS", "EXPLANATION", "FRAME", "FRAME_OF_TESTS", "GENERATOR"]
-__all__ += ["LABELS", "METHOD_COMPARISON", "MODEL", "MOMENT", "NAMES", "NOTHING", "NUMBER", "ON_OR_OFF", "PATH"]
-__all__ += ["POSTERIOR", "RESOLUTION_PATH", "SCHEMA", "SEED", "SIZES", "STABILITY", "TEXT", "TEXTS", "WHOLE", "WHOLES"]
-__all__ += ["WHOLE_COMPARISONS", "WITHHELD", "Kind", "accepting", "either"]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")

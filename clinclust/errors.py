@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["CohortError", "CohortWarning", "InputError", "MissingPackageError", "NotFittedError", "SchemaError"]
-__all__ += ["missing_package", "not_fitted"]
 
 _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500

@@ -16,8 +16,6 @@ from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_si
 from clinclust.engine.search.split_merge import divisions, merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["OTHER_BELOW", "AsReported", "Effects", "agreement", "as_many", "effects", "merged"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["validated_associations"]
-
 _DTYPES = {
     **dict.fromkeys(("feature", "label", "section", "role", "likelihood", "method"), "string"),
     "n_subtypes": "Int64",

@@ -19,16 +19,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = [
-    "NOT_FOUND_AGAIN",
-    "Part",
-    "TestRules",
-    "association_of",
-    "described",
-    "tested",
-    "whole_cohort",
-]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["FeatureTests", "Method", "rows_of_given"]
-
 Method: TypeAlias = Literal["refit", "cross-fit"]
 
 

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_of
 from clinclust.graded import graded, mid_ranks
 
-__all__ = ["BY_PERSON", "BY_VALUE", "contrast_by_person", "contrast_of_few", "without_permutation"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import FeatureSchema
 
-__all__ = ["persons_of"]
-
 
 def persons_of(model: SubtypeModel, frame: pd.DataFrame, given: str | ArrayLike | None) -> NDArray[np.int64] | None:
     """Return the person of each subject, int64 (N,), in the order of the model; None if each row is of another person.

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Subtypes", "column_keys", "folds_of", "parts_without", "posed_as_fitted", "refit", "refit_plan", "without"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from clinclust.engine.problem.numeric_columns import first_axis
 from clinclust.graded import Graded
 
-__all__ = ["Dependence", "residual_dependence", "residuals_in"]
-
 Array = NDArray[np.float64]
 
 _LEAST_DF = 3

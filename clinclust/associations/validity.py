@@ -19,14 +19,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = [
-    "ValidityChecks",
-    "finds_one_population",
-    "mark_dependence_everywhere",
-    "mark_slices",
-    "p_whatever_is_missing",
-]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

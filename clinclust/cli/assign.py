@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from clinclust.drift import Drift
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["add_parser", "run"]
-
 
 @dataclass(kw_only=True)
 class _Options(SuppressOptions, ModelOptions, OutputOptions):

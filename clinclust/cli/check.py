@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from clinclust.model_check import ModelCheck
     from clinclust.schema import FeatureSchema
 
-__all__ = ["AllOptions", "CheckedOptions", "add_parser", "check_cohort", "prepared_cohort", "results_folder", "stem"]
-
 _WIDEST = 120
 
 

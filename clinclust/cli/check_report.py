@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema
 
-__all__ = ["check_lines", "looks_at_draft", "looks_at_table", "unused_lines"]
-
 _MUCH_MISSING = 0.2
 _MUCH_DEPENDENCE = 0.6
 """The share of independent features below which it is said what dependence does."""

@@ -12,8 +12,6 @@ from clinclust.cli.sharing import SuppressOptions, refuse_to_share, say_what_is_
 from clinclust.cli.streams import say
 from clinclust.errors import InputError
 
-__all__ = ["add_parser", "run"]
-
 
 @dataclass(kw_only=True)
 class _Options(SuppressOptions, ModelOptions, OutputOptions):

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from clinclust.schema import FeatureSchema
 
-__all__ = ["DraftedOptions", "add_parser", "drafted_schema", "said_by_schema"]
-
 
 @dataclass(kw_only=True)
 class DraftedOptions(CheckedOptions, DictionaryOptions):

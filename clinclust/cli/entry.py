@@ -19,8 +19,6 @@ from clinclust.cli.streams import quiet, streams_for_people, tell
 from clinclust.control_characters import on_one_line
 from clinclust.nearest import did_you_mean, nearest
 
-__all__ = ["main"]
-
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")  # what argparse takes for a value
 _LONGEST_SHOWN = 100
 _INTERRUPTED = 130

@@ -15,8 +15,6 @@ from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.writing import plain_sentence
 
-__all__ = ["BAD_INPUT", "BUG", "interrupts_held", "is_bad_input", "refuse", "sentence_of", "tell_failure"]
-
 BAD_INPUT, BUG = 2, 70
 
 

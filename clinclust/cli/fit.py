@@ -49,8 +49,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_tree import TreeTest
     from clinclust.reporting.findings import Findings
 
-__all__ = ["ResultOptions", "add_parser", "check_options", "say_found", "write_results"]
-
 _REPEATED = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
 _NOT_WRITTEN = f"{' and '.join(REPORTS)} were not written"
 

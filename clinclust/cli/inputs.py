@@ -23,24 +23,6 @@ if TYPE_CHECKING:
     from clinclust.files.selection.row_choice import RowChoice
     from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "DictionaryOptions",
-    "ModelOptions",
-    "RowOptions",
-    "SchemaOptions",
-    "TableOptions",
-    "about_table",
-    "check_dictionary",
-    "note_dictionary",
-    "read_cohort_of_model",
-    "read_model",
-    "read_new_table",
-    "read_schema",
-    "read_table",
-    "read_table_of_model",
-    "read_table_of_schema",
-]
-
 
 @dataclass(kw_only=True)
 class RowOptions(Options):

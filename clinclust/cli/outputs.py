@@ -13,21 +13,6 @@ from clinclust.cli.streams import tell
 from clinclust.errors import InputError
 from clinclust.files.writing import MANIFEST
 
-__all__ = [
-    "FILES_OF_A_FIT",
-    "FILES_OF_A_MODEL",
-    "REPORTS",
-    "SHARING",
-    "OutputOptions",
-    "inputs_of",
-    "overwrite",
-    "reports_placed",
-    "spare_file",
-    "spare_folder",
-    "spare_the_inputs",
-    "tell_of_other_files",
-]
-
 REPORTS = ("subtypes.xlsx", "subtypes.html")
 """Names of the reports of a fit."""
 FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")

@@ -36,19 +36,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.options import ReportOptions
 
-__all__ = [
-    "ComparisonOptions",
-    "FitReportOptions",
-    "ModelComparisonOptions",
-    "add_parser",
-    "named_subtypes",
-    "problems_of_names",
-    "report_asked_for",
-    "report_problems",
-    "say_what_to_share",
-    "size_problems",
-]
-
 
 @dataclass(kw_only=True)
 class ComparisonOptions(SharingOptions):

@@ -15,15 +15,6 @@ if TYPE_CHECKING:
 
     from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "RoleOptions",
-    "refuse_roles_of_model",
-    "roles_asked_for",
-    "say_unused",
-    "with_roles_asked",
-    "without_roles_of",
-]
-
 
 def _columns(what: str) -> tuple[str, ...]:
     names: tuple[str, ...] = option(what, (), action="extend", type=columns_between_commas, metavar="NAME")

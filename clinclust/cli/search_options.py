@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.schema import FeatureSchema
 
-__all__ = ["JobOptions", "SearchOptions", "model_asked_for", "number_asked_for", "search_problems"]
-
 _DISTINCT, _FOUND, _NUMBER, _IN_FULL = "distinct", "found", "a whole number of at least 1", "none"
 _NO_FLOOR = (
     "leave --min-size out to merge no small subtype; `clinclust report --min-size` says after the fit how small a "

@@ -13,17 +13,6 @@ from clinclust.cli.streams import say
 from clinclust.errors import InputError
 from clinclust.files.writing import MANIFEST, changed_files, read_manifest
 
-__all__ = [
-    "SharingOptions",
-    "SuppressOptions",
-    "as_the_fit_was_asked",
-    "follow_the_fit",
-    "record_sharing",
-    "refuse_to_share",
-    "say_what_is_withheld",
-    "sharing_in_words",
-]
-
 _TERMS = ("suppress", "round_to", "missing_is_harmless", "min_n")
 _MOST_BYTES = 10_000
 NOT_SHARED = "a shared report has nothing of it"

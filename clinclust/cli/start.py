@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from clinclust.drafting.column import Look
     from clinclust.schema import FeatureSchema
 
-__all__ = ["add_parser", "run"]
-
 
 @dataclass(kw_only=True)
 class _Options(DraftedOptions, ResultOptions):

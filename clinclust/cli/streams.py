@@ -16,8 +16,6 @@ from typing import Any, TextIO, cast
 from clinclust.control_characters import on_one_line, visible_to_people
 from clinclust.files.writing import plain_error
 
-__all__ = ["VisibleStream", "quiet", "say", "streams_for_people", "tell", "write_data"]
-
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length; nobody reads further
 _IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)

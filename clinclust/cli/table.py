@@ -18,8 +18,6 @@ from clinclust.cli.streams import say
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["add_parser", "run"]
-
 
 @dataclass(kw_only=True)
 class _Options(ModelComparisonOptions, OutputOptions):

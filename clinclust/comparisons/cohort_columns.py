@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["CohortColumn", "cohort_columns", "condition_on", "ignored_columns"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from clinclust.schema import FeatureSchema
 
-__all__ = ["FEWEST_TESTED", "compare_subtypes"]
-
 _Columns: TypeAlias = dict[str, NDArray[Any]]
 
 FEWEST_TESTED = 3  # fewest subjects of a subtype that is tested, by default

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["NEARLY", "ColumnEvidence", "dominant_columns", "dominant_in"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

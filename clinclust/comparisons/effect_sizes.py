@@ -12,17 +12,6 @@ from numpy.typing import NDArray
 from clinclust.comparisons.summaries import Measure
 from clinclust.comparisons.t_tests import Effect, Floats, Side, everybody_else, satterthwaite, standardised_difference
 
-__all__ = [
-    "effects",
-    "mean_difference",
-    "odds_ratio",
-    "ratio_of_means",
-    "risk_difference",
-    "standardised_mean",
-    "standardised_share",
-    "superiority",
-]
-
 NORMAL_QUANTILE = 1.959963984540054  # the 0.975 quantile of the standard normal distribution
 
 _LARGEST_MEAN_OF_NOTHING = 3.6888794541139363

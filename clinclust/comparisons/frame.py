@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ALL_SUBJECTS", "WITHHELD", "ComparisonsFrame", "Level", "Record", "is_missing", "is_suppressed"]
-
 ALL_SUBJECTS = 0  # the number for all subjects in the column `subtype`, and for all other subjects in `versus`
 WITHHELD = "[c]"  # the sign (confidential) that replaces withheld numbers
 

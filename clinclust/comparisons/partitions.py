@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     FloatSeries: TypeAlias = pd.Series[float]
 
-__all__ = ["compare_partitions"]
-
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

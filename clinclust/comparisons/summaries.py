@@ -15,17 +15,6 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = [
-    "SUMMARY",
-    "Measure",
-    "decimals_for",
-    "decimals_of_mean",
-    "measures",
-    "part_measures",
-    "summarise",
-    "whole_features",
-]
-
 SUMMARY = ("n", "missing", "mean", "deviation", "variance", "median", "q1", "q3")
 _QUARTILES = np.array([0.25, 0.5, 0.75])
 

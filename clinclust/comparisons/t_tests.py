@@ -14,18 +14,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = [
-    "Effect",
-    "Side",
-    "adjusted",
-    "everybody_else",
-    "pooled",
-    "satterthwaite",
-    "standardised_difference",
-    "student",
-    "welch",
-]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from clinclust.disclosure.suppress import sizes_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["audit_disclosure"]
-
 _NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference")
 _NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
 

@@ -14,8 +14,6 @@ from clinclust.disclosure.rounding import rounding_error
 from clinclust.disclosure.rule import Rule, small_totals
 from clinclust.likelihoods import traits_of
 
-__all__ = ["shown_counts"]
-
 Floats = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from clinclust.disclosure.programme import Programme
 from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
 
-__all__ = ["are_independent", "intervals"]
-
 Floats = NDArray[np.float64]
 
 _SLACK = 1e-9

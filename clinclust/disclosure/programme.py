@@ -22,8 +22,6 @@ from clinclust.disclosure.counts import FeatureCounts
 from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
 
-__all__ = ["Programme"]
-
 Floats = NDArray[np.float64]
 
 _SLACK = 1e-9

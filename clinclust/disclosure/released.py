@@ -26,16 +26,6 @@ if TYPE_CHECKING:
 
     from clinclust.disclosure.rule import Rule
 
-__all__ = [
-    "names_using_withheld",
-    "q_of_shown",
-    "rows_ranked_with_shown",
-    "rows_using_withheld",
-    "with_names_of_many",
-    "with_results_of_shown_counts",
-    "withhold_associations",
-]
-
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
 

@@ -17,8 +17,6 @@ from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.disclosure.counts import FeatureCounts
 from clinclust.likelihoods import traits_of
 
-__all__ = ["printed", "rounded", "rounded_counts", "rounded_quartiles", "rounding_error"]
-
 
 def rounded(count: NDArray[np.float64], base: int) -> NDArray[np.float64]:
     """Return counts rounded to the nearest multiple of `base`; a tie is rounded up."""

@@ -17,8 +17,6 @@ from clinclust.errors import InputError
 from clinclust.files.selection.row_choice import RowCounts
 from clinclust.likelihoods import traits_of
 
-__all__ = ["Rule", "are_small_rows", "small_totals", "total_intervals", "totals"]
-
 Floats = NDArray[np.float64]
 
 

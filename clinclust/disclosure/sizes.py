@@ -15,8 +15,6 @@ from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
 from clinclust.disclosure.rounding import rounded, rounding_error
 from clinclust.errors import InputError
 
-__all__ = ["shown_sizes", "size_interval", "size_intervals"]
-
 Floats = NDArray[np.float64]
 
 

@@ -20,8 +20,6 @@ from clinclust.likelihoods import traits_of
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["sizes_of", "suppress_small_cells"]
-
 Floats: TypeAlias = NDArray[np.float64]
 
 _OF_ORDER = ("median", "q1", "q3")

@@ -14,8 +14,6 @@ from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.schema.reading import text_cells
 
-__all__ = ["DOUBTFUL", "LOOK", "Column", "Look", "Proposal", "column_of", "constant", "joined", "with_codes"]
-
 Array = NDArray[np.float64]
 
 

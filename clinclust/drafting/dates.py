@@ -11,8 +11,6 @@ import pandas as pd
 
 from clinclust.drafting.column import Column
 
-__all__ = ["dates_in"]
-
 _NEARLY_ALL = 0.95
 _SIGNS = re.compile(r".*\d.*[-/.:\s].*\d.*", re.DOTALL)
 _CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)

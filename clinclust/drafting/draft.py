@@ -37,8 +37,6 @@ from clinclust.schema.reading import read_column
 from clinclust.schema.rules import block_key
 from clinclust.schema.validation import refuse_unusable
 
-__all__ = ["draft_schema", "with_wanted_roles"]
-
 
 def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping[str, str]) -> FeatureSchema:
     """Return the schema with these roles by name.

@@ -22,8 +22,6 @@ from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.poisson import Poisson
 
-__all__ = ["Numbers", "log_probabilities", "numbers_on_grid"]
-
 Array = NDArray[np.float64]
 
 _MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number

@@ -13,8 +13,6 @@ from clinclust.drafting.column import Column
 from clinclust.drafting.grid import numbers_on_grid
 from clinclust.drafting.roles import looks_identifying
 
-__all__ = ["identifies_rows", "keys_of", "visit_columns"]
-
 Codes = NDArray[np.int64]
 
 _FEWEST_ROWS = 20

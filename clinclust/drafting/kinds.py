@@ -25,8 +25,6 @@ from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 from clinclust.schema.feature import Feature
 
-__all__ = ["Kind", "best_count", "best_scale", "kinds_of_numbers"]
-
 Array = NDArray[np.float64]
 
 MOST_LEVELS = 11

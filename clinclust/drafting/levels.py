@@ -11,8 +11,6 @@ from clinclust.data import data
 from clinclust.files.dictionaries.words import words_of
 from clinclust.files.number_notation import is_known_unit
 
-__all__ = ["no_before_yes", "order_of", "ordered_pair", "without_number"]
-
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)

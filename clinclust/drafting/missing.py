@@ -11,8 +11,6 @@ from clinclust.drafting.levels import without_number
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing, words_of
 
-__all__ = ["missing_numbers", "missing_words", "quoted"]
-
 Array = NDArray[np.float64]
 
 _DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]

@@ -26,8 +26,6 @@ from clinclust.likelihoods.categorical import Categorical
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["looks_of", "proposed"]
-
 _MOST_LEVELS = 50
 _COMPUTE = "compute what matters from them, such as a duration in years"
 

@@ -25,9 +25,6 @@ from clinclust.files.dictionaries.words import means_missing, plain_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 
-__all__ = ["NotedLevels", "is_called_nominal", "nominal_of", "noted_levels", "proposal_of_texts", "scale_of"]
-__all__ += ["two_levels", "two_numbers"]
-
 Array = NDArray[np.float64]
 
 _MOST_TEXTS, _LONG_TEXT = 50, 30

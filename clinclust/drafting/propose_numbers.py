@@ -19,8 +19,6 @@ from clinclust.files.column_notes import ColumnNotes
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
 
-__all__ = ["proposal_of_numbers"]
-
 Array = NDArray[np.float64]
 
 _MOST_CODES, _LONGEST_SCALE = 30, 10

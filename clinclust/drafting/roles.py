@@ -19,9 +19,6 @@ from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.files.dictionaries.words import words_of
 
-__all__ = ["alike_named_pairs", "looks_identifying", "name_words", "named_role", "names_one_of", "paired_roles"]
-__all__ += ["repeated_measurements"]
-
 Array = NDArray[np.float64]
 
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+")

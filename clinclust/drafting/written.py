@@ -30,8 +30,6 @@ from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import number_meant
 
-__all__ = ["Written", "written_numbers"]
-
 Array = NDArray[np.float64]
 
 _NEARLY_ALL = 0.9

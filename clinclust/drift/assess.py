@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["Drift", "assess_drift"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Drift:

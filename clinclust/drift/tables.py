@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.likelihoods.likelihood import Likelihood
 
-__all__ = ["subtypes_of_batch", "subtypes_of_cohort", "table_of_features", "table_of_subtypes", "table_of_tests"]
-
 Array = NDArray[np.float64]
 
 

@@ -18,8 +18,6 @@ from clinclust.comparisons.contrasts import Contrast
 if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import Likelihood
 
-__all__ = ["chi_squared", "compared_margins"]
-
 Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 

@@ -22,8 +22,6 @@ from clinclust.schema import FeatureSchema
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
-__all__ = ["cohort_and_schema", "hint_at_rows", "table_of_fitted", "warn_of_other_rows"]
-
 
 def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:
     """Return the schema of a fit, which says which rows of its file were chosen, if that is known.

@@ -34,17 +34,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.settings import Settings
 
-__all__ = [
-    "duration_sentence",
-    "estimated_seconds",
-    "machine_memory",
-    "needed_memory",
-    "refuse_or_warn_of_memory",
-    "rounded_duration",
-    "seconds_of_stability",
-    "skewness_of_gaussians",
-]
-
 _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
 """Tables of the subjects by numeric columns that exist at the same time, and how many more with each further thread.
 

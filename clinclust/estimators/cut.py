@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
     from clinclust.estimators.fit import Fit
 
-__all__ = [
-    "WEAK_EVIDENCE",
-    "as_asked",
-    "cut_fit",
-    "merged_fit",
-    "refuse_more_than_subjects",
-    "refuse_too_large_a_floor",
-]
-
 Labels = NDArray[np.int64]
 
 WEAK_EVIDENCE = 5.0

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["DistinctSubtypes", "distinct_subtypes"]
-
 Labels = NDArray[np.int64]
 
 RESULT = {True: "distinct", False: "one subtype"}

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 else:
     _Attributes = object
 
-__all__ = ["BaseSubtypes", "FittedAttributes", "Parameterised"]
-
 
 class Parameterised:
     """An estimator whose parameters are the arguments of its constructor, kept unchanged as attributes."""

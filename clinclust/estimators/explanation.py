@@ -28,20 +28,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.mixture import SubtypeMixture
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = [
-    "SIZE",
-    "WITHIN",
-    "Terms",
-    "explanation",
-    "is_even",
-    "left_out_scores",
-    "log_weights",
-    "named",
-    "reasons_of_cohort",
-    "reasons_of_new",
-    "terms_of_cohort",
-]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

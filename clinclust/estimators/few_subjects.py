@@ -14,19 +14,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.mixture import SubtypeMixture
 
-__all__ = [
-    "FEW",
-    "FEW_SUBJECTS",
-    "MEANING_OF_MARKS",
-    "NO_FLOOR",
-    "WEAK",
-    "WEAK_NATS",
-    "evidence_between",
-    "marks_of",
-    "n_standing",
-    "with_joined",
-]
-
 Labels = NDArray[np.int64]
 
 NO_FLOOR = 1

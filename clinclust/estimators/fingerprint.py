@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.schema import FeatureSchema
 
-__all__ = ["CohortFingerprint", "fingerprint_of", "salt_of", "seal_of_subtypes", "seven_digits"]
-
 _TINY, _HUGE = -290, 300
 """Decimal exponents beyond which a power of ten could overflow; digits of smaller numbers do not count."""
 _POWERS = np.array([float(f"1e{6 - exponent}") for exponent in range(_TINY, _HUGE + 2)])

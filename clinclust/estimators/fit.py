@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-__all__ = ["FITTED_ATTRIBUTES", "STOPPED_EARLY", "Fit"]
-
 STOPPED_EARLY = "ended by its time limit with the best partition so far; a longer search may find a better one"
 """What readers of a report are told: "The search was ..."."""
 

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = ["Shape", "fit_problems", "shape_problems"]
-
 Shape = tuple[int, ...]
 
 

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = [
-    "cohort_of",
-    "cohort_problems",
-    "fitted_problem",
-    "fitted_problem_of_all_features",
-    "rows_of_the_fit",
-    "with_selected",
-]
-
 
 def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> pd.DataFrame:
     """Return the validated cohort of a model, with its rows in the order of the labels.

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.search import SearchResult
     from clinclust.estimators.settings import Settings
 
-__all__ = ["fit_by", "fit_of", "found_fit", "warnings_of_fit"]
-
 Labels = NDArray[np.int64]
 
 
@@ -164,7 +162,9 @@ _SHARE = 0.3
 class Tested(Protocol):
     """Returns a fit whose tree is tested; in short with few draws, where the result only guides."""
 
-    def __call__(self, found: Fit, *, in_short: bool = False) -> Fit: ...
+    def __call__(self, found: Fit, *, in_short: bool = False) -> Fit:
+        """Return the fit with the test of its tree."""
+        ...
 
 
 def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Tested) -> Fit:

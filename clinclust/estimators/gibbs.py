@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-__all__ = ["GibbsDP"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

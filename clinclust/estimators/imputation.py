@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["impute", "imputed_cells", "validated_for_imputation"]
-
 Array = NDArray[np.float64]
 Scores: TypeAlias = Callable[[pd.DataFrame], Array]
 

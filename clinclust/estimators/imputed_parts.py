@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["MissingInParts", "cells_of", "levels_of_first", "with_cells"]
-
 Array = NDArray[np.float64]
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.schema import FeatureSchema
 
-__all__ = ["log_joint"]
-
 
 @accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
 def log_joint(

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.fit import Fit
 
-__all__ = ["NOTHING_COMPARED", "alternatives_of", "compared_likelihoods", "probably_too", "warning_of_misfits"]
-
 Array = NDArray[np.float64]
 
 _FEW_COUNTS = 10

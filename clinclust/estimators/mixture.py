@@ -22,15 +22,6 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-__all__ = [
-    "SubtypeMixture",
-    "mixture_cumulative",
-    "mixture_quantiles",
-    "mixture_values",
-    "shortest_intervals",
-    "summed",
-]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-__all__ = ["multiple_imputations", "pool_estimates"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -29,17 +29,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "REFUSE",
-    "TAKE_FOR_MISSING",
-    "about_new_subjects",
-    "check_unseen",
-    "notes_on_new_subjects",
-    "rows_at_fault",
-    "unseen_rows",
-    "without_unseen",
-]
-
 _SHOWN_ROWS = 5
 
 

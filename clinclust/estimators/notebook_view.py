@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["counted_subtypes", "model_html", "partition_html", "sizes_in_rows"]
-
 _MOST_RELEVANT = 10
 
 

@@ -20,22 +20,6 @@ from clinclust.errors import InputError
 from clinclust.files.listed import listed, quoted
 from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "DISTINCT",
-    "GIBBS_RULES",
-    "MAPDP_RULES",
-    "RULES",
-    "Rule",
-    "check_parameters",
-    "cluster_codes",
-    "combination_problems",
-    "combined_searches",
-    "is_number",
-    "parameter_problems",
-    "published_searches",
-    "seed_of",
-]
-
 DISTINCT = "distinct"
 """The value of `MAPDP.n_clusters` for as many subtypes as the test of the tree finds distinct."""
 LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12

@@ -20,8 +20,6 @@ from clinclust.schema import FeatureSchema
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
 
-__all__ = ["Partition"]
-
 _SHOWN_ROWS = 5
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.subtype_model import SubtypeModel
 
-__all__ = ["posterior_around"]
-
 
 def posterior_around(
     model: SubtypeModel, frame: pd.DataFrame, *, n_jobs: int | None = None, progress: bool = True

@@ -21,8 +21,6 @@ from clinclust.estimators.new_subjects import (
 )
 from clinclust.schema import FeatureSchema
 
-__all__ = ["NONE_OF_THESE", "Prediction"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

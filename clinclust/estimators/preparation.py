@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.settings import Settings
 
-__all__ = ["Prepared", "posed", "prepared", "several_subjects", "warn_of_unobserved", "warn_of_visits"]
-
 _ROWS_SHOWN = 5
 
 

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-__all__ = ["RENAMED", "RenamedAttributes", "renamed_parameters", "under_new_names", "value_of_renamed"]
-
 P = ParamSpec("P")
 R = TypeVar("R")
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from clinclust.engine.joint_estimates.resolution import ResolutionStep
 from clinclust.schema import FeatureSchema
 
-__all__ = ["ResolutionPath", "path_of", "resolution_path"]
-
 Labels = NDArray[np.int64]
 
 

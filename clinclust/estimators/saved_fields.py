@@ -34,8 +34,6 @@ from clinclust.estimators.subtype_tree import SubtypeTree, TreeTest
 from clinclust.files.selection.row_choice import RowCounts
 from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["HELD", "LARGEST", "Arrays", "read_arrays", "read_fields", "written_fields"]
-
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
 Kind = Any

@@ -26,8 +26,6 @@ from clinclust.estimators.saved_fields import Arrays, read_arrays, read_fields, 
 from clinclust.estimators.settings import Settings
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 
-__all__ = ["LARGEST", "load", "read_text", "save"]
-
 LARGEST = 256 * 2**20
 """The most bytes of a text that is read: 256 MiB."""
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     from clinclust.engine.search.starts import Start
     from clinclust.progress import Progress
 
-__all__ = ["CONCENTRATIONS", "N_FOLDS", "SearchResult", "search", "short_plan", "tried_once", "with_powers_estimated"]
-
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """The concentrations among which cross-validation chooses."""
 N_FOLDS = 5

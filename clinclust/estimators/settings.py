@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from clinclust.progress import Progress
     from clinclust.schema import FeatureSchema
 
-__all__ = ["AUTOMATIC_SHARE", "DRAWN", "SamplerSettings", "Settings", "stated_hyperparameters"]
-
 AUTOMATIC_SHARE = 0.01
 """Default of `outlying_share` with ``coarsening="auto"``."""
 DRAWN = "drawn"

@@ -17,21 +17,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "CLEAR",
-    "NOT_FITTED",
-    "SubtypeModel",
-    "basis_of_membership",
-    "clustered_features",
-    "fewest_subjects",
-    "is_fitted",
-    "own_membership",
-    "parameters_of",
-    "require_fitted",
-    "require_search",
-]
-
-
 NOT_FITTED = "the model is not fitted; call model.fit(frame) first"
 
 

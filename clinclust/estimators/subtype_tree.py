@@ -16,8 +16,6 @@ from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import WEAK_NATS
 
-__all__ = ["DEFAULT_TEST", "FEWEST_DRAWS", "JOIN_DTYPES", "SubtypeTree", "TreeTest", "is_tested"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

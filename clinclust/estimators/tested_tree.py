@@ -44,8 +44,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_tree import SubtypeTree
     from clinclust.progress import Progress
 
-__all__ = ["PairTests", "leaves_merged", "tested_tree"]
-
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
 

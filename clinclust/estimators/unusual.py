@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
 
-__all__ = ["MOST_LISTED", "NOBODY", "unusual_of", "unusual_subjects"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -6,8 +6,6 @@ import platform
 from functools import cache
 from importlib.metadata import version
 
-__all__ = ["software_versions"]
-
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
 
 

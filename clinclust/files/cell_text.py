@@ -8,8 +8,6 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["NUMBER", "canonical_text", "number_of", "numbers_of", "shortened", "without_letters"]
-
 NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """The texts that are numbers: ASCII digits with an optional sign, decimal point and exponent."""
 

@@ -16,8 +16,6 @@ from clinclust.files.listed import argument, listed, quoted
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 
-__all__ = ["MOST_COLUMNS", "chosen_columns", "place_of_column", "refuse_many_columns", "with_distinct_names"]
-
 MOST_COLUMNS = 20_000
 """The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
 

@@ -15,8 +15,6 @@ from clinclust.roles import Role
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["COLUMN_NOTES", "ORDERED", "ColumnKind", "ColumnNotes", "add_notes", "notes_of"]
-
 COLUMN_NOTES = "column_notes"
 """The key of ``frame.attrs`` under which the notes of a table are kept: a plain dictionary from column to notes."""
 

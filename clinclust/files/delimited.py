@@ -22,8 +22,6 @@ from clinclust.files.listed import Places, listed, quoted
 from clinclust.files.opening import Source
 from clinclust.files.text_table import SheetRows, TableRead, is_blank
 
-__all__ = ["read_delimited"]
-
 _SAID = re.compile(r"sep=([^\w\r\n\"])\r?[\r\n]", re.IGNORECASE)  # the first line as Excel writes and reads it
 _MARKED = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),  # begins with the mark of utf-16-le, so it is looked for first

@@ -9,16 +9,6 @@ from itertools import islice
 
 from clinclust.files.cell_text import shortened
 
-__all__ = [
-    "Places",
-    "argument",
-    "limited",
-    "listed",
-    "name_in_condition",
-    "quoted",
-    "text_in_condition",
-]
-
 _SHOWN = 5
 _LONGEST_MESSAGE = 3500
 _LONGEST_NAME = 200

@@ -17,11 +17,6 @@ from clinclust.files.cell_text import number_of
 from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import is_blank
 
-__all__ = ["BEYOND_A_LIMIT", "GROUPED_BY_POINT", "DecimalMark", "Marked", "Marks", "ThousandsMark", "WrittenNumber"]
-__all__ += ["are_thousands", "columns_with_comma", "is_known_unit", "is_unit", "limits_in_words", "looks_like_number"]
-__all__ += ["marks_of", "number_as_written", "parts_of", "share_of_numbers", "unit_key", "with_plain_spaces"]
-__all__ += ["without_flags"]
-
 DecimalMark = Literal[".", ","]
 ThousandsMark = Literal[".", ",", " ", "'"]
 

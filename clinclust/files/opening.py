@@ -21,8 +21,6 @@ from clinclust.files.cell_text import shortened
 from clinclust.files.listed import listed, quoted
 from clinclust.nearest import did_you_mean
 
-__all__ = ["Source", "check_readable", "guarded", "kind_of", "package", "refuse_bomb", "shown_name", "unpacked"]
-
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20
 _MOST_UNPACKED = 250  # times its size: tables reach 3 to 50, and deflate 1032

@@ -25,8 +25,6 @@ from clinclust.files.typed_files import STATISTICAL, read_parquet, read_statisti
 from clinclust.files.workbooks import read_ods_or_xlsb, read_xls
 from clinclust.files.xlsx import read_xlsx
 
-__all__ = ["cohort_table", "read_codebook"]
-
 _WORKBOOKS = ("xlsx", "xls", "xlsb", "ods")
 
 

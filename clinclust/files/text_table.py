@@ -16,9 +16,6 @@ from clinclust.errors import InputError
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.listed import listed, quoted
 
-__all__ = ["LOOKED_AT", "TEXT", "Doubt", "Finding", "Row", "RowRanges", "SheetRows", "TableRead", "cell", "column_of"]
-__all__ += ["is_blank", "letters_of", "ranges_of", "refusal", "rows_named"]
-
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
 _LAST = 10**9  # beyond the last row of any file
 _LONGEST = 120

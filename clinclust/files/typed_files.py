@@ -16,8 +16,6 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.opening import Source, guarded, package
 from clinclust.files.text_table import TEXT, TableRead
 
-__all__ = ["STATISTICAL", "read_parquet", "read_statistical"]
-
 _READERS = {
     "sav": ("SPSS", "read_sav"),
     "dta": ("Stata", "read_dta"),

@@ -19,8 +19,6 @@ from clinclust.files.opening import Source, guarded, package
 from clinclust.files.text_table import TableRead, letters_of
 from clinclust.nearest import did_you_mean
 
-__all__ = ["ERRORS", "NO_DATE", "read_ods_or_xlsb", "read_sheet", "read_xls", "with_remarks"]
-
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
 _MOST_READ = 12  # other sheets

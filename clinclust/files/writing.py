@@ -23,9 +23,6 @@ from clinclust.control_characters import on_one_line
 from clinclust.data import data
 from clinclust.errors import InputError
 
-__all__ = ["MANIFEST", "PRIVATE_FOLDER", "atomic_write", "changed_files", "check_place", "naming", "plain_error"]
-__all__ += ["plain_sentence", "read_manifest", "write_manifest", "write_together"]
-
 PRIVATE_FOLDER = re.compile(r"\.clinclust-\w+\.partial")
 """Name of a folder in which files wait for their places (`clinclust.files.writing`); a sentence names the place."""
 

@@ -22,8 +22,6 @@ from clinclust.files.opening import Source, guarded, refuse_bomb
 from clinclust.files.text_table import SheetRows, TableRead, column_of, letters_of
 from clinclust.files.workbooks import ERRORS, NO_DATE, read_sheet, with_remarks
 
-__all__ = ["Archive", "Cells", "Shown", "local", "read_xlsx", "shown_by", "text_of"]
-
 _NAMESPACES = (
     "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
     "http://purl.oclc.org/ooxml/spreadsheetml/main",

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
 
-__all__ = ["CANDIDATES", "FEWEST_SUBJECTS", "OURS", "MethodComparison", "compare_methods"]
-
 Labels = NDArray[np.int64]
 
 

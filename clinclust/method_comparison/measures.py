@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
 
-__all__ = ["STARTS", "Measures", "held_out_density", "n_distinct", "refits_of", "without_warnings"]
-
 Labels = NDArray[np.int64]
 
 _CONCENTRATION = 3.0

@@ -17,18 +17,6 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = [
-    "DPMeans",
-    "Run",
-    "alternated",
-    "dp_means",
-    "means_of",
-    "orders_of",
-    "penalised_sum",
-    "penalty_for",
-    "squared_distances",
-]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

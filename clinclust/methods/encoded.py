@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature
 
-__all__ = ["Encoded", "different_rows", "encoded", "filled", "levels_in_use", "numbers_of", "standardised"]
-
 Array = NDArray[np.float64]
 
 

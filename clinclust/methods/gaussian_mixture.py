@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["GaussianMixture", "n_parameters_of"]
-
 _SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}
 """The kinds of covariance matrices, with the word for readers."""
 

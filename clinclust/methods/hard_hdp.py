@@ -17,8 +17,6 @@ from clinclust.methods.encoded import Encoded
 from clinclust.methods.method import Clustered, Method
 from clinclust.schema import FeatureSchema
 
-__all__ = ["HardHDP", "hard_hdp"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["KMeans", "spherical_log_likelihood"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["KPrototypes"]
-
 _GAMMA = 0.5  # half the standard deviation of the numbers, in the middle of what Huang (1997) advises
 
 

@@ -19,8 +19,6 @@ from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound
 if TYPE_CHECKING:
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["LatentClasses", "measurement_model"]
-
 Array = NDArray[np.float64]
 
 _MOST_LEVELS = 10  # whole numbers with at most so many different values are categorical

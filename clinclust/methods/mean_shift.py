@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["MeanShift"]
-
 _QUANTILE = 0.3  # share of the subjects that are neighbours of a subject where the bandwidth is estimated
 
 

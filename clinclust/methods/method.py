@@ -29,8 +29,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import Feature
 
-__all__ = ["AT_LEAST_ONE", "Clustered", "Method", "needed", "one_thread", "seed_for_scikit_learn"]
-
 AT_LEAST_ONE = Rule(
     "a whole number of at least 1",
     lambda value: isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1,

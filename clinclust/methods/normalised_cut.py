@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["NormalisedCut", "lowered_cut", "penalised_cut"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -19,8 +19,6 @@ from clinclust.methods.method import Clustered, Method, needed
 if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
 
-__all__ = ["BIC", "Candidate", "NumberFound", "best_by", "compared", "numbers_to_try", "separation"]
-
 Array = NDArray[np.float64]
 
 BIC = "bic"

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-__all__ = ["SpectralDPMeans", "groups_of_rows", "relaxed_dp_means"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import FeatureSchema
 
-__all__ = ["COLUMNS", "DEPENDENCE", "VALUES", "advice_of", "better_priors", "odd_values"]
-
 COLUMNS = ["feature", "kind", "problem", "line", "evidence"]
 LIKELIHOOD, DEPENDENCE, VALUES = "likelihood", "dependence", "values"  # kinds of problems
 _CLEAR = 0.01

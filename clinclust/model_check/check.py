@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature, FeatureSchema
 
-__all__ = ["N_DRAWS", "ModelCheck", "check_model", "check_of"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ModelCheck:

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.schema import FeatureSchema
 
-__all__ = ["COLUMNS", "Dependent", "dependence", "dependent_pairs", "residual_pairs"]
-
 _CLEAR = 0.01
 _REPORTED, _BLOCKED = 0.3, 0.5
 """Least residual correlations of a pair that is reported, and of features that are advised to be one block, which says

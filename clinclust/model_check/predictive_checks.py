@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import Likelihood
     from clinclust.schema import Feature
 
-__all__ = ["COLUMNS", "Statistic", "Values", "predictive_checks", "statistics_of"]
-
 Array = NDArray[np.float64]
 
 COLUMNS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]

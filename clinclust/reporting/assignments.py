@@ -18,8 +18,6 @@ from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
 from clinclust.reporting.divisions import n_distinct
 from clinclust.schema import FeatureSchema
 
-__all__ = ["assignment_table", "assignments_of", "inert_text", "original_text", "write_inert_csv"]
-
 # The rule: an apostrophe is put before each character that could begin a formula. It could where the text begins, and
 # after a comma, semicolon, bar, tab or line break inside, where a program may divide the field that takes another
 # separator or ignores the quotes. White space, quotes and characters that are not seen may come between. `=`, `@`, `+`

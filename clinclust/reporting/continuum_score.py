@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-__all__ = ["CONTINUUM_SCORE", "Continuum", "continuum_of", "continuum_score"]
-
 Array = NDArray[np.float64]
 
 CONTINUUM_SCORE = "continuum_score"

@@ -11,8 +11,6 @@ import numpy as np
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-__all__ = ["DISTINCT", "Division", "divisions_of", "from_the_root", "n_distinct", "shows_distinct_subtypes"]
-
 DISTINCT, ONE_CONTINUUM = "distinct", "one continuum"
 """The results of a test."""
 _MOST_NAMED = 6

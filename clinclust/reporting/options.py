@@ -20,8 +20,6 @@ from clinclust.method_comparison import MethodComparison
 from clinclust.method_comparison.compare import FEWEST_SUBJECTS
 from clinclust.stability import Stability
 
-__all__ = ["ReportOptions", "check_report", "unknown_names"]
-
 
 @dataclass(frozen=True, eq=False)
 class ReportOptions:

@@ -25,8 +25,6 @@ from clinclust.reporting.subtype_table.summaries import (
     default_summary,
 )
 
-__all__ = ["Profiles", "profiles_of"]
-
 Array = NDArray[np.float64]
 
 

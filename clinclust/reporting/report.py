@@ -21,8 +21,6 @@ from clinclust.reporting.options import ReportOptions, check_report
 from clinclust.reporting.writing import gathered_findings, write_findings
 from clinclust.stability import Stability
 
-__all__ = ["write_report"]
-
 
 @accepting(
     model=arguments.MODEL,

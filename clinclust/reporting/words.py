@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 from clinclust.data import data
 
-__all__ = ["METHODS", "References", "counted", "listed", "tests_in_words", "was"]
-
 METHODS = {
     "refit": "subtypes found again without the feature and its block, in the same subjects",
     "cross-fit": "subtypes found in the other folds; the feature and its block are left out when subjects are assigned",

@@ -42,8 +42,6 @@ from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.withheld import withheld
 from clinclust.stability import Stability, assess_stability
 
-__all__ = ["as_printed", "gathered_findings", "write_findings"]
-
 _SMALLEST_P = 0.001
 
 

@@ -16,8 +16,6 @@ from clinclust.schema.feature import Feature, FeatureError
 if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["WRITE_LIKELIHOOD", "needs_likelihood", "on_unused", "role_problems", "with_roles"]
-
 WRITE_LIKELIHOOD = (
     "write one on its line, as `likelihood: gaussian` (a measurement) or `likelihood: categorical, levels: [...]` "
     "(groups)"

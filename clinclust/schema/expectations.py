@@ -7,8 +7,6 @@ from typing import Literal
 
 from clinclust.schema.feature import Feature
 
-__all__ = ["Kind", "expectations", "largest", "limits", "transform_limit"]
-
 Kind = Literal["observed", "level", "number", "finite", "whole", "range", "size", "transform"]
 
 _LEVELS_SHOWN = 12

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["Failure", "column_failures", "duplicate_identifiers", "failures_frame", "user_check_failure"]
-
 _ROWS_SHOWN = 5
 _EXAMPLES_SHOWN = 3
 _CELLS_SEARCHED = 10_000  # the number of failing cells that are searched for distinct examples

@@ -36,8 +36,6 @@ from clinclust.schema.field_types import (
 from clinclust.schema.level_numbers import LevelNumbers, ends_in_words, numbers_of_levels
 from clinclust.schema.rules import broken_rules
 
-__all__ = ["Feature", "FeatureError"]
-
 Transform = Literal["log", "log1p", "sqrt"]
 _CHOICES = {
     "role": ROLES,

@@ -32,8 +32,6 @@ from clinclust.schema.rules import TWICE, problems_among, problems_of_settings, 
 if TYPE_CHECKING:
     import pandera.pandas as pa
 
-__all__ = ["FeatureSchema", "schema_for_array"]
-
 
 @dataclass(frozen=True, init=False, repr=False)
 class FeatureSchema:

@@ -17,8 +17,6 @@ from itertools import pairwise
 
 from clinclust.files.cell_text import shortened
 
-__all__ = ["LevelNumbers", "ends_in_words", "numbers_of_levels"]
-
 _AROUND = r"[^\W\d_]*[\s.:]*"
 _NUMBERED = re.compile(
     rf"(?P<before>{_AROUND})(?P<number>[-+\u2212]?\d+(?:[.,]\d+)?)(?P<after>\s*(?:[%‰°]|[^\W\d_]*(?:[/ ][^\W\d_]+)?))"

@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["block", "paragraph", "schema_html", "table"]
-
 _SHORT = 40
 # Sets no colours, so that the table also suits a notebook with a dark theme.
 _CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; vertical-align: top"

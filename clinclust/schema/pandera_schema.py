@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["PanderaExtras", "from_pandera", "is_own", "to_pandera"]
-
 _METADATA = "clinclust"
 _OWN = "clinclust: "
 """The prefix of the names of the checks and parsers compiled from a feature. A user's own checks do not have it."""

@@ -28,8 +28,6 @@ from clinclust.schema.feature import Feature
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Part", "few_of_the_rest", "mass_text", "of_wholes", "pairs_of_parts", "parts_of"]
-
 Array = NDArray[np.float64]
 
 _FEWEST, _SMALLEST_SHARE = 30, 0.1

@@ -17,8 +17,6 @@ from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, w
 from clinclust.schema.expectations import Kind, largest, limits, transform_limit
 from clinclust.schema.feature import Feature
 
-__all__ = ["Reading", "TextCells", "number_meant", "read_column", "text_cells"]
-
 _NUMBER_FIRST = re.compile(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
 _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 

@@ -18,8 +18,6 @@ from clinclust.schema.field_types import codes, text
 if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
 
-__all__ = ["TWICE", "block_key", "broken_rules", "problems_among", "problems_of_settings", "rows_of"]
-
 OTHER_COLUMNS = ("error", "ignore")
 TWICE = "two features have this name"
 _OF_A_SCALE = ("levels", "trials", "minimum", "maximum", "transform")

@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
     from clinclust.schema.reading import Reading
 
-__all__ = [
-    "informative_parts",
-    "kept_out",
-    "read_columns",
-    "refuse_unusable",
-    "uninformative",
-    "validate",
-    "warn_of_uninformative",
-]
-
 _NO_VALUE = "no observed value"
 _NAMES_WARNED_OF = 20
 _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 20 failures

@@ -21,8 +21,6 @@ from clinclust.schema.yaml_writer import FORMAT_VERSION, misread_as
 if TYPE_CHECKING:
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["NO_VALUE", "Entries", "Problems", "compose", "mapping", "plain", "text_of"]
-
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _DEEPEST = 8  # levels of nested collections; a valid schema has at most five
 _LARGEST = 10 * 2**20  # bytes of a file: a hundred thousand features

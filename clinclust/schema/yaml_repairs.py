@@ -10,8 +10,6 @@ import yaml
 from clinclust.files.cell_text import shortened
 from clinclust.schema.feature import Feature
 
-__all__ = ["repair_of", "said_of_lone_key", "typographic_quotes", "with_odd_spaces"]
-
 _TYPOGRAPHIC = re.compile(r"[“”„‟«»‘’‚‹›].*[“”„‟«»‘’‚‹›]", re.DOTALL)
 _STRAIGHT = str.maketrans(dict.fromkeys("“”„‟«»‘’‚‹›", ""))
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")

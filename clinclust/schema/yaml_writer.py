@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
     from clinclust.schema.feature_schema import FeatureSchema
 
-__all__ = ["misread_as", "resolved_tag"]
-
 _KINDS = {"bool": "a boolean", "null": "null", "int": "a number", "float": "a number", "timestamp": "a date"}
 _RESOLVER = yaml.resolver.Resolver()
 

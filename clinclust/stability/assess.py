@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     from clinclust.stability.refits import Refitted, Refitter
     from clinclust.stability.resamples import Draw
 
-__all__ = ["assess_stability"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

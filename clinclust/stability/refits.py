@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.mapdp import MAPDP
 
-__all__ = ["Refitted", "Refitter", "changed_settings"]
-
 Labels = NDArray[np.int64]
 
 

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.stability.refits import Refitter
 
-__all__ = ["PERMUTED", "SAMPLES", "Draw", "clusterwise_jaccard", "co_membership", "contingency", "drawn"]
-
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 

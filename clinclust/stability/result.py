@@ -18,20 +18,6 @@ if TYPE_CHECKING:
     from clinclust.stability.refits import Refitted, Refitter
     from clinclust.stability.resamples import Draw
 
-__all__ = [
-    "BANDS",
-    "DISSOLVED",
-    "RECOVERED",
-    "TOO_FEW",
-    "Stability",
-    "band_of",
-    "numbers_table",
-    "sensitivity_table",
-    "subjects_table",
-    "subtypes_table",
-    "weighted_jaccard",
-]
-
 _FEW = 2 * FEW_SUBJECTS
 
 

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 from clinclust.drafting.redundancy.determined import COUNTED, FEW_LEVELS, needed_evidence, step_of
 from clinclust.graded import paired_moments
 
-__all__ = ["LEAST_SHARE", "Formula", "formulas", "holds_in"]
-
 Array = NDArray[np.float64]
 
 _MOST_ADDED, _MOST_MULTIPLIED, _FEWEST_VALUES = 30, 3, 5

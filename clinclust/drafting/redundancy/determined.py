@@ -16,9 +16,6 @@ from numpy.typing import NDArray
 
 from clinclust.graded import mid_ranks, paired_moments
 
-__all__ = ["COUNTED", "FEW_LEVELS", "Kinds", "Relation", "Scored", "candidates", "groups_of_nearly_same", "log_ways"]
-__all__ += ["needed_evidence", "rank_correlation", "relation", "step_of"]
-
 Array = NDArray[np.float64]
 Whole = NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.rules import block_key
 
-__all__ = ["Redundancy", "applied", "block_name", "looks"]
-
 
 @dataclass(frozen=True)
 class Redundancy:

@@ -23,8 +23,6 @@ from clinclust.files.dictionaries.words import (
 )
 from clinclust.files.listed import Places, listed, quoted
 
-__all__ = ["codebook_notes"]
-
 Bounds = tuple[float | None, float | None]
 _NONE = ("none", "keine", "aucun", "aucune", "ninguno", "ninguna", "-", "–", "—", "/")
 _LONGEST_CODE = 30

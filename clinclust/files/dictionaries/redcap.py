@@ -29,8 +29,6 @@ from clinclust.files.number_notation import is_known_unit
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["added_by_redcap", "notes_without_dictionary", "redcap_notes"]
-
 _LONGEST_SECTION = 60
 _NUMBER = re.compile(r"(?:integer|int|number|float)(?:_\w+)?")
 _DATE = re.compile(r"(?:date|datetime|time)(?:_\w+)?")

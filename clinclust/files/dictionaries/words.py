@@ -19,9 +19,6 @@ from clinclust.files.cell_text import NUMBER, canonical_text, shortened
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["MISSING_SIGNS", "SAYS", "Choice", "Row", "coded_values", "divided", "folded", "heading_and_rest"]
-__all__ += ["interval", "listed_values", "may_mean_missing", "meanings", "means_missing", "number_or_none"]
-__all__ += ["plain_text", "redcap_choices", "rows_of", "said_missing", "words_of"]
 
 _UNSHOWN = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)", re.IGNORECASE | re.DOTALL)
 # Only elements that exist: "CRP <5 mg/L" holds no markup.

@@ -11,8 +11,6 @@ from clinclust.files.dictionaries.words import means_missing
 from clinclust.files.number_notation import looks_like_number, share_of_numbers
 from clinclust.files.text_table import Row, cell, is_blank
 
-__all__ = ["Explaining", "explaining", "names_like_values", "shape_of", "unit_in_name"]
-
 _UNITS = data("tables")["units"]
 _UNIT = re.compile(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
 _BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)

@@ -11,8 +11,6 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number, share_of_numbers
 from clinclust.files.text_table import Doubt, Row, RowRanges, cell, is_blank, rows_named
 
-__all__ = ["Area", "Header", "find_header"]
-
 _HALF = 0.5
 Area = tuple[int, int, int, int]  # merged cells: first row, first column, last row, last column, from 1
 _MOST_IN_TITLE = 2

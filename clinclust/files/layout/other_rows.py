@@ -21,8 +21,6 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number
 from clinclust.files.text_table import Finding, is_blank
 
-__all__ = ["headings", "is_note", "names_again", "notes_below", "second_tables"]
-
 Mask = NDArray[np.bool_]
 _FEWEST_COLUMNS = 3  # in a narrower table a subject may look like the header or like a note
 _FEWEST_WORDS, _FEWEST_LACKING = 2, 2

@@ -31,8 +31,6 @@ from clinclust.files.text_table import (
     rows_named,
 )
 
-__all__ = ["SheetOptions", "sheet_table"]
-
 
 @dataclass(frozen=True)
 class SheetOptions:

@@ -16,8 +16,6 @@ from clinclust.files.cell_text import numbers_of
 from clinclust.files.number_notation import number_as_written, share_of_numbers
 from clinclust.files.text_table import Finding, is_blank
 
-__all__ = ["filled_columns", "is_total_alone", "names_group", "totals"]
-
 Mask = NDArray[np.bool_]
 _WORDS = data("tables")["totals"]
 _FIGURES = ("sum", "mean", "median", "deviation", "count", "minimum", "maximum", "norm")

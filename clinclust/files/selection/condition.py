@@ -15,10 +15,6 @@ from dataclasses import dataclass, field
 from clinclust.errors import InputError
 from clinclust.files.listed import quoted
 
-__all__ = ["IS_MISSING", "WORDS", "Comparison", "Condition", "Joined", "Not", "Operand", "compared_columns"]
-__all__ += ["is_order", "parsed"]
-
-
 _LONGEST, _DEEPEST = 5000, 50
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from clinclust.files.listed import quoted
 
-__all__ = ["A_DAY", "DATE_ORDERS", "DateColumn", "DateOrder", "date_column", "date_of", "looks_like_date"]
-
 DateOrder = Literal["day-first", "month-first"]
 DATE_ORDERS: tuple[DateOrder, ...] = ("day-first", "month-first")
 A_DAY = 86_400  # seconds

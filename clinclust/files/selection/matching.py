@@ -32,8 +32,6 @@ from clinclust.files.selection.dates import A_DAY, DateColumn, DateOrder, date_c
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 
-__all__ = ["Cells", "Matching", "Reader"]
-
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 _FEW_LEVELS = 10

@@ -14,10 +14,6 @@ from clinclust.data import data
 from clinclust.files.cell_text import canonical_text, numbers_of
 from clinclust.files.listed import argument, quoted
 
-__all__ = ["SEVERAL_ROWS", "RepeatedSubjects", "note_several_rows", "noted_several_rows", "one_row_of_each"]
-__all__ += ["repeated_subjects", "subjects_with_several_rows"]
-
-
 SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")

@@ -24,8 +24,6 @@ from clinclust.nearest import did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["KEPT", "ROWS_TAKEN", "ChoiceError", "Keep", "RowChoice", "RowCounts", "RowsTaken", "carry_rows_taken"]
-__all__ += ["chosen_rows", "note_rows_taken", "rows_taken"]
 
 Keep = Literal["first", "last"]
 KEPT: tuple[Keep, ...] = get_args(Keep)

@@ -16,21 +16,6 @@ from clinclust.errors import InputError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = [
-    "BLUE",
-    "DRAWING",
-    "GREY",
-    "NAME_TEXT",
-    "PLAIN",
-    "ROW_TEXT",
-    "VERMILION",
-    "axes_for",
-    "draw_bars",
-    "named",
-    "remark",
-    "serially",
-]
-
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 

@@ -20,8 +20,6 @@ from clinclust.reporting.profiles import profiles_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["effects_against", "plot_effects"]
-
 Key: TypeAlias = tuple[str, str | None]
 _OTHERS, _USUAL = 0, "standardised_difference"
 _GAP = 0.08  # between panels, as a share of the width of a panel

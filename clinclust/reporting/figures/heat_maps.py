@@ -20,8 +20,6 @@ from clinclust.reporting.profiles import Profiles, profiles_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_missing", "plot_profile"]
-
 _STEPS = 21  # colours of the bar: odd, so that one is in the middle, and few enough to be distinguished
 
 

@@ -15,8 +15,6 @@ from clinclust.reporting.figures.canvas import BLUE, GREY, VERMILION, axes_for, 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_relevance", "plot_resolution_path", "plot_restarts"]
-
 _LINEAR_BELOW = 10.0  # nats; beyond this the scale is logarithmic, because there ratios matter more than differences
 _ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height of the axes
 

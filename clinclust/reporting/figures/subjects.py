@@ -22,8 +22,6 @@ from clinclust.schema.parts import mass_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_certainty", "plot_explanation"]
-
 _BINS = 20  # 0.80 and 0.95, the bounds of likely and clear, are then edges of bins
 _TALLEST = 0.85
 _NAME_TEXT = 28

@@ -21,8 +21,6 @@ from clinclust.reporting.layout import number_text
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["ScaleOfExcess", "draw_tested_tree", "placed_across"]
-
 _LINEAR_BELOW = 2.0
 _LEAST = 3.0
 """Standard deviations to the left and right that every scale shows."""

@@ -17,8 +17,6 @@ from clinclust.reporting.figures.tested_tree import draw_tested_tree, placed_acr
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["plot_tree"]
-
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
 

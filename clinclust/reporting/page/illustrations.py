@@ -24,8 +24,6 @@ from clinclust.reporting.sheets.overview import searches_sentence
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["Illustration", "illustrations"]
-
 _MOST_NAMED = 6  # maximum number of subtypes that an alternative text names
 
 

@@ -12,8 +12,6 @@ from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text
 from clinclust.reporting.page.illustrations import Illustration
 from clinclust.reporting.page.svg import as_svg
 
-__all__ = ["STYLE", "write_page"]
-
 STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 """For light and dark screens and for print. The contrast ratio of every text to its background is at least 4.5."""
 

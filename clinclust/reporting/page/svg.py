@@ -15,8 +15,6 @@ from clinclust.reporting.figures.canvas import BLUE, DRAWING, GREY
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["as_svg"]
-
 _SVG = "{http://www.w3.org/2000/svg}"
 _LINK = "{http://www.w3.org/1999/xlink}href"
 

@@ -12,8 +12,6 @@ from clinclust.reporting.layout import Column, Sheet, Table, Value, as_value
 from clinclust.reporting.sheets.groups import not_tested
 from clinclust.reporting.words import METHODS, References, counted, listed, tests_in_words, was
 
-__all__ = ["association_table", "methods_of_associations"]
-
 _NOTES = (
     "Two different questions. The descriptive contrast says how far the subtypes lie apart in the subjects they were "
     "found in: of a feature that was clustered on, it is no inference, and its p is small even in pure noise. The "

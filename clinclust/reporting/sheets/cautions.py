@@ -17,8 +17,6 @@ from clinclust.reporting.sheets.divisions import SKEWED, p_in_words
 from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.sheets.validated import validation_of
 
-__all__ = ["SHOWN", "cautions", "fit_without", "in_words", "on_dominant_columns"]
-
 _SMALL = 10  # subjects, below which a subtype may be a few unusual subjects
 _SHOWN = 5
 _MANY = 8  # distinct subtypes, above which the report doubts that they are as many kinds

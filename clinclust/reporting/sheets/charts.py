@@ -10,8 +10,6 @@ from clinclust.reporting.layout import Chart, Column, Sheet, Table, Value, as_va
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.groups import not_tested
 
-__all__ = ["MEASURES", "charts", "effect_sizes", "left_out"]
-
 _LONGEST_NAME = 60
 _LEFT_END = -3.0
 

@@ -18,8 +18,6 @@ from clinclust.roles import REASONS
 from clinclust.schema import Feature
 from clinclust.schema.parts import mass_text
 
-__all__ = ["codebook", "tidy_data"]
-
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 _OF_THE_TABLE = ("Levels", "Trials", "Minimum", "Maximum", "Missing codes", "Other texts read", "Asked if")

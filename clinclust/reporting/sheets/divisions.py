@@ -14,8 +14,6 @@ from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_te
 from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.words import counted
 
-__all__ = ["SKEWED", "divisions_table", "evidence_in_words", "is_sampled", "on_the_test", "p_in_words", "verdict"]
-
 _NEARLY_IN_FULL = 0.8  # weight of a block, from which on it hides nothing worth a sentence
 _OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
 _BY_DEGREE = (

@@ -13,21 +13,6 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Value
 from clinclust.reporting.words import counted, listed, was
 
-__all__ = [
-    "enough_subjects",
-    "explained_marks",
-    "groups_found",
-    "not_tested",
-    "number_asked_for",
-    "on_few_subjects",
-    "on_merged_groups",
-    "remark",
-    "remark_cell",
-    "remark_column",
-    "sentence_on_unions",
-    "unions_in_words",
-]
-
 _UNTESTED = "few subjects, untested"
 _SHOWN = 5
 _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records

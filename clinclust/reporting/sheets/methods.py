@@ -24,8 +24,6 @@ from clinclust.reporting.sheets.methods_of_search import (
 from clinclust.reporting.sheets.run import but_for_blocks, sentences_on_blocks, sentences_on_rows
 from clinclust.reporting.words import References, counted, listed, tests_in_words, was
 
-__all__ = ["methods", "methods_sheet"]
-
 _INTERVALS = {
     "standardised_difference": "Bonett’s method for unequal variances (of shares, from Wilson’s limits)",
     "difference": "Welch’s method (of shares, Newcombe’s hybrid score method)",

@@ -18,8 +18,6 @@ from clinclust.reporting.sheets.divisions import is_sampled
 from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.words import References, counted, listed, was
 
-__all__ = ["concentration_in_words", "methods_of_the_test", "search_in_words", "sizes_in_words"]
-
 _BEGUN = {"single": "with all subjects in one subtype", "search": "different partitions"}
 
 

@@ -13,8 +13,6 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated
 from clinclust.reporting.sheets.groups import groups_found
 
-__all__ = ["likelihoods_sheets", "model_check_sheets", "on_likelihoods", "on_model_check"]
-
 _MOST_PAIRS = 50
 _PUT_LINES = (
     "put the lines in the place of those of these features in the schema, and fit again; a check of the model "

@@ -29,8 +29,6 @@ from clinclust.reporting.sheets.validated import on_q, on_validation
 from clinclust.reporting.words import counted
 from clinclust.schema.changed_roles import on_unused
 
-__all__ = ["overview", "searches_sentence"]
-
 _MOST_UNUSED = 6
 
 

@@ -10,8 +10,6 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
 from clinclust.reporting.words import counted
 
-__all__ = ["on_posterior", "on_posterior_membership", "posterior_cell", "posterior_column", "posterior_sheets"]
-
 _NAMED = 0.1  # posterior probability, from which on a number of groups is named on the first page
 _BALL = 0.95
 _QUANTITIES = {

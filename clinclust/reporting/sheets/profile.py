@@ -16,8 +16,6 @@ from clinclust.reporting.profiles import Profiles
 from clinclust.reporting.sheets.groups import explained_marks, remark
 from clinclust.reporting.subtype_table.summaries import Compared, Summary, decimals_of, parts
 
-__all__ = ["MEDIANS", "MOST_MARKS", "Marks", "marks_of", "profile"]
-
 _MOST_FEATURES = 40
 _SHOWN = {"n": "share", "mean": "mean", "rate": "mean", "median": "median"}
 MEDIANS = (

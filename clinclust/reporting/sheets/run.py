@@ -18,16 +18,6 @@ from clinclust.reporting.layout import WITHHELD, Value, as_value
 from clinclust.reporting.words import listed
 from clinclust.schema import Feature, FeatureSchema
 
-__all__ = [
-    "FILLED_JOINT",
-    "but_for_blocks",
-    "search_facts",
-    "sentences_on_blocks",
-    "sentences_on_rows",
-    "sentences_on_visits",
-    "worth_of_blocks",
-]
-
 
 def sentences_on_rows(findings: Findings) -> list[str]:
     """Return which rows of the table were analysed, and how many were left out for which reason, as far as is known.

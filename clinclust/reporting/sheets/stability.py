@@ -12,8 +12,6 @@ from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabu
 from clinclust.stability import Stability
 from clinclust.stability.result import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 
-__all__ = ["on_stability", "other_methods_sheets", "stability_cell", "stability_column", "stability_sheets"]
-
 _SAMPLES = {"half-sample": "half of the subjects", "bootstrap": "bootstrap sample", "permuted": "columns permuted"}
 
 

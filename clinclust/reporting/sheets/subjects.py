@@ -11,8 +11,6 @@ from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, as
 from clinclust.reporting.sheets.groups import explained_marks, remark_cell, remark_column
 from clinclust.schema import Feature
 
-__all__ = ["assignments", "certainty", "continuum_table", "on_continuum_score", "on_unusual_subjects", "unusual_sheets"]
-
 
 def certainty(probability: float) -> str:
     """Return the word for a membership probability: clear (0.95 or more), likely (0.8 or more) or uncertain."""

@@ -16,8 +16,6 @@ from clinclust.reporting.subtype_table.building import table_of
 from clinclust.reporting.subtype_table.plan import Choices
 from clinclust.schema import Feature
 
-__all__ = ["descriptive", "missing_data", "pairwise_tests", "subtype_table_sheet", "subtypes"]
-
 _DESCRIPTIVE = (
     "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
     "in the same subjects differ in these features by construction. Features with “no” under “Clustered on” "

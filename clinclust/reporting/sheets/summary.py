@@ -32,8 +32,6 @@ from clinclust.reporting.sheets.run import (
 from clinclust.reporting.sheets.subjects import certainty
 from clinclust.reporting.sheets.subtypes import descriptive
 
-__all__ = ["data_fingerprint", "given_subtypes", "on_sharing", "summary"]
-
 _MISSING = "Values missing, of those clustered on (%)"
 _PERHAPS = "Features that the subtypes may have been made from"
 _MISSING_OF_GIVEN = "Values missing, of these features (%)"

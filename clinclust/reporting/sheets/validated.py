@@ -12,8 +12,6 @@ from clinclust.comparisons.frame import is_missing, is_suppressed
 from clinclust.reporting.findings import Findings, Row
 from clinclust.reporting.words import counted, was
 
-__all__ = ["on_q", "on_validation", "validation_of"]
-
 _UNTESTED = "not tested"
 """How the remark of a feature begins that was not tested."""
 

@@ -8,8 +8,6 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.schema import Feature
 
-__all__ = ["withheld"]
-
 _COUNTS, _MEANS = ("n", "missing", "count"), ("mean", "sd", "median")
 
 

@@ -26,8 +26,6 @@ from clinclust.reporting.subtype_table.summaries import (
 )
 from clinclust.reporting.subtype_table.table import SubtypeTable
 
-__all__ = ["subtype_table", "table_of"]
-
 
 @accepting(
     comparisons=either(arguments.COMPARISONS, arguments.MODEL),

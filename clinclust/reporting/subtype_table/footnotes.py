@@ -12,8 +12,6 @@ from clinclust.reporting.subtype_table.summaries import NOTHING, SUMMARY_TEXT, W
 from clinclust.reporting.subtype_table.table import Note, TableRow
 from clinclust.reporting.words import METHODS, listed, tests_in_words
 
-__all__ = ["DOUBTFUL", "NO_PART", "letters", "notes_of"]
-
 NO_PART, DOUBTFUL = "§", "†"
 
 _HELD: dict[Summary, str] = {**SUMMARY_TEXT, "n": "n (%) of the subjects with a value"}

@@ -14,8 +14,6 @@ from clinclust.errors import InputError
 from clinclust.reporting.layout import percent
 from clinclust.reporting.subtype_table.summaries import Compared, ComparedFeature, Summary, possible_summaries
 
-__all__ = ["Choices", "Line", "Missing", "Plan", "check_choices", "clean"]
-
 Missing: TypeAlias = Literal["column", "rows", "none"]
 
 

@@ -24,8 +24,6 @@ from clinclust.reporting.subtype_table.summaries import (
 )
 from clinclust.reporting.subtype_table.table import Cell, Heading, TableRow
 
-__all__ = ["headings_of", "layout_of", "numbers_of", "rows_of"]
-
 _EMPTY = Cell("")
 
 

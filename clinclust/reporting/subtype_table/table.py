@@ -16,8 +16,6 @@ from clinclust.errors import InputError, missing_package
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.layout import Sheet, Table
 
-__all__ = ["Cell", "Heading", "Note", "SubtypeTable", "TableRow", "suffix_problems"]
-
 ColumnKind: TypeAlias = Literal["missing", "group", "descriptive p", "validated p", "validated q"]
 
 # Widths in characters at 8.5 points: of the text on A4 portrait, of the label, and of the gap between columns.

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
 
-__all__ = ["as_fragment", "as_latex", "as_markdown", "as_page"]
-
 # Characters that begin markup, code, mathematics or a template in some flavour of Markdown. They are written as
 # entities, which are text in all flavours; a backslash escape would begin mathematics in some. A full stop or a colon
 # is escaped only where a bare address would become a link.

@@ -23,8 +23,6 @@ from clinclust.files.writing import atomic_write
 from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
 from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
 
-__all__ = ["write_word"]
-
 _FONT = "Calibri"
 _LONGEST_PROPERTY = 255
 _A4 = (21.0, 29.7)  # width and height in cm

@@ -20,8 +20,6 @@ from clinclust.control_characters import visible
 from clinclust.errors import InputError
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE, Value
 
-__all__ = ["BLUE", "INK", "QUIET", "RULE", "Cell", "Rows", "diverging_scale", "register_styles", "safe_text"]
-
 INK, QUIET, RULE = "1F2933", "52606D", "BCCCDC"
 BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any kind of colour vision can distinguish
 _HEADING, _BAND = "DCE6F0", "F0F4F8"

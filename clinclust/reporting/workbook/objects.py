@@ -30,8 +30,6 @@ from clinclust.control_characters import visible
 from clinclust.reporting.layout import Chart, Table
 from clinclust.reporting.workbook.cells import BLUE, INK, QUIET, RULE, safe_text
 
-__all__ = ["CHART_WIDTH", "add_chart", "add_table", "can_be_a_table", "height_of", "unique_headings"]
-
 _EMU_PER_POINT, _POINTS_PER_CM = 12_700, 28.35
 _WIDTH_CM, _ROW_CM, _AROUND_CM = 22.0, 0.62, 3.4
 _MARKER_POINTS, _WHISKER_POINTS = 7.0, 1.5

@@ -20,8 +20,6 @@ from clinclust.reporting.layout import Sheet
 from clinclust.reporting.workbook.cells import register_styles
 from clinclust.reporting.workbook.worksheet import write_worksheet
 
-__all__ = ["NO_DATE", "copy_without_times", "write_workbook"]
-
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
 """Date of documents without a date: the earliest date that a ZIP archive can store."""
 

@@ -30,8 +30,6 @@ from clinclust.reporting.workbook.objects import (
     unique_headings,
 )
 
-__all__ = ["write_worksheet"]
-
 _MOST_ROWS, _MOST_COLUMNS, _LONGEST_NAME = 1_048_576, 16_384, 31
 _A4 = 9
 _WIDEST_PAGE = 260.0  # characters that fit legibly on the width of a printed page
