@@ -74,7 +74,8 @@ def public_objects():
     for name in ["clinclust", *names]:
         module = importlib.import_module(name)
         yield name, module
-        for public in getattr(module, "__all__", []):
+        own = [key for key, value in vars(module).items() if key[0] != "_" and getattr(value, "__module__", "") == name]
+        for public in getattr(module, "__all__", own):
             value = getattr(module, public)
             if not getattr(value, "__module__", "").startswith("clinclust"):
                 continue
