@@ -36,7 +36,7 @@ def add_parser(commands: Commands) -> None:
 def run(options: _Options) -> int:
     """Cluster the cohort of a fit by K-means, mixtures, latent classes and others, and say of each what it found.
 
-    For each method: the number of its clusters, how many of them are told from one continuum, how well they predict
+    For each method: the number of its clusters, how many of them are distinct, how well they predict
     subjects held out, how half-samples agree, and how far they agree with the subtypes of the fit. A method whose
     package is not installed is left out, with the line that installs it.
     """

@@ -252,11 +252,11 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
         return
     if n_subtypes == 1:
         say(
-            f"Tested: the cohort looks like one continuum; the {n_groups} groups that the search told apart were not "
+            f"Tested: the cohort looks like one continuum; the {n_groups} groups of the search were not "
             "shown to be more than slices of it."
         )
     else:
-        finer = f"; the {n_groups} finer groups of the search were not shown to be" if n_groups > n_subtypes else ""
+        finer = f"; the {n_groups} clusters of the search were not shown to be" if n_groups > n_subtypes else ""
         say(f"Tested: these are more than one continuum{finer}.{_skewed(test)}")
 
 
@@ -276,13 +276,13 @@ def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd
 
 
 def _few(model: MAPDP) -> str:
-    """Return which subtypes are described only, to follow their sizes."""
+    """Return which subtypes are untested, to follow their sizes."""
     from clinclust.files.listed import listed
 
     few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
     if not few:
         return ""
-    return f"; few subjects, described only: subtype{'' if len(few) == 1 else 's'} {listed(few)}"
+    return f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}"
 
 
 def _skewed(test: TreeTest) -> str:

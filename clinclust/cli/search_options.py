@@ -62,7 +62,7 @@ class SearchOptions(JobOptions, Command):
     )
     min_size: float | None = option(
         "fewest subjects of a subtype that is tested, as a number (20) or a share of the cohort (0.02 or 2%%): a "
-        "smaller one is merged with another where they are hardly distinct, and is else described only (default: no "
+        "smaller one is merged with another where they are hardly distinct, and is else untested (default: no "
         "subtype is merged because it is small); reports test none of fewer than 3, unless `clinclust report "
         "--min-size` asks for it",
         type=number_or_share,

@@ -91,7 +91,7 @@ def _problems_of_subtypes(options: _Options, model: MAPDP) -> list[str]:
 def _untested(pair: Sequence[int], options: _Options, model: MAPDP) -> list[str]:
     """Return which subtypes of a pair have too few subjects to be tested, and what sets this number."""
     if model.min_size_ > options.smallest_tested:
-        floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is described only"
+        floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is untested"
         repair = "compare other subtypes, or fit again with a lower --min-size"
     else:
         floor, why = options.smallest_tested, f"than --min-size {options.smallest_tested}, so it is not tested"

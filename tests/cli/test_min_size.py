@@ -114,7 +114,7 @@ def test_what_is_described_only_and_what_was_merged_is_said(wild, capsys):
     few = [str(subtype) for subtype, size in enumerate(model.cluster_sizes_, start=1) if size < 20]
     merged = model.subtype_of_.size - model.n_clusters_
     assert merged > 0
-    assert f"; few subjects, described only: subtype{'s' * (len(few) > 1)} {', '.join(few)}" in out.splitlines()[0]
+    assert f"; few subjects, untested: subtype{'s' * (len(few) > 1)} {', '.join(few)}" in out.splitlines()[0]
     assert f"{merged} fewer than without --min-size: groups of fewer than 20 subjects were merged" in out
     assert main([*WILD, "--overwrite"]) == 0
     out = capsys.readouterr().out
@@ -154,7 +154,7 @@ def test_a_table_tests_none_that_the_fit_describes_only(floored, capsys):
     table = ["table", "wild.csv", "--model", "out", "--out", "table.csv", "--between", "1"]
     for more in ([], ["--min-size", "2"]):
         message = refused(capsys, *table, str(floored), *more)
-        assert "than the 20 that the fit asks for, so it is described only" in message
+        assert "than the 20 that the fit asks for, so it is untested" in message
         assert "compare other subtypes, or fit again with a lower --min-size" in message
     assert main([*table, "2"]) == 0
 
