@@ -1,7 +1,4 @@
-"""Find and describe disease subtypes in a clinical cohort.
-
-A public name is imported when it is first used. This keeps ``import clinclust`` and ``clinclust --help`` fast.
-"""
+"""Find and describe disease subtypes in a clinical cohort; public names are imported when first used."""
 
 from __future__ import annotations
 

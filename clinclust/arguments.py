@@ -1,7 +1,4 @@
-"""The kinds of arguments that public functions take, checked before a function runs.
-
-What depends on the data (the columns of a frame, the names of features) is checked where the data are known.
-"""
+"""Check the arguments of public functions, apart from what depends on the data."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ class Kind:
 
 
 def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Return a decorator that refuses, all in one message, arguments of another kind; a default is accepted."""
+    """Return a decorator that refuses arguments of another kind, all in one message; defaults are accepted."""
 
     def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         parameters = signature(function)
@@ -55,12 +52,12 @@ def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callabl
 
 
 def either(*kinds: Kind) -> Kind:
-    """Return the kind of all values that are of one of the kinds."""
+    """Return the kind of values that are of one of these kinds."""
     return Kind(" or ".join(kind.allowed for kind in kinds), lambda value: any(kind.accepts(value) for kind in kinds))
 
 
 def _shown(value: object) -> str:
-    """Return a number or a short text as it is; of everything else the type, because it may hold values of patients."""
+    """Return a number or short text as it is; otherwise the type, because the value may hold data of patients."""
     if _is_frame(value):
         return f"a DataFrame of {value.shape[1]} columns"  # type: ignore[attr-defined]
     shown = isinstance(value, bool | int | float | str) and len(repr(value)) <= 40

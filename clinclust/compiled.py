@@ -1,21 +1,11 @@
-"""Compilation of the numerical kernels, with the options that all of them share.
+"""Compilation of the numerical kernels.
 
-Kernels release the global interpreter lock (restarts run on threads), are cached on disk, follow IEEE arithmetic for
-division, and never use ``fastmath``, which would assume that no value is NaN: missing values are NaN.
+Kernels release the global interpreter lock, are cached on disk, and never use ``fastmath``: NaN means missing. The
+innermost functions receive pointers (`flat`), so the outermost kernel must keep the arrays alive. For debugging:
 
-Numba counts a reference whenever an array is passed to a function or assigned to another name, which takes as long as
-a dozen additions. The innermost functions therefore receive pointers (`flat`) instead of arrays. The outermost kernel
-must keep the array alive, and indices are not checked. Three environment variables select slower kernels, which help
-to find mistakes.
-
-CLINCLUST_PLAIN_KERNELS=1
-    Arrays replace pointers, and the innermost loops are plain Python (`clinclust.engine.kernels.inner_loops`). The
-    results have the same bits.
-NUMBA_BOUNDSCHECK=1
-    Arrays replace pointers, and every index is checked. The results have the same bits.
-NUMBA_DISABLE_JIT=1
-    The plain kernels run without compilation, for a debugger. Results may differ in the last digits, because Python's
-    `math.lgamma` differs from numba's.
+CLINCLUST_PLAIN_KERNELS=1 : arrays replace pointers, and the innermost loops are plain Python; the same bits.
+NUMBA_BOUNDSCHECK=1 : arrays replace pointers, and every index is checked; the same bits.
+NUMBA_DISABLE_JIT=1 : plain kernels without compilation; the last digits may differ.
 """
 
 from __future__ import annotations
@@ -71,7 +61,7 @@ def kernel(function: Function) -> Function:
 
 
 def subkernel(function: Function) -> Function:
-    """Compile a function that only kernels call; a Python wrapper would take a quarter of the compile time."""
+    """Compile a function that only kernels call."""
     return _compiled(function, _ONLY_FROM_KERNELS)
 
 
@@ -89,7 +79,6 @@ _pointer: Any = types.CPointer
 
 
 def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
-    """Return the address of element `start` of an array or of a pointer (a numba intrinsic)."""
     signature = _pointer(array.dtype)(array, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -108,15 +97,12 @@ def _part_of(array: NDArray[Number], start: int) -> NDArray[Number]:
 _part: Any = njit(_part_of)
 _address: Any = extending.intrinsic(_numbers_of)
 flat: Callable[[NDArray[Number], int], NDArray[Number]] = _part if PLAIN or _CHECKED else _address
-"""Return the elements of a contiguous array from flat index `start` on, in memory order. Only kernels may call it.
-
-The result is a pointer, or an array when the plain or the index-checking kernels are selected.
-"""
+"""Return the elements of a contiguous array from flat index `start` on: a pointer, or an array for plain kernels."""
 
 
 @contextmanager
 def announcing_compilation() -> Iterator[None]:
-    """Log one line, and print it on a terminal, when the block first compiles a kernel that is not in the cache."""
+    """Log one line, and print it on a terminal, when the block first compiles a kernel that is not cached."""
 
     class Announcer(event.Listener):
         announced = False

@@ -1,4 +1,4 @@
-"""Make text of the data safe to show: replace characters that hide, reorder or command others."""
+"""Replace characters of the data that hide, reorder or command others."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def visible(text: str) -> str:
 
 
 def on_one_line(text: str) -> str:
-    """Return `text` as `visible` does, with a visible sign for each tab and line feed too."""
+    """Return `visible(text)` with signs for tabs and line feeds too."""
     return _BREAKING.sub(_sign, visible(text))
 
 
 def visible_to_people(text: str) -> str:
-    """Return `text` as `visible` does, with a sign for every other character without a picture but the line feed."""
+    """Return `visible(text)` with signs for all other invisible characters but the line feed."""
     return _UNSEEN.sub(_sign, visible(text))
 
 
@@ -42,7 +42,7 @@ def _sign(match: re.Match[str]) -> str:
 
 
 def shortened(text: str, width: int) -> str:
-    """Return `text` on one line, visible, and cut to `width` characters, of which wide ones (Chinese) count twice."""
+    """Return `text` on one line, visible, and cut to `width` columns; wide characters (Chinese) take two."""
     text = visible(" ".join(text.split()))
     if _cells(text) <= width:
         return text

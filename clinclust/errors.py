@@ -39,7 +39,6 @@ def _listed(heading: str, lines: list[str]) -> tuple[str, bool]:
 
 
 def _where_all_are(attribute: str, has_more: bool) -> str:
-    """Return the end of an incomplete message: where a Python user finds the rest."""
     return f"\n  (the `{attribute}` attribute of this error holds all)" if has_more else ""
 
 
@@ -48,15 +47,9 @@ def _indented(text: str) -> str:
 
 
 class InputError(ValueError):
-    """The input (a file, a table or a parameter) cannot be used.
+    """The input (a file, a table or a parameter) cannot be used; the message says how to repair it.
 
-    The message states what was given, what was expected and how to repair it. A ValueError of the package that is not
-    an InputError is a bug. Characters of the data that hide or reorder others, or command a terminal, are replaced.
-
-    Attributes
-    ----------
-    at_command_line : str
-        The message without its end that only helps in Python.
+    `at_command_line` is the message without its end that only helps in Python.
     """
 
     def __init__(self, message: str = "", *, in_python: str = "") -> None:
@@ -65,34 +58,27 @@ class InputError(ValueError):
 
 
 class NotFittedError(InputError, AttributeError):
-    """A model was asked for something that it has after a fit only. The message says how to fit it.
-
-    Code that catches ``sklearn.exceptions.NotFittedError`` catches this error as well.
-    """
+    """A fitted result was asked of a model before its fit; also scikit-learn's `NotFittedError` if that is imported."""
 
 
 def not_fitted(message: str) -> NotFittedError:
-    """Return the error, also as an instance of scikit-learn's `NotFittedError` if scikit-learn is imported.
-
-    Otherwise its error cannot be caught, so scikit-learn is never imported for it.
-    """
+    """Return the error, also as an instance of scikit-learn's `NotFittedError` if scikit-learn is imported."""
     exceptions = sys.modules.get("sklearn.exceptions")
     return NotFittedError(message) if exceptions is None else _both(exceptions.NotFittedError)(message)
 
 
 @cache
 def _both(theirs: type[Exception]) -> type[NotFittedError]:
-    """Return the class of errors that are a `NotFittedError` of clinclust and of scikit-learn; they are pickled."""
     reduced = {"__reduce__": lambda error: (not_fitted, error.args)}
     return type("NotFittedError", (NotFittedError, theirs), {"__module__": __name__, **reduced})
 
 
 class MissingPackageError(ImportError):
-    """A package that an optional part of clinclust needs is not installed. The message says how to install it."""
+    """An optional package is not installed. The message says how to install it."""
 
 
 def missing_package(need: str, package: str) -> MissingPackageError:
-    """Return the error that `need`, the subject of a sentence, needs a package, by its name at its index."""
+    """Return the error that `need`, the subject of a sentence, needs this package of PyPI."""
     return MissingPackageError(f"{need} needs {package}: pip install {package}")
 
 
@@ -104,7 +90,7 @@ class SchemaError(InputError):
     problems : tuple of str
         All problems, one sentence each, with the line number if the schema was read from a file.
     source : str or None
-        The name of the file that the schema was read from.
+        The file that the schema was read from.
 
     Examples
     --------
@@ -132,8 +118,8 @@ class CohortError(InputError):
     Attributes
     ----------
     failures : pandas.DataFrame
-        One row for each kind of failure in each column: ``column``, ``expected``, ``rows`` (how many are at fault),
-        ``first_rows`` (index labels of the first of them), ``examples`` (offending values) and ``repair``.
+        One row per column and kind of failure: ``column``, ``expected``, ``rows`` (their number), ``first_rows`` (index
+        labels), ``examples`` (values at fault) and ``repair``.
 
     Examples
     --------
@@ -175,7 +161,7 @@ def _sentence(failure: dict[Hashable, Any]) -> str:
 
 
 class CohortWarning(UserWarning):
-    """A property of the cohort that does not stop the analysis, but that the reader of the results must know.
+    """A property of the cohort that does not stop the analysis, but limits its interpretation.
 
     Examples
     --------

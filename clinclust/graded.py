@@ -1,4 +1,4 @@
-"""Features as columns that can be correlated in pairs: ranks, indicators of nominal levels, and their moments."""
+"""Features as columns that can be correlated: ranks, indicators of nominal levels, and paired moments."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ class Graded(NamedTuple):
 
     columns: Array  # (N, C), NaN = missing
     weights: Array
-    """(C,) 1 for ranks, (1 - p) / (L - 1) for the indicator of a level with frequency p. With these weights, the n r^2
-    of the L indicators add up to chi-squared divided by L - 1."""
+    """(C,) 1 for ranks, (1 - p) / (L - 1) for a level of frequency p: weighted n r^2 sum to chi-squared / (L - 1)."""
     owners: Whole  # (C,) index of the feature of each column, 0 .. D - 1
 
 
 def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Array]) -> Graded:
-    """Return graded columns of features: of each its values (N,), NaN = missing, and whether it is nominal."""
+    """Return the graded columns of features, each given as its values (N,), NaN = missing, and whether nominal."""
     columns, weights, owners, n_subjects = [], [], [], 0
     for owner, (values, is_unordered) in enumerate(features):
         n_subjects = values.size
@@ -40,7 +39,7 @@ def graded(features: Iterable[tuple[Array, bool]], ranks: Callable[[Array], Arra
 
 
 def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
-    """Yield, for each level of a nominal column, its indicator (NaN = missing) and its weight (1 - p) / (L - 1)."""
+    """Yield the indicator of each level of a nominal column, NaN = missing, and its weight (1 - p) / (L - 1)."""
     seen = ~np.isnan(column)
     levels, counts = np.unique(column[seen], return_counts=True)
     for level, count in zip(levels, counts, strict=True):
@@ -48,7 +47,7 @@ def _level_indicators(column: Array) -> Iterator[tuple[Array, float]]:
 
 
 def mid_ranks(values: Array) -> Array:
-    """Return the mid-rank (ties share their mean rank; the lowest rank is 1) of each observed value; NaN = missing."""
+    """Return the mid-rank of each observed value, from 1; NaN = missing."""
     ranks, seen = np.full(values.size, np.nan), ~np.isnan(values)
     _, ties, counts = np.unique(values[seen], return_inverse=True, return_counts=True)
     ranks[seen] = (np.cumsum(counts) - (counts - 1) / 2.0)[ties]
@@ -72,11 +71,7 @@ class PairedMoments(NamedTuple):
 
 
 def paired_moments(own: Array, other: Array) -> PairedMoments:
-    """Return the moments of the columns of two tables, float64 (N, C), NaN = missing, in pairs (C_own, C_other).
-
-    If the columns hold whole numbers (see `whole_ranks`), all sums of products are exact, so that the digits do not
-    depend on the threads of BLAS.
-    """
+    """Return the moments (C_own, C_other) of pairs of columns of two tables (N, C), NaN = missing."""
     own_seen, other_seen = (~np.isnan(own)).astype(np.float64), (~np.isnan(other)).astype(np.float64)
     own, other = np.where(np.isnan(own), 0.0, own), np.where(np.isnan(other), 0.0, other)
     n = np.maximum(own_seen.T @ other_seen, 1.0)

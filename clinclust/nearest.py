@@ -1,4 +1,4 @@
-"""Suggest the name that a misspelt word probably stands for."""
+"""Suggest the name that a misspelt word stands for."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LONGEST_SHOWN = 200
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:
-    """Return the choice closest to `word` but for case and white space (`difflib`, ratio .6 or more), or None."""
+    """Return the choice closest to `word` but for case and white space (`difflib` ratio of at least .6), or None."""
     folded: dict[str, str] = {}
     for choice in choices:
         folded.setdefault(choice.strip().casefold(), choice)
@@ -20,6 +20,6 @@ def nearest(word: str, choices: Iterable[str]) -> str | None:
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:
-    """Return ``" Did you mean 'x'?"`` for the choice closest to `word`, or an empty string if none is close."""
+    """Return ``" Did you mean 'x'?"``, or an empty text if no choice is close."""
     choice = nearest(word, choices)
     return "" if choice is None else f" Did you mean {choice[:_LONGEST_SHOWN]!r}?"

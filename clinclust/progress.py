@@ -1,13 +1,4 @@
-"""The stages of long work, as progress bars on a terminal and as lines in logs.
-
-A stage is logged to ``clinclust.progress`` at the level INFO: that it runs; now and then how far it is, and how long
-it will still take; and its seconds when it has ended. A stage that ends within a second is not reported.
-
-    with PROGRESS.stage("associations", total=len(features)) as advance:
-        for feature in features:
-            test(feature)
-            advance()
-"""
+"""Stages of long work: progress bars on a terminal, and lines in the log ``clinclust.progress`` after one second."""
 
 from __future__ import annotations
 
@@ -32,24 +23,19 @@ _REPORTED_AGAIN = (10.0, 30.0, 60.0)
 class Progress:
     """Reports the stages of long work.
 
-    Attributes
-    ----------
-    shown : bool
-        Whether stages are reported; a part of a larger stage is not.
-    about : str
-        The part of the work that the stages are of; it precedes their names.
+    `shown` is False for a part of a larger stage; `about` precedes the names of stages.
     """
 
     shown: bool = True
     about: str = ""
 
     def within(self, about: str) -> Progress:
-        """Return the same for the stages of a part of the work, such as "block weights"."""
+        """Return a Progress for the stages of a part of the work."""
         return replace(self, about=f"{self.about}, {about}" if self.about else about)
 
     @contextmanager
     def stage(self, name: str, total: int | None = None) -> Iterator[Callable[[], object]]:
-        """Report a stage of at most `total` steps while the block runs, which calls what it gets after each."""
+        """Report a stage of at most `total` steps while the block runs; the block calls what is yielded after each."""
         if not self.shown:
             yield lambda: None
             return
@@ -71,7 +57,6 @@ SILENT = Progress(shown=False)
 
 @contextmanager
 def _logged(name: str, total: int | None) -> Iterator[Callable[[], None]]:
-    """Log a stage now and then from its first second on, and its seconds when it has ended; yield what counts steps."""
     stage = _Stage(name, total)
     ended = Event()
     reporter = Thread(target=stage.report_until, args=(ended,), name="clinclust-stage", daemon=True)
@@ -86,8 +71,6 @@ def _logged(name: str, total: int | None) -> Iterator[Callable[[], None]]:
 
 
 class _Stage:
-    """A stage that runs: its steps so far, and the lines about it."""
-
     def __init__(self, name: str, total: int | None) -> None:
         self._name, self._total = name, total
         self._began, self._done = time.monotonic(), 0
@@ -95,15 +78,12 @@ class _Stage:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the stage began."""
         return time.monotonic() - self._began
 
     def count(self) -> None:
-        """Take note of a step."""
         self._done += 1
 
     def report_until(self, ended: Event) -> None:
-        """Log the stage after the seconds at which it is reported, until it has ended."""
         for after in chain((_REPORTED_AFTER,), _REPORTED_AGAIN, count(2 * _REPORTED_AGAIN[-1], _REPORTED_AGAIN[-1])):
             if ended.wait(max(0.0, after - self.seconds)):
                 return

@@ -1,4 +1,4 @@
-"""Read a cohort table from a file without interpreting it: text stays text until a schema converts it."""
+"""Read a cohort table from a file: cells stay text until a schema converts them."""
 
 from __future__ import annotations
 
@@ -57,66 +57,59 @@ def read_cohort(
     by: str | None = None,
     dates: DateOrder | None = None,
 ) -> pd.DataFrame:
-    """Read a table from a text file, a workbook, or a file of a statistical program.
+    """Read a table from a text file, a workbook, or a file of SPSS, Stata or SAS.
 
-    Read are csv, tsv, txt and xlsx; parquet with pyarrow; xls with xlrd; xlsb and ods with python-calamine; sav and
-    zsav of SPSS, dta of Stata, sas7bdat and xpt of SAS with pyreadstat. Each may be packed with gzip or zip. What a
-    file is is recognised by its content; a name that says something else gives a warning.
+    Formats: csv, tsv, txt, xlsx; parquet (pyarrow); xls (xlrd); xlsb, ods (python-calamine); sav, zsav, dta, sas7bdat,
+    xpt (pyreadstat); each also in gzip or zip. The format is recognised by the content.
 
     Parameters
     ----------
     path : str or path
         The file.
     sheet : str, optional
-        Name or number of the sheet of a workbook; by default the first that is not hidden.
+        Name or number of the sheet of a workbook; by default the first visible one.
     encoding : str, optional
-        Encoding of a text file, or of a file of a statistical program that states it wrongly; by default it is found.
+        Encoding of a text file, or of a statistical file that states it wrongly; by default it is detected.
     header_row : int, optional
-        The row of the names of the columns, as a spreadsheet counts it; by default it is found. 0 is none: columns are
-        then named ``column 1`` and so on.
+        Row of the column names, as a spreadsheet counts it; 0 for none. By default it is detected.
     rows : str, optional
-        The rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``. Each of these is
-        one, even if it looks like a total, and no other row is. The other options choose among these.
+        Rows of the subjects, as a spreadsheet counts them: ``2-61``, ``2-61,66-90`` or ``5-``.
     decimal : {",", "."}, optional
-        The decimal mark of numbers that could be read in two ways, such as ``1,234``. Cells stay as they are.
+        Decimal mark of ambiguous numbers such as ``1,234``. Cells are unchanged.
     where : str, optional
-        Keep the rows that meet a condition, such as ``visit == 'baseline' and 18 <= age < 65``; `and`, `or`, `not`,
-        `in`, `is missing`, parentheses, and backticks around names with spaces. Numbers may be written as in the column
-        (``crp > '5,2'``), and dates as usual (``seen >= '01.03.2020'``). A number with a unit or flag is not compared.
+        Condition on rows, such as ``visit == 'baseline' and 18 <= age < 65``: `and`, `or`, `not`, `in`, `is missing`,
+        parentheses, backticks around names with spaces. Numbers and dates may be written as in the column.
     only, drop : list of str, optional
         Columns to keep, or to leave out. ``name#2`` is the second column of a name, ``#7`` the seventh of the file.
     one_row_per : str, optional
         Keep one row for each value of this column.
     keep : {"first", "last"}
-        Which row that is, in the order of the file or of `by`.
+        Which row to keep, in the order of the file or of `by`.
     by : str, optional
-        A column of numbers or dates that orders the rows of each subject.
+        Column of numbers or dates that orders the rows of each subject.
     dates : {"day-first", "month-first"}, optional
-        How `where` and `by` read dates such as 03/04/2020. It is needed only if no other date of the column tells it.
+        How `where` and `by` read ambiguous dates such as 03/04/2020.
 
     Returns
     -------
     pandas.DataFrame, shape (N, D)
-        Every cell as text, unchanged (``001``, ``1E5`` and ``NA`` too); no cell is missing. A cell of a workbook is
-        the text of its value (1.0 as ``1``, 50% as ``0.5``, dates in ISO form). A coded value of SPSS, Stata or SAS is
-        its label if all values have one. Columns of a parquet file keep their types. The label of a row plus 2 is its
-        row number in a spreadsheet. ``frame.attrs`` holds what the file says of its columns (``"column_notes"``), and
-        which rows were chosen, and how many (``"rows_taken"``).
+        Every cell as text, unchanged (``001``, ``1E5``, ``NA``); cells of workbooks as the text of their values, coded
+        values as labels if all have one, parquet columns with their types. The label of a row plus 2 is its row in a
+        spreadsheet. ``frame.attrs`` has ``"column_notes"`` and ``"rows_taken"``.
 
     Raises
     ------
     ValueError
-        If the file cannot be read as a table, or could be read in two ways, or a choice of rows or columns cannot be
-        understood or leaves nothing. The message names the lines, cells or columns at fault, and the repair.
+        If the file is unreadable or ambiguous, or a choice of rows or columns is invalid or leaves nothing.
     OSError
-        If there is no such file, or it may not be read.
+        If the file does not exist or may not be read.
     ImportError
         If the package that reads the format is not installed.
 
     Warns
     -----
     CohortWarning
-        For everything that was guessed, left out or chosen, or that a spreadsheet program shows otherwise.
+        For everything that was guessed, left out or chosen, or that a spreadsheet program shows differently.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a column is for: the roles of features, and why those that are not clustered on are not."""
+"""The roles of features: what each column is for."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ __all__ = ["NEEDS_LIKELIHOOD", "REASONS", "ROLES", "Role", "is_described", "is_i
 
 Role = Literal["cluster", "arm", "outcome", "time", "site", "describe", "id", "ignore"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""In the order in which they are listed to a reader."""
 REASONS: dict[str, str] = {
     "arm": "allocation to treatment",
     "outcome": "an outcome or follow-up event",
@@ -25,5 +24,5 @@ def is_described(role: str, likelihood: object) -> bool:
 
 
 def is_ignored(role: str, likelihood: object) -> bool:
-    """Return whether the column of a feature is not read, and need not be in the table."""
+    """Return whether the column is not read, and need not be in the table."""
     return role == "ignore" or (role in REASONS and likelihood is None)

@@ -1,4 +1,4 @@
-"""`clinclust assign`: assign new subjects to subtypes, and say whether they differ from the cohort of the fit."""
+"""`clinclust assign`: assign new subjects to subtypes, and compare them with the cohort of the fit."""
 
 from __future__ import annotations
 
@@ -48,11 +48,9 @@ def add_parser(commands: Commands) -> None:
 def run(options: _Options) -> int:
     """Give each subject of a table its most probable subtype; 0 means none of these.
 
-    The rows are chosen as for the fit, unless options choose others; a note says which, and which the fit had. Subjects
-    with a value that the model does not know are not assigned, and are listed; all others are. If the table is that of
-    the fit, its subjects keep the subtypes and probabilities that the fit gave them. Rows without identifier, with the
-    identifier of another row, or without any observed value are assigned and told. With the cohort, it is said whether
-    the new subjects differ from it.
+    The rows are chosen as for the fit, unless options choose others. Subjects with a value that the model does not
+    know are listed, and not assigned. The subjects of the fit keep its subtypes and probabilities. With --cohort, new
+    subjects are compared with the cohort.
     """
     from clinclust.reporting.assignments import write_inert_csv
 
@@ -86,12 +84,7 @@ def run(options: _Options) -> int:
 
 
 def _of_the_fit(options: _Options, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
-    """Return the assignments of the fit, in the order of the table, if this is the table of the fit; else None.
-
-    They have the columns of ``assignments.csv``, with the continuum score where the cohort is one continuum.
-
-    The fit judged each subject by all others. Prediction would judge it by all subjects and itself, and be too sure.
-    """
+    """Return the assignments of the fit in the order of the table, with the columns of ``assignments.csv``, or None."""
     from clinclust.estimators.fitted_cohort import rows_of_the_fit
     from clinclust.reporting.assignments import assignments_of
 
@@ -111,11 +104,7 @@ def _of_the_fit(options: _Options, model: MAPDP, frame: pd.DataFrame) -> pd.Data
 
 
 def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tuple[pd.DataFrame, CohortError | None]:
-    """Return the assignments of subjects who were not in the cohort, and warn of what is peculiar about them.
-
-    The error lists the values for which subjects were not assigned; None if all were. If no subject can be assigned, or
-    a column is absent, it is raised.
-    """
+    """Return the assignments of new subjects, and the error of those not assigned; raise it if none can be."""
     import numpy as np
 
     from clinclust.estimators.explanation import reasons_of_new
@@ -153,7 +142,6 @@ def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tu
 
 
 def _on_the_score(options: _Options, model: MAPDP) -> list[str]:
-    """Return the note that new subjects have no continuum score, where the cohort is one continuum; else nothing."""
     from clinclust.reporting.divisions import n_distinct
 
     if n_distinct(model.fit_) != 1:
@@ -167,7 +155,6 @@ def _on_the_score(options: _Options, model: MAPDP) -> list[str]:
 
 
 def _drift(options: _Options, model: MAPDP, new: pd.DataFrame) -> Drift | None:
-    """Return how the new subjects differ from the cohort; None without ``--cohort``."""
     if options.cohort is None:
         return None
     from clinclust.drift import assess_drift
@@ -180,7 +167,6 @@ def _drift(options: _Options, model: MAPDP, new: pd.DataFrame) -> Drift | None:
 
 
 def _say_drift(options: _Options, drift: Drift) -> None:
-    """Say what was found: on standard output, or on standard error if standard output holds the assignments."""
     lines = drift.summary.split("\n")
     if options.out is not None:
         for line in lines:

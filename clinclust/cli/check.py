@@ -40,7 +40,7 @@ _WIDEST = 120
 
 @dataclass(kw_only=True)
 class AllOptions(Options):
-    """How much is said of a table."""
+    """How much is printed about a table."""
 
     all: bool = option("tell all that could be decided, and not one screen of it", False)
 
@@ -67,10 +67,9 @@ def add_parser(commands: Commands) -> None:
 def run(options: _Options) -> int:
     """Check a table against a schema before a fit, or afterwards whether the model fits its table.
 
-    With --schema: list everything that keeps the table from being fitted, values that do not fit the schema or nothing
-    to find; if there is nothing, say what each column is for, how much is missing, and which command is next. With
-    --model: say where the model does not describe the table that it was fitted on, and which lines of the schema would
-    mend it.
+    With --schema: list everything that prevents a fit; otherwise print the use of each column, how much is missing, and
+    the next command. With --model: print where the model does not describe its table, and which lines of the schema
+    correct it.
     """
     if options.model is not None:
         refuse_roles_of_model(options)
@@ -88,10 +87,7 @@ def run(options: _Options) -> int:
 
 
 def prepared_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
-    """Check a table as a fit does before it searches, and return what the fit goes on with: it is validated once.
-
-    What does not fit the schema of the model is a CohortError, and that there is nothing to find an InputError.
-    """
+    """Check a table as a fit does, and return the prepared cohort; raise CohortError or InputError if it is unfit."""
     from clinclust.estimators.preparation import prepared
     from clinclust.estimators.settings import Settings
     from clinclust.files.opening import shown_name
@@ -111,10 +107,7 @@ def check_cohort(
     path: Path,
     looks: Sequence[Look] | None = None,
 ) -> Prepared:
-    """Return the cohort of `prepared_cohort`, and say what it holds.
-
-    What a draft left to be decided is told as `looks`; without it, the columns are looked at again.
-    """
+    """Return the cohort of `prepared_cohort`, and print its content; `looks` are the remarks of a draft, if any."""
     from clinclust.cli.check_report import check_lines, looks_at_table
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.progress import Progress
@@ -147,13 +140,13 @@ def _duration(options: CheckedOptions, cohort: Prepared, model: MAPDP) -> str:
 
 
 def say_next(options: CheckedOptions, schema: Path) -> None:
-    """Say which command finds the subtypes of the table."""
+    """Print the command that finds the subtypes of the table."""
     folder, repeated = Path(results_folder(options.table).name), (TableOptions, RoleOptions)
     say(f"next: {next_command('fit', options, '--schema', schema, '--out', folder, repeated=repeated)}")
 
 
 def results_folder(table: Path) -> Path:
-    """Return the folder that is proposed for the results of a table: it lies beside it and is named after it."""
+    """Return the default folder for the results of a table, next to it and named after it."""
     return table.with_name(f"{stem(table)}-subtypes")
 
 
@@ -164,7 +157,6 @@ def stem(table: Path) -> str:
 
 
 def _check_model(options: _Options) -> int:
-    """Print the advice on a model; with ``--out``, write a schema that follows it, and say how to fit with it."""
     from clinclust.model_check import check_model
     from clinclust.progress import Progress
 
@@ -194,7 +186,6 @@ def _lines(found: ModelCheck, n_features: int) -> list[str]:
 
 
 def _mend(options: _Options, found: ModelCheck, schema: FeatureSchema) -> None:
-    """Write the schema that follows the advice, if it is asked for and says anything; say which command is next."""
     n, repeated = len(found.mended), (TableOptions,)
     if options.out is None:
         if n:

@@ -1,4 +1,4 @@
-"""What `clinclust check` says of a table that fits its schema: what its columns are for, and what is missing."""
+"""What `clinclust check` prints about a table that fits its schema."""
 
 from __future__ import annotations
 
@@ -30,12 +30,7 @@ _MOST_LOOKS, _MOST_LINES = 10, 3
 
 
 def looks_at_draft(schema: FeatureSchema) -> list[Look]:
-    """Return what `draft_schema` left to be decided, what changes the result most first.
-
-    First are columns that are left out for a fault in their cells; then those that may be of another kind, the least
-    probable first; then the rest; last what forms no subtypes. Columns with the same remark are one `Look`. Its repair
-    is empty: what is wrong in a draft is corrected there.
-    """
+    """Return what `draft_schema` left to be decided, largest effect on the result first; one `Look` per remark."""
     by_remark: dict[str, list[str]] = {}
     weights: dict[str, float] = {}
     for feature in schema:
@@ -55,7 +50,7 @@ def looks_at_draft(schema: FeatureSchema) -> list[Look]:
 
 
 def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
-    """Return what fits the schema, but may make subtypes that are none: ties, odd numbers, repetitions."""
+    """Return properties of the table that may make spurious subtypes: ties, odd numbers, repetitions."""
     from clinclust.drafting.propose import looks_of
     from clinclust.drafting.redundancy import looks, redundancies
 
@@ -64,7 +59,7 @@ def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
 
 
 def unused_lines(schema: FeatureSchema, width: int | None = None) -> list[str]:
-    """Return the lines to print first about a schema: which columns form no subtypes, and why."""
+    """Return the lines on columns that form no subtypes, with the reasons."""
     return textwrap.wrap(
         on_unused(schema, repair=_USE_ONE), width or _width(), break_long_words=False, break_on_hyphens=False
     )
@@ -79,11 +74,7 @@ def check_lines(
     is_all: bool = False,
     width: int | None = None,
 ) -> list[str]:
-    """Return the lines to print about a table that fits its schema.
-
-    `table` was read, with columns that the schema ignores; `names` are those of the table and the schema; of `looks`,
-    what changes the result most comes first, and `is_all` says whether more than one screen of them is shown.
-    """
+    """Return the lines to print about a table that fits its schema; `is_all` prints more than one screen of `looks`."""
     width = width or _width()
     lines = [_verdict(cohort, names), *textwrap.wrap(_worth(cohort), width)]
     missing = _much_missing(cohort.frame)
@@ -105,7 +96,6 @@ def _width() -> int:
 
 
 def _who_acts(looks: Sequence[Look], schema: str) -> str:
-    """Return what is left to the reader: a look with a repair is not dealt with in the schema."""
     left = "; what follows `to do` is not in it yet" if any(look.repair for look in looks) else ""
     return f"read each, and edit {schema} where that is wrong{left}"
 
@@ -133,7 +123,7 @@ def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
 
 
 def _worth(cohort: Prepared) -> str:
-    """Return how many features that do not depend on each other the clustered ones are worth; nothing for one."""
+    """Return the number of independent features that the clustered ones are worth; empty for one."""
     n_features = len(cohort.problem.cohort.encoding.features)
     if n_features < 2:
         return ""
@@ -149,10 +139,6 @@ def _worth(cohort: Prepared) -> str:
 
 
 def _uses(cohort: Prepared, table: pd.DataFrame) -> Iterator[tuple[str, list[str]]]:
-    """Yield each use of columns, with their names; a use without columns is left out, when it is wrapped.
-
-    What is described or ignored was said before (`unused_lines`).
-    """
     schema, kept_out = cohort.schema, cohort.problem.kept_out
     yield "to cluster on", [feature.name for feature in schema.clustered if feature.name not in kept_out]
     yield "cannot be clustered on", list(kept_out)
@@ -161,13 +147,11 @@ def _uses(cohort: Prepared, table: pd.DataFrame) -> Iterator[tuple[str, list[str
 
 
 def _much_missing(frame: pd.DataFrame) -> list[str]:
-    """Return the names of the columns of which much is missing, the most first, each with its share."""
     shares = frame.isna().mean().sort_values(ascending=False, kind="stable")
     return [f"{_name(name)} {share:.0%}" for name, share in shares[shares > _MUCH_MISSING].items()]
 
 
 def _wrapped(heading: str, names: Iterable[str], width: int) -> list[str]:
-    """Return the names in lines below each other, broken between names only; nothing if there are none."""
     lines: list[str] = []
     line = f"{heading}:"
     items = [_name(name) for name in names]
@@ -181,6 +165,5 @@ def _wrapped(heading: str, names: Iterable[str], width: int) -> list[str]:
 
 
 def _name(name: object) -> str:
-    """Return a name as it can stand in a list: on one line, shortened, in quotes if it has a comma or outer space."""
     shown = shortened(on_one_line(str(name)))
     return repr(shown) if "," in shown or shown != shown.strip() or not shown else shown

@@ -1,4 +1,4 @@
-"""`clinclust compare`: other methods of clustering beside a fit."""
+"""`clinclust compare`: other methods of clustering on the cohort of a fit."""
 
 from __future__ import annotations
 
@@ -34,11 +34,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: _Options) -> int:
-    """Cluster the cohort of a fit by K-means, mixtures, latent classes and others, and say of each what it found.
+    """Cluster the cohort of a fit by K-means, mixtures, latent classes and other methods.
 
-    For each method: the number of its clusters, how many of them are distinct, how well they predict
-    subjects held out, how half-samples agree, and how far they agree with the subtypes of the fit. A method whose
-    package is not installed is left out, with the line that installs it.
+    For each method: the number of clusters, how many are distinct, how well they predict subjects held out, how far
+    half-samples agree, and the agreement with the subtypes of the fit. A method whose package is missing is left out.
     """
     from clinclust.method_comparison import compare_methods
     from clinclust.reporting.assignments import write_inert_csv

@@ -47,10 +47,9 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(options: _Options) -> int:
-    """Propose a likelihood for every column, with the reason; read the result through and edit it.
+    """Propose a likelihood for every column, with the reason; read and edit the result.
 
-    The schema says which rows were chosen, and later commands take the same. With --out, the table is then checked
-    against the proposal, as `clinclust check` does.
+    The schema records the choice of rows for later commands. With --out, the table is then checked against it.
     """
     from clinclust.cli.check_report import looks_at_draft
 
@@ -78,7 +77,7 @@ def run(options: _Options) -> int:
 
 
 def drafted_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:
-    """Return the schema that is drafted for a table, with the dictionary and the roles that the options give."""
+    """Return the schema drafted for a table, with the dictionary and the roles of the options."""
     from clinclust.drafting import draft_schema
 
     note_dictionary(options, table)
@@ -89,5 +88,5 @@ def drafted_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchem
 
 
 def said_by_schema(options: Given) -> Given:
-    """Return the options without those that choose rows and roles, which a drafted schema says from now on."""
+    """Return the options without rows and roles, which the drafted schema has."""
     return without(options, RowOptions, RoleOptions)

@@ -1,4 +1,4 @@
-"""Parse the arguments, run the command, and return the exit code; a parser says what is wrong in one sentence."""
+"""Parse the arguments, run the command, and return the exit code."""
 
 from __future__ import annotations
 
@@ -50,11 +50,10 @@ exit codes: 0 done, 2 the input is at fault, 70 a bug in clinclust, 130 stopped
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command with these arguments, by default those of the process, and return its exit code.
+    """Run the command with these arguments (default: of the process), and return its exit code.
 
-    0: done. 2: the input is at fault; one message on standard error says why. 70: a bug; standard error holds what to
-    send to the maintainers, without any value of the table. 130: interrupted. 141: the reader of the output closed it.
-    ``--debug`` adds the traceback to the messages of 2 and 70.
+    0: done. 2: bad input. 70: a bug; standard error has what to send to the maintainers, without values of the table.
+    130: interrupted. 141: the output was closed. ``--debug`` adds the traceback to the messages of 2 and 70.
     """
     with streams_for_people():
         return _run(sys.argv[1:] if arguments is None else list(arguments))
@@ -83,7 +82,6 @@ def _run(arguments: list[str]) -> int:
 
 
 def _show_first_steps() -> int:
-    """Show somebody who typed the name of the command alone how to begin."""
     for line in f"{_DESCRIPTION}\n\n{_FIRST_STEPS}\n`clinclust --help` says more.".split("\n"):
         tell(line)
     return BAD_INPUT
@@ -100,7 +98,7 @@ def _carried_out(options: argparse.Namespace) -> int:
 
 
 def _stages_in_lines() -> AbstractContextManager[None]:
-    """Tell the stages of long work in lines where no terminal shows their bars."""
+    """Print the stages of long work as lines where no terminal shows their bars."""
     from clinclust.progress import reporting_stages
 
     return nullcontext() if sys.stderr.isatty() else reporting_stages(lambda line: tell(f"clinclust: {line}"))
@@ -131,17 +129,13 @@ def _parser() -> Parser:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that accepts no abbreviations, and whose errors are told like all others.
-
-    argparse says what is missing before it says what it does not know, so that ``--shema`` would be answered by
-    "--schema is required". Unknown options and commands are therefore looked for first.
-    """
+    """A parser without abbreviations that reports unknown options and commands before missing ones."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{**options, "allow_abbrev": False})
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
-        """Parse arguments as argparse does, after a look for options and commands that do not exist."""
+        """Parse arguments as argparse does, after a check for unknown options and commands."""
         given = sys.argv[1:] if args is None else list(args)
         commands = self._commands()
         own, rest = _divided(given) if commands else (given, [])
@@ -154,7 +148,7 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(given, namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Tell the problem and where the options are listed, and end the process with the code of bad input."""
+        """Print the problem and where the options are listed, and exit with the code of bad input."""
         tell(f"clinclust: {on_one_line(message)}")
         tell(f"  `{self.prog} --help` shows how the command is used")
         raise SystemExit(BAD_INPUT)
@@ -166,7 +160,6 @@ class Parser(argparse.ArgumentParser):
         return []
 
     def _unknown(self, name: str, is_before_command: bool) -> str:
-        """Return the sentence about an option that does not exist; empty if it does."""
         known = [option for action in self._actions for option in action.option_strings]
         if name in known:
             return ""
@@ -178,14 +171,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def _names_of_options(arguments: Sequence[str]) -> list[str]:
-    """Return the names of the options among arguments, each once, as argparse recognises them."""
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     names = [text.partition("=")[0] for text in before if text.startswith("-") and text != "-"]
     return list(dict.fromkeys(name for name in names if " " not in name and not _NUMBER.fullmatch(name)))
 
 
 def _divided(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments before the command, and the command with all that follows."""
+    """Return the arguments before the command, and the command with its own."""
     place = next((place for place, text in enumerate(arguments) if not text.startswith("-")), len(arguments))
     return list(arguments[:place]), list(arguments[place:])
 

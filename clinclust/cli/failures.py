@@ -1,4 +1,4 @@
-"""Report failures: for bad input the repair, for a bug the lines to send to the maintainers. Hold interrupts back."""
+"""Report failures, bad input or bugs, and delay interrupts."""
 
 from __future__ import annotations
 
@@ -19,10 +19,7 @@ BAD_INPUT, BUG = 2, 70
 
 
 def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
-    """Print a failure on standard error and return its exit code, `BAD_INPUT` or `BUG`.
-
-    `lost` is the part that was not done, if the command did the rest; it begins the message.
-    """
+    """Print a failure on standard error and return `BAD_INPUT` or `BUG`; `lost` is the part that was not done."""
     if options.debug:
         tell("".join(traceback.format_exception(error)).rstrip())
     about = f"{lost}: " if lost else ""
@@ -42,16 +39,12 @@ def refuse(problems: Sequence[str]) -> None:
 
 
 def is_bad_input(error: BaseException) -> bool:
-    """Return whether an exception reports a problem of the input or of the machine, rather than a bug.
-
-    These are the errors of the operating system, lack of memory, and the errors that this package raises on purpose.
-    Every other exception, such as a ValueError of NumPy or pandas, is a bug: the package should have checked the input.
-    """
+    """Return whether an exception is of the operating system, of memory, or raised by this package on purpose."""
     return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
 
 
 def sentence_of(error: Exception) -> str:
-    """Return what an error says, with options in the place of parameters."""
+    """Return the message of an error, with options in the place of parameters."""
     if isinstance(error, MemoryError):
         return "there is not enough memory"
     if isinstance(error, InputError):
@@ -60,10 +53,7 @@ def sentence_of(error: Exception) -> str:
 
 
 def _report_of(error: BaseException, command: str) -> Iterator[str]:
-    """Yield the lines to send about a bug: types of exceptions, places in the code, and versions.
-
-    They hold neither messages nor variables, which may hold values of patients.
-    """
+    """Yield the lines to send about a bug, without messages or variables, which may hold data of patients."""
     from clinclust.estimators.versions import software_versions
 
     yield "Please send the lines below to the maintainers of clinclust; they hold no value of your table."
@@ -85,13 +75,7 @@ def _report_of(error: BaseException, command: str) -> Iterator[str]:
 
 @contextmanager
 def interrupts_held() -> Iterator[Callable[[], None]]:
-    """Yield a function that holds Ctrl-C back, from its call to the end of the block: what a search found is not lost.
-
-    Raises
-    ------
-    KeyboardInterrupt
-        At the end of the block, if Ctrl-C was pressed while it was held back.
-    """
+    """Yield a function that delays Ctrl-C from its call to the end of the block, where KeyboardInterrupt is raised."""
     pressed: list[int] = []
     before: list[Any] = []
 

@@ -91,11 +91,7 @@ def check_options(options: ResultOptions) -> None:
 
 
 def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame) -> int:
-    """Find the subtypes, write the folder ``options.out``, say what was found, and return the exit code.
-
-    `check_options` has checked the options, and `prepared_cohort` the cohort; `table` has the same rows, with the
-    columns that the schema ignores.
-    """
+    """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
     from clinclust.comparisons.cohort_columns import ignored_columns
     from clinclust.comparisons.dominance import dominant_in
 
@@ -124,12 +120,7 @@ def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame)
 
 
 def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
-    """Fit the model, and write it and its assignments to the folder; no earlier file stays beside them.
-
-    The folder is written before the reports are made, which takes minutes for some cohorts: whatever stops them then
-    costs no search. It is tried before the search whether the folder can be written. The exit code is not 0 if the
-    search found fewer subtypes than were asked for.
-    """
+    """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than asked for."""
     from clinclust.files.writing import write_manifest, write_together
     from clinclust.reporting.assignments import assignments_of, write_inert_csv
 
@@ -143,7 +134,6 @@ def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Ca
 
 
 def _fitted(options: ResultOptions, cohort: Prepared) -> tuple[MAPDP, int]:
-    """Return the fitted model and an exit code. A search that found too few subtypes is told, and not lost."""
     model = model_asked_for(options, cohort.schema)
     asked = model.n_clusters
     if not isinstance(asked, int):
@@ -161,7 +151,6 @@ def _the_search(found: MAPDP) -> str:
 
 
 def _tell_how_to_go_on(options: ResultOptions) -> None:
-    """Say after an interruption that the search is not lost, and the command that makes the reports."""
     repeated = (TableOptions, FitReportOptions)
     command = next_command("report", options, "--model", options.out, repeated=repeated)
     tell(
@@ -173,7 +162,6 @@ def _tell_how_to_go_on(options: ResultOptions) -> None:
 def _reports_beside_model(
     options: ResultOptions, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame
 ) -> tuple[list[str], int]:
-    """Write the reports to the folder of the model; return the names of those written, and the exit code."""
     try:
         with reports_placed(options.out) as folder:
             code = _write_reports(options, model, frame, dominant, folder)
@@ -186,10 +174,6 @@ def _reports_beside_model(
 def _write_reports(
     options: ResultOptions, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame, folder: Path
 ) -> int:
-    """Write the reports to a folder, print what could not be written, and return the exit code.
-
-    If one report fails, the other is still written.
-    """
     from clinclust.progress import Progress
     from clinclust.reporting.writing import write_findings
 
@@ -209,7 +193,6 @@ def _write_reports(
 def _findings(
     model: MAPDP, frame: pd.DataFrame, options: ResultOptions, dominant: pd.DataFrame, codes: list[int]
 ) -> Findings:
-    """Return the findings of the reports; names of subtypes that were not found are told, and left out."""
     from clinclust.reporting.options import unknown_names
     from clinclust.reporting.writing import gathered_findings
 
@@ -223,10 +206,7 @@ def _findings(
 
 
 def say_found(model: MAPDP, n_asked: int | None = None) -> None:
-    """Say how many subtypes a fitted model has, their sizes, and what the test of its tree says of them.
-
-    `n_asked` is the number that was asked for; it is told where the search found fewer.
-    """
+    """Print the subtypes of a fitted model, their sizes, and the test of its tree; `n_asked` were asked for."""
     from clinclust.estimators.few_subjects import MEANING_OF_MARKS, n_standing
     from clinclust.reporting.layout import percent
 
@@ -261,7 +241,6 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
 
 
 def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
-    """Say which columns nearly are the partition, with the command that fits without each, or in a part of it."""
     from clinclust.reporting.sheets.cautions import SHOWN, fit_without, in_words
 
     for row in dominant.head(SHOWN).to_dict("records"):
@@ -276,7 +255,6 @@ def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd
 
 
 def _few(model: MAPDP) -> str:
-    """Return which subtypes are untested, to follow their sizes."""
     from clinclust.files.listed import listed
 
     few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
@@ -286,7 +264,6 @@ def _few(model: MAPDP) -> str:
 
 
 def _skewed(test: TreeTest) -> str:
-    """Return at how many divisions a skewed severity would do as well; empty if at none."""
     accepted = test.joins[test.joins["accepted"]]
     n_open = int((accepted["p_unimodal"] >= test.significance_level).sum())
     if not n_open:
@@ -299,10 +276,7 @@ def _skewed(test: TreeTest) -> str:
 
 
 def _n_before_the_floor(model: MAPDP) -> int:
-    """Return how many subtypes there were before those of few subjects were merged.
-
-    Of distinct subtypes, none is merged because it is small.
-    """
+    """Return the number of subtypes before small ones were merged."""
     if isinstance(model.n_clusters, Integral):
         return int(model.n_clusters)
     return model.subtype_of_.size if model.n_clusters is None else model.n_clusters_

@@ -1,7 +1,4 @@
-"""What commands read: a table with the rows that somebody chose, its schema or its model, and a data dictionary.
-
-Options, the schema and the model may all choose rows, and must not contradict each other.
-"""
+"""What commands read: a table with its choice of rows, its schema or model, and a data dictionary."""
 
 from __future__ import annotations
 
@@ -82,7 +79,7 @@ class _ReadingOptions(Options):
 
 @dataclass(kw_only=True)
 class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
-    """The table, how it is read, and which of its rows and columns are taken."""
+    """The table, how it is read, and its rows and columns."""
 
     table: Path = option(
         "cohort table: csv, tsv, xlsx; parquet, xls, xlsb, ods, SPSS, Stata or SAS with a further package",
@@ -101,7 +98,7 @@ class SchemaOptions(Options):
 
 @dataclass(kw_only=True)
 class ModelOptions(TableOptions, Command):
-    """The model that was fitted on the table, and whether rows are taken that the fit left out."""
+    """The model fitted on the table, and whether to include rows that the fit left out."""
 
     model: Path = option("folder that `clinclust fit` wrote", type=path_given, required=True, metavar="DIR")
     all_rows: bool = option("take all rows of the table, also if the model was fitted on some", False)
@@ -120,18 +117,14 @@ class DictionaryOptions(Options):
 
 
 def rows_asked_for(options: TableOptions) -> RowChoice:
-    """Return the rows that the options choose."""
+    """Return the choice of rows of the options."""
     from clinclust.files.selection.row_choice import RowChoice
 
     return RowChoice(**{one.name: getattr(options, one.name) for one in fields(RowChoice)})
 
 
 def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of: str = "") -> pd.DataFrame:
-    """Return the table as text, indexed by the row numbers of a spreadsheet, with these rows or those of the options.
-
-    The first row of a sheet is row 1, wherever its header is. `rows_of` is added to an error if the rows cannot be
-    chosen: who says which rows are taken, and what to do.
-    """
+    """Return the table as text, indexed by spreadsheet rows; `rows_of` is added to an error in the choice of rows."""
     from clinclust.files.listed import limited
     from clinclust.files.selection.row_choice import ChoiceError
 
@@ -189,10 +182,7 @@ def read_schema(path: Path) -> FeatureSchema:
 
 
 def read_table_of_schema(options: TableOptions, schema: FeatureSchema, path: Path) -> pd.DataFrame:
-    """Return the table with the rows that the schema takes, or those of the options if it says nothing of rows.
-
-    If both choose rows, and not the same, that is an InputError.
-    """
+    """Return the table with the rows of the schema or of the options; InputError if they contradict each other."""
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
 
@@ -213,7 +203,7 @@ def read_table_of_schema(options: TableOptions, schema: FeatureSchema, path: Pat
 
 
 def read_model(options: ModelOptions) -> MAPDP:
-    """Return the fitted model in the folder that ``--model`` names."""
+    """Return the fitted model in the folder ``--model``."""
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.nearest import did_you_mean
 
@@ -229,10 +219,7 @@ def read_model(options: ModelOptions) -> MAPDP:
 
 
 def read_table_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> pd.DataFrame:
-    """Return the table with the rows that the options choose, or those of the fit if they choose none.
-
-    Without `of_sheet`, the rows of the sheet of the fit are those of another table, and not taken of this one.
-    """
+    """Return the table with the rows of the options, or of the fit; with spreadsheet rows only if `of_sheet`."""
     rows_of = (
         "the model was fitted on these rows; if this table holds only rows to take, say --all-rows, and if its columns "
         "have other names, choose the rows with --where or --one-row-per"
@@ -253,7 +240,6 @@ def read_cohort_of_model(options: ModelOptions, model: MAPDP) -> tuple[pd.DataFr
 
 
 def _rows_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> RowChoice:
-    """Return the rows of `read_table_of_model`; raise InputError if the options choose some rows and all."""
     from clinclust.files.selection.row_choice import RowChoice
 
     asked, fitted = rows_asked_for(options), model.schema_.rows
@@ -265,7 +251,6 @@ def _rows_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True
 
 
 def _tell_of_rows(options: TableOptions, rows: RowChoice, how: str) -> None:
-    """Warn of the rows that are taken, and who says so, if the options do not."""
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
 
@@ -276,11 +261,7 @@ def _tell_of_rows(options: TableOptions, rows: RowChoice, how: str) -> None:
 
 
 def read_new_table(options: ModelOptions, model: MAPDP) -> pd.DataFrame:
-    """Return a table that may hold new subjects, with the rows that the options choose.
-
-    If they choose none, rows are chosen by what they hold as for the fit. Those of the sheet that somebody named for
-    the fit are taken of the table of the fit only: another table has others.
-    """
+    """Return a table of new subjects, with the rows of the options, or those that meet the conditions of the fit."""
     fitted = model.schema_.rows.rows
     if fitted is None or options.rows is not None or options.all_rows or _is_table_of_fit(options, model):
         return read_table_of_model(options, model)
@@ -291,11 +272,11 @@ def read_new_table(options: ModelOptions, model: MAPDP) -> pd.DataFrame:
 
 
 def _is_table_of_fit(options: ModelOptions, model: MAPDP) -> bool:
-    """Return whether the rows that were named for the fit hold its subjects in this table."""
+    """Return whether the spreadsheet rows of the fit hold its subjects in this table."""
     from clinclust.estimators.fitted_cohort import rows_of_the_fit
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever reads the table again warns
+        warnings.simplefilter("ignore")  # the caller warns when it reads the table again
         try:
             return rows_of_the_fit(model.fit_, read_table(options, _rows_of_model(options, model))) is not None
         except InputError:
@@ -303,7 +284,7 @@ def _is_table_of_fit(options: ModelOptions, model: MAPDP) -> bool:
 
 
 def check_dictionary(options: DictionaryOptions) -> None:
-    """Raise InputError if a sheet is named of no file."""
+    """Raise InputError for a sheet without a file."""
     if options.dictionary_sheet is not None and options.dictionary is None:
         raise InputError("--dictionary-sheet names a sheet of the file that --dictionary gives; give both")
 

@@ -1,9 +1,4 @@
-"""Options of the command line: each is declared once, as a field of a dataclass that argparse reads and fills.
-
-The dataclasses are composed: a command inherits those of the options that it shares with others. `add_options` adds the
-fields of a dataclass to a parser, `options_of` returns the parsed values, and `next_command` writes them again. The
-library speaks of parameters; `in_options` puts the options that set them into its messages.
-"""
+"""Options of the command line: fields of dataclasses that commands inherit, and argparse reads and fills."""
 
 from __future__ import annotations
 
@@ -51,21 +46,20 @@ else:
 
 
 def option(what: str, default: Any = None, **details: Any) -> Any:
-    """Declare an option, `what` it does and its default, as a field of a dataclass of `Options`; False makes it a flag.
+    """Declare an option (False: a flag) as a field; `details` are arguments of ``add_argument``.
 
-    `details` are arguments of ``add_argument``, such as ``type`` and ``metavar``. Besides: ``positional``; ``either``
-    of options of which exactly one must be given; and ``name`` and ``parameter``, if the name of the option or its name
-    in Python is not that of the field.
+    Also: ``positional``; ``either`` (exactly one of these is required); ``name`` and ``parameter``, if not that of the
+    field.
     """
     return field(default=default, metadata={"help": what, **details})
 
 
 @dataclass(kw_only=True)
 class Options:
-    """Options that belong together. Fields that are not declared by `option` are no arguments of the command."""
+    """Options that belong together; fields not declared by `option` are no arguments."""
 
     TITLE: ClassVar[str] = ""
-    """The heading of the options in the help of a command."""
+    """The heading of the options in the help."""
 
 
 @dataclass(kw_only=True)
@@ -96,7 +90,7 @@ def called(name: str) -> str:
 
 
 def add_command(commands: Commands, name: str, what: str, run: Callable[[Any], int], options: Declared) -> None:
-    """Add a command with all options of a dataclass, which `run` takes; its documentation is that of the command."""
+    """Add a command with the options of a dataclass; the docstring of `run` is its help."""
     parser = commands.add_parser(name, help=what, description=run.__doc__)
     add_options(parser, options)
     parser.set_defaults(run=lambda parsed: run(options_of(options, parsed)))
@@ -123,24 +117,20 @@ def add_options(parser: argparse.ArgumentParser, options: Declared) -> None:
 
 
 def options_of(options: type[Given], parsed: argparse.Namespace) -> Given:
-    """Return the options of a dataclass as they were parsed."""
+    """Return the parsed options of a dataclass."""
     given: dict[str, Any] = {one.name: getattr(parsed, one.name, one.default) for one in fields(options)}
     lists = {one.name for one in fields(options) if one.default == ()}
     return options(**{name: tuple(value or ()) if name in lists else value for name, value in given.items()})
 
 
 def without(options: Given, *left_out: Declared) -> Given:
-    """Return the options without those of some dataclasses, which a schema or a model says."""
+    """Return the options with the defaults of some dataclasses."""
     defaults = {one.name: one.default for declaring in left_out for _, one in declared(declaring)}
     return replace(options, **defaults)
 
 
 def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[Declared, ...]) -> str:
-    """Return a command that repeats options of the present one, quoted for the shell of this system.
-
-    `repeated` are the dataclasses whose options are repeated, if they are not the default; `more` are further
-    arguments. A path is no option, even if it begins as one.
-    """
+    """Return a command that repeats the options of dataclasses and adds `more` arguments, quoted for this shell."""
     words = [word for declaring in repeated for _, one in declared(declaring) for word in _words(one, options)]
     table = [word for word in words if isinstance(word, Path)]
     others = [word for word in words if not isinstance(word, Path)]
@@ -148,7 +138,6 @@ def next_command(command: str, options: Options, *more: str | Path, repeated: tu
 
 
 def _words(one: Field[Any], options: Options) -> Iterator[str | Path]:
-    """Yield the arguments that give an option the value that it has; none if that is the default."""
     value: Any = getattr(options, one.name, one.default)
     if value == one.default:
         return
@@ -173,21 +162,10 @@ _MENTIONED = re.compile(
     r"`(?P<alone>[a-z_]+)`|(?<![\w.])(?P<given>[a-z_]+)="
     r"(?P<value>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\]|[A-Z0-9][\w-]*)"
 )
-"""How messages of the library mention a parameter: `rows`, rows='2-61', header_row=1, header_row=N, drop=['a']."""
 
 
 def in_options(message: str, **others: str) -> str:
-    """Return a message of the library with options in the place of the parameters that it mentions.
-
-    `others` are fields, by parameter, that set it here instead: where a function is called for another option.
-
-    Examples
-    --------
-    >>> from clinclust.cli.entry import main  # declares all options
-    >>> from clinclust.cli.options import in_options
-    >>> in_options("give `header_row`, or rows='2-61'; leave one out: drop=['first name']")
-    "give --header-row, or --rows 2-61; leave one out: --drop 'first name'"
-    """
+    """Return a message of the library with options for the parameters in it; `others` replace some parameters."""
     known = {**_options_by_parameter(Options), **{name: called(one) for name, one in others.items()}}
 
     def with_option(found: re.Match[str]) -> str:
@@ -225,21 +203,21 @@ def option_words(option: str, value: str) -> tuple[str, ...]:
 
 
 def names_in_list(*names: str) -> str:
-    """Return names as an option of several names takes them: those with a comma or a quote stand in double quotes."""
+    """Return names between commas; those with a comma or a quote are in double quotes."""
     written = io.StringIO()
     csv.writer(written, lineterminator="").writerow(names)
     return written.getvalue()
 
 
 def path_given(text: str) -> Path:
-    """Return the path that an argument gives. An empty text, as an unset variable leaves it, would mean this folder."""
+    """Return the path of an argument; an empty text is refused."""
     if not text.strip():
         raise argparse.ArgumentTypeError("the name is empty; give the name of a file or folder")
     return Path(text)
 
 
 def columns_between_commas(text: str) -> list[str]:
-    """Return names between commas; a name with a comma stands in double quotes."""
+    """Return the names in a list between commas; a name with a comma is in double quotes."""
     names = [name.strip() for row in csv.reader([text], skipinitialspace=True) for name in row if name.strip()]
     if not names:
         raise argparse.ArgumentTypeError("no column is named; give names with commas between them")
@@ -260,7 +238,7 @@ whole_number.__name__ = "whole number"  # argparse shows the name: "invalid whol
 
 
 def number_or(*words: str, parse: Callable[[str], float] = number) -> Callable[[str], float | str]:
-    """Return a function that parses an option whose value is a number or one of these words."""
+    """Return a parser of a number or one of these words."""
 
     def read(text: str) -> float | str:
         return text if text in words else parse(text)
@@ -270,12 +248,12 @@ def number_or(*words: str, parse: Callable[[str], float] = number) -> Callable[[
 
 
 def whole_number_or(*words: str) -> Callable[[str], float | str]:
-    """Return a function that parses an option whose value is a whole number or one of these words."""
+    """Return a parser of a whole number or one of these words."""
     return number_or(*words, parse=whole_number)
 
 
 def number_or_share(text: str) -> float:
-    """Parse an option whose value is a whole number or a share, as ``20``, ``0.02`` or ``2%``."""
+    """Parse a whole number or a share, as ``20``, ``0.02`` or ``2%``."""
     given = text.strip()
     try:
         if given.endswith("%"):

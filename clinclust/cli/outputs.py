@@ -1,4 +1,4 @@
-"""What a command may write: never over what it reads, and over other files only with ``--overwrite``."""
+"""Outputs of commands: never over inputs, and over other files only with ``--overwrite``."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class OutputOptions(TableOptions):
 
 
 def spare_the_inputs(inputs: Iterable[tuple[str, Path]], *outputs: Path, more: Sequence[str] = ()) -> None:
-    """Check that no output replaces a file that the command reads; one InputError names all, and `more` problems."""
+    """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
     problems, known = [], list(inputs)
     for output in outputs:
         problems += [
@@ -56,10 +56,7 @@ def spare_the_inputs(inputs: Iterable[tuple[str, Path]], *outputs: Path, more: S
 def spare_file(
     options: OutputOptions, suffixes: Sequence[str] = (), *, called: str = "", holds: str = "an earlier result"
 ) -> None:
-    """Check that the file of ``--out`` can be written, and replaces no input, and nothing without ``--overwrite``.
-
-    `suffixes` are what the name of a file of its kind (`called`) ends in; `holds` says what a file there may hold.
-    """
+    """Check that ``--out`` can be written and replaces no input, and no other file without ``--overwrite``."""
     from clinclust.files.writing import check_place
 
     path = options.out
@@ -78,10 +75,7 @@ def spare_file(
 def spare_folder(
     folder: Path, names: Collection[str] = FILES_OF_A_FIT, *, allowed: bool, instead: str = ANOTHER_FOLDER
 ) -> None:
-    """Check that no file of these names, from an earlier run, is replaced in a folder unless it is `allowed`.
-
-    `instead` says what to do, if it is not allowed.
-    """
+    """Check that no file of these names is replaced in a folder unless `allowed`; `instead` is the repair."""
     from clinclust.files.writing import check_place
 
     held = [name for name in names if (folder / name).is_file() or (folder / name).is_symlink()]
@@ -92,7 +86,7 @@ def spare_folder(
 
 
 def tell_of_other_files(folder: Path, names: Collection[str]) -> None:
-    """Say which files of a folder are none of those that a command writes there; they stay as they are."""
+    """Print the other files of a folder, which are not changed."""
     from clinclust.files.listed import listed
 
     if not folder.is_dir():
@@ -103,7 +97,7 @@ def tell_of_other_files(folder: Path, names: Collection[str]) -> None:
 
 
 def inputs_of(options: TableOptions) -> Iterator[tuple[str, Path]]:
-    """Yield each file that the command reads, and what it is."""
+    """Yield a description and the path of each file that the command reads."""
     for name in ("table", "cohort", "schema"):
         if getattr(options, name, None) is not None:
             yield f"the {name} itself", getattr(options, name)
@@ -115,11 +109,7 @@ def inputs_of(options: TableOptions) -> Iterator[tuple[str, Path]]:
 
 @contextmanager
 def reports_placed(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder to write reports to; they move to `folder` together if the block ends without an error.
-
-    The files of a model in `folder` stay as they are. If it was written anew meanwhile, the reports would belong to
-    another model: that is an InputError.
-    """
+    """Yield a temporary folder whose reports move to `folder` at the end; InputError if the model there has changed."""
     from clinclust.files.writing import write_manifest, write_together
 
     kept = _listed_beside_reports(folder)
@@ -133,7 +123,6 @@ def reports_placed(folder: Path) -> Iterator[Path]:
 
 
 def _listed_beside_reports(folder: Path) -> dict[str, str]:
-    """Return the checksums of the files of the model, if the folder holds one."""
     from clinclust.files.writing import read_manifest
 
     listed = read_manifest(folder) if (folder / "model.json").is_file() else {}

@@ -1,4 +1,4 @@
-"""`clinclust report`: make the reports of a fit again, without a search for subtypes; the options of reports."""
+"""`clinclust report`: make the reports of a fit again; the options of reports."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class ComparisonOptions(SharingOptions):
-    """The options of all that compares subtypes: a report, and the table of a paper."""
+    """The options of comparisons of subtypes: a report, and the table of a paper."""
 
     TITLE = "the reports"
     significance_level: float = option(
@@ -55,7 +55,7 @@ class ComparisonOptions(SharingOptions):
 
 @dataclass(kw_only=True)
 class ModelComparisonOptions(ComparisonOptions, ModelOptions):
-    """The options of a command on a model that has its own floor of subtypes."""
+    """The options of a command on a model with its own smallest size of subtypes."""
 
     smallest_tested: int = option(
         "smallest subtype that is tested (default: 3); the --min-size of the fit applies where it is larger",
@@ -146,7 +146,6 @@ def _check_options(options: _Options) -> None:
 
 
 def _check_folder(options: _Options, folder: Path) -> None:
-    """Check that the reports replace nothing that they may not, and do not come to stand beside another model."""
     replaced = (*REPORTS, MANIFEST)
     spare_the_inputs([("the table itself", options.table)], *(folder / name for name in replaced))
     if folder.exists() and options.model.exists() and folder.samefile(options.model):
@@ -162,13 +161,13 @@ def _check_folder(options: _Options, folder: Path) -> None:
 
 
 def named_subtypes(options: ComparisonOptions) -> dict[int, str]:
-    """Return the names of subtypes by number. Call `name_problems` first: each name must be parsable."""
+    """Return the names of subtypes by number; `name_problems` must be empty."""
     parts = (text.partition("=") for text in options.name)
     return {int(subtype): name.strip() for subtype, _, name in parts}
 
 
 def name_problems(options: ComparisonOptions) -> list[str]:
-    """Return one sentence for each ``--name`` that cannot be used, whatever the subtypes; empty if all can."""
+    """Return one sentence for each ``--name`` that cannot be parsed."""
     numbers = [text.partition("=")[0].strip() for text in options.name]
     repeated = sorted({number for number in numbers if numbers.count(number) > 1})
     return [f"--name: subtype {number} has more than one name" for number in repeated] + [
@@ -186,10 +185,7 @@ def problems_of_names(options: ComparisonOptions, model: MAPDP) -> list[str]:
 
 
 def report_asked_for(options: ComparisonOptions) -> ReportOptions:
-    """Return what the options ask of what is reported. Call `report_problems` first: each name must be parsable.
-
-    A fit has no `ModelComparisonOptions`: its ``--min-size`` is that of the search, which the model keeps.
-    """
+    """Return the options of the report; `report_problems` must be empty."""
     from clinclust.reporting.options import ReportOptions
 
     names = {one.name for one in fields(ReportOptions)} - {"associations", "names", "min_size"}
@@ -203,7 +199,7 @@ def report_asked_for(options: ComparisonOptions) -> ReportOptions:
 
 
 def report_problems(options: ComparisonOptions) -> list[str]:
-    """Return one sentence for each option of what is reported that cannot be used, whatever the model."""
+    """Return one sentence for each option of the report that cannot be used, whatever the model."""
     problems = name_problems(options)
     asked = report_asked_for(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
@@ -215,7 +211,7 @@ def report_problems(options: ComparisonOptions) -> list[str]:
 
 
 def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
-    """Return one sentence for each option of the reports that cannot be used in so small a cohort."""
+    """Return one sentence for each option of the reports that needs a larger cohort."""
     from clinclust.method_comparison.compare import FEWEST_SUBJECTS
 
     problems = []
@@ -229,7 +225,7 @@ def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
 
 
 def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
-    """Say which files of a folder may be passed on, if counts are withheld, and which must not leave the house."""
+    """Print which files of a folder may be shared, if counts are withheld, and which may not."""
     if options.suppress is None:
         return
     say(f"For sharing: {' and '.join(REPORTS)} only.")

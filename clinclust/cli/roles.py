@@ -1,4 +1,4 @@
-"""The options that change what columns are for, and what is said of those that form no subtypes."""
+"""The options that change roles, and the lines on columns that form no subtypes."""
 
 from __future__ import annotations
 
@@ -55,14 +55,14 @@ def without_roles_of(options: Given, names: Collection[object]) -> Given:
 
 
 def refuse_roles_of_model(options: RoleOptions) -> None:
-    """Raise InputError if roles are given for a model, whose subtypes were formed with those of its schema."""
+    """Raise InputError if roles are given for a fitted model."""
     given = [called(role) for role in _ROLES if getattr(options, role)]
     if given:
         raise InputError(f"{', '.join(given)} can be used only together with --schema: fit again to change roles")
 
 
 def with_roles_asked(options: RoleOptions, schema: FeatureSchema, table: pd.DataFrame) -> FeatureSchema:
-    """Return the schema with the roles that the options give; note what was drafted by the values of the table."""
+    """Return the schema with the roles of the options; note what was drafted from the values of the table."""
     roles = roles_asked_for(options)
     if not roles:
         return schema
@@ -77,7 +77,7 @@ def with_roles_asked(options: RoleOptions, schema: FeatureSchema, table: pd.Data
 
 
 def say_unused(schema: FeatureSchema) -> None:
-    """Say which columns form no subtypes, and why."""
+    """Print which columns form no subtypes, and why."""
     from clinclust.cli.check_report import unused_lines
 
     for line in unused_lines(schema):

@@ -1,4 +1,4 @@
-"""The options of the search, and the estimator that they ask for."""
+"""The options of the search, and the estimator with them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _OldName(argparse.Action):
 
 @dataclass(kw_only=True)
 class JobOptions(Options):
-    """On how many threads searches run."""
+    """The number of threads."""
 
     jobs: int | None = option(
         "threads (default: one for each processor)", type=whole_number, metavar="J", parameter="n_jobs"
@@ -51,7 +51,7 @@ class JobOptions(Options):
 
 @dataclass(kw_only=True)
 class SearchOptions(JobOptions, Command):
-    """The search. Each option but three sets the parameter of `MAPDP` of its name; one not given leaves its default."""
+    """The search: all options but three set the parameter of `MAPDP` of their name."""
 
     TITLE = "the search"
     n_clusters: int | str | None = option(
@@ -108,7 +108,6 @@ class SearchOptions(JobOptions, Command):
 
 
 def _given(options: SearchOptions) -> dict[str, tuple[str, Any]]:
-    """Return the options that set a parameter, each with its value there, by the name of the parameter."""
     given = {}
     for _, one in declared(SearchOptions):
         parameter, value = one.metadata.get("parameter", one.name), getattr(options, one.name)
@@ -118,7 +117,7 @@ def _given(options: SearchOptions) -> dict[str, tuple[str, Any]]:
 
 
 def model_asked_for(options: SearchOptions, schema: FeatureSchema | None) -> MAPDP:
-    """Return the estimator that the options ask for, not fitted."""
+    """Return the estimator with these options, not fitted."""
     from clinclust.estimators.mapdp import MAPDP
 
     make = MAPDP.as_published if options.as_published else MAPDP
@@ -127,13 +126,13 @@ def model_asked_for(options: SearchOptions, schema: FeatureSchema | None) -> MAP
 
 
 def number_asked_for(options: SearchOptions) -> int | None:
-    """Return the number of subtypes that somebody asked for; None if it is to follow from the data."""
+    """Return the number of subtypes asked for, or None."""
     asked = model_asked_for(options, None).n_clusters
     return asked if isinstance(asked, int) else None
 
 
 def search_problems(options: SearchOptions) -> list[str]:
-    """Return one sentence for each option of the search that cannot be used, or cannot be combined with others."""
+    """Return one sentence for each option of the search that cannot be used or combined."""
     from clinclust.estimators.parameters import MAPDP_RULES
 
     rule = MAPDP_RULES["n_clusters"]
@@ -150,7 +149,6 @@ def search_problems(options: SearchOptions) -> list[str]:
 
 
 def _clashes(asked: dict[str, Any], given: dict[str, tuple[str, Any]]) -> list[str]:
-    """Return one sentence for options that cannot be combined with each other, or with a default."""
     from clinclust.estimators.parameters import combined_searches, published_searches
 
     if published_searches(asked) and asked["n_clusters"] == _DISTINCT:
@@ -170,5 +168,4 @@ def _clashes(asked: dict[str, Any], given: dict[str, tuple[str, Any]]) -> list[s
 
 
 def _repair(parameter: str, value: object) -> str:
-    """Return what to do where the values that an option takes do not say it: one subject is no floor."""
     return f"; {_NO_FLOOR}" if parameter == "min_size" and isinstance(value, int) else ""

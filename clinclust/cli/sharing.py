@@ -1,4 +1,4 @@
-"""What is withheld so that results can be shared: asked of a fit, kept with its model, followed by later commands."""
+"""Results for sharing: counts withheld by a fit, and by later commands on its model."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def sharing_in_words(options: SharingOptions) -> str:
 
 
 def record_sharing(options: SharingOptions, folder: Path) -> list[str]:
-    """Write what a fit withholds beside its model, if it withholds anything; return the names of files written."""
+    """Write what a fit withholds, if anything; return the names of files written."""
     if options.suppress is None:
         return []
     text = json.dumps({name: getattr(options, name) for name in _TERMS}, indent=1)
@@ -79,7 +79,7 @@ def record_sharing(options: SharingOptions, folder: Path) -> list[str]:
 
 
 def follow_the_fit(options: Given, model: Path) -> Given:
-    """Return the options so that they withhold what the fit of a model did, unless they say something else."""
+    """Return the options that withhold what the fit did, unless they say otherwise."""
     given = options.suppress
     if given is None:
         recorded = {name: value for name, value in _recorded(model).items() if hasattr(options, name)}
@@ -89,14 +89,14 @@ def follow_the_fit(options: Given, model: Path) -> Given:
 
 
 def as_the_fit_was_asked(options: SuppressOptions) -> str:
-    """Return that counts are withheld because the fit was asked to, and how to do without; empty if they are not."""
+    """Return the sentence that counts are withheld as in the fit; empty if they are not."""
     if not options.is_as_fitted:
         return ""
     return f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
 
 
 def refuse_to_share(options: Given, model: Path, what: str) -> Given:
-    """Return the options of `follow_the_fit`; raise InputError if counts are withheld: `what` has nothing to share."""
+    """Return the options of `follow_the_fit`; raise InputError if `what` would have to withhold counts."""
     followed = follow_the_fit(options, model)
     if followed.suppress is not None:
         why = as_the_fit_was_asked(followed)
@@ -105,7 +105,7 @@ def refuse_to_share(options: Given, model: Path, what: str) -> Given:
 
 
 def say_what_is_withheld(options: SuppressOptions) -> None:
-    """Say what was withheld in what was written, or that nothing was although it could have been."""
+    """Print what was withheld, or that nothing was."""
     if isinstance(options, SharingOptions) and options.suppress is not None:
         say(f"Small counts withheld: {sharing_in_words(options)}{as_the_fit_was_asked(options)}")
     elif options.is_off:
@@ -113,7 +113,6 @@ def say_what_is_withheld(options: SuppressOptions) -> None:
 
 
 def _recorded(folder: Path) -> dict[str, Any]:
-    """Return what a fit was asked to withhold; empty if nothing was, or there is no model."""
     from clinclust.reporting.options import ReportOptions
 
     if not (folder / MANIFEST).is_file():

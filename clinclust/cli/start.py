@@ -1,4 +1,4 @@
-"""`clinclust start`: from a table to the report, with one line."""
+"""`clinclust start`: from a table to the report in one command."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def add_parser(commands: Commands) -> None:
 
 
 def run(given: _Options) -> int:
-    """Draft a schema beside the table, check the table, find the subtypes, write the report, and open it.
+    """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it.
 
-    A schema of the table's name that stands beside it is used as it is. Nothing that exists is replaced. Where subjects
-    have several rows, somebody must say which rows are taken.
+    An existing schema of the table's name is used as it is, and nothing is replaced. Where subjects have several rows,
+    the options must choose among them.
     """
     check_options(given)
     check_dictionary(given)
@@ -70,13 +70,11 @@ def run(given: _Options) -> int:
 
 
 def _again(options: _Options, given: _Options) -> str:
-    """Return the command that goes on after a stop; a schema that this run wrote says the rows and the roles."""
     left = said_by_schema(given) if options.wrote_schema else given
     return next_command("start", left, repeated=(_Options,))
 
 
 def _carried_out(options: _Options, given: _Options) -> int:
-    """Go the whole way, and return the exit code."""
     schema, table, looks = _schema_and_table(options, given)
     cohort = check_cohort(options, schema, table, options.schema, looks)
     if _asks(options):
@@ -97,10 +95,7 @@ def _carried_out(options: _Options, given: _Options) -> int:
 
 
 def _schema_and_table(options: _Options, given: _Options) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
-    """Return the schema beside the table, or else one that is drafted there; the table; and what to look at in it.
-
-    ``options.wrote_schema`` says afterwards which it was.
-    """
+    """Return the schema next to the table or a drafted one, the table, and what to look at in it."""
     from clinclust.cli.check_report import looks_at_draft
 
     path = options.schema
@@ -126,7 +121,6 @@ def _schema_and_table(options: _Options, given: _Options) -> tuple[FeatureSchema
 
 
 def _refuse_visits(given: _Options, table: pd.DataFrame) -> None:
-    """Raise InputError if the subjects of a table have several rows, and nobody said which of them are taken."""
     from clinclust.files.listed import limited, quoted
     from clinclust.files.opening import shown_name
     from clinclust.files.selection.repeated_subjects import noted_several_rows
@@ -154,14 +148,12 @@ def _refuse_visits(given: _Options, table: pd.DataFrame) -> None:
 
 
 def _asks(options: _Options) -> bool:
-    """Return whether somebody sits there who can read the schema and answer."""
     return (
         not options.yes and not options.quiet and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
     )
 
 
 def _goes_on(options: _Options) -> bool:
-    """Ask once; the end of the input means no."""
     say(f"Read {options.schema}, and correct it where it is wrong.")
     try:
         answer = input("Press Enter to go on, q and Enter to stop: ")
@@ -171,7 +163,6 @@ def _goes_on(options: _Options) -> bool:
 
 
 def _show(options: _Options) -> None:
-    """Say what to do with the results, and open the page if a person sits at a terminal."""
     table = ("--model", options.out, "--out", "table.xlsx")
     say(f"next: {next_command('table', without(options, RowOptions), *table, repeated=(TableOptions,))}")
     page: Path = options.out / "subtypes.html"
@@ -185,7 +176,6 @@ def _show(options: _Options) -> None:
 
 
 def _tell_what_is_there(options: _Options, given: _Options) -> None:
-    """Say after an interruption what is there, and how to go on; if the search had ended, this was said already."""
     if (options.out / MANIFEST).exists():
         return
     done = f"{options.schema} is there, and whole" if options.schema.exists() else "nothing was written"

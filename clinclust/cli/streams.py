@@ -1,8 +1,4 @@
-"""Standard output and standard error of the command: safe for a terminal, and allowed to fail.
-
-Everything that the command prints for people goes through `VisibleStream`, so that no name or value of the data can
-command the terminal. `say` and `tell` write lines that no such name can forge; `write_data` writes for programs.
-"""
+"""Standard output and standard error, with control characters of the data made visible."""
 
 from __future__ import annotations
 
@@ -17,19 +13,14 @@ from clinclust.control_characters import on_one_line, visible_to_people
 from clinclust.files.writing import plain_error
 
 _OUTPUT = "standard output"
-_LONGEST_LINE = 1000  # a name may have any length; nobody reads further
+_LONGEST_LINE = 1000  # a name may have any length
 _IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)
 
 
 class VisibleStream:
     """A text stream for people: control characters become visible signs, and what cannot be encoded an escape.
 
-    Parameters
-    ----------
-    stream : text stream, optional
-        None if it was closed before the process began.
-    must_arrive : bool
-        Whether a failure to write is raised, as an OSError. If standard error fails, there is nobody to tell.
+    The stream is None if it was closed. With `must_arrive`, a failure to write is an OSError.
     """
 
     def __init__(self, stream: TextIO | None, *, must_arrive: bool) -> None:
@@ -38,7 +29,7 @@ class VisibleStream:
         self._failure: OSError | None = None
 
     def write(self, text: str) -> int:
-        """Write text; a progress bar may begin with a carriage return, to write over its own line."""
+        """Write text, which may begin with a carriage return (progress bars)."""
         if self._stream is not None:
             bar = "\r" if text.startswith("\r") else ""
             encoding = self._stream.encoding or "utf-8"
@@ -53,7 +44,7 @@ class VisibleStream:
             self.write(line)
 
     def write_exactly(self, text: str) -> None:
-        """Write text for a program: unchanged, in UTF-8. On a terminal a person reads it, so `write` writes it."""
+        """Write text unchanged, in UTF-8; on a terminal as `write` does."""
         if self._stream is None:
             raise OSError(f"{_OUTPUT} is closed, and the result was to go there; give --out")
         if self._stream.isatty():
@@ -68,7 +59,7 @@ class VisibleStream:
                 binary.write(text.encode("utf-8", "surrogateescape"))
 
     def flush(self) -> None:
-        """Flush the stream; raise again what a write raised, because argparse ignores failures of its own writes."""
+        """Flush the stream, and raise the first error of a write again."""
         if self._failure is not None:
             raise self._failure
         if self._stream is not None:
@@ -97,7 +88,7 @@ class VisibleStream:
 
 @contextmanager
 def streams_for_people() -> Iterator[None]:
-    """Put a `VisibleStream` in the place of standard output and of standard error while the block runs."""
+    """Replace standard output and standard error by a `VisibleStream` while the block runs."""
     _occupy_closed_descriptors()
     before = sys.stdout, sys.stderr
     sys.stdout = cast(TextIO, VisibleStream(sys.stdout, must_arrive=True))
@@ -120,13 +111,13 @@ def quiet(is_quiet: bool) -> Iterator[None]:
 
 
 def say(line: str = "") -> None:
-    """Print one line on standard output, unless the person asked for quiet."""
+    """Print one line on standard output, unless quiet."""
     if not _IS_QUIET.get():
         print(on_one_line(line))
 
 
 def tell(message: str) -> None:
-    """Print a message on standard error. Its further lines are indented, so that none looks like another message."""
+    """Print a message on standard error, its further lines indented."""
     first, *more = message.split("\n")
     lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in more)]
     # In one piece, because lines on stages come from threads of their own.
@@ -134,7 +125,7 @@ def tell(message: str) -> None:
 
 
 def write_data(text: str) -> None:
-    """Write the result of a command on standard output, for another program or for a person at a terminal."""
+    """Write the result of a command on standard output, for a program, or visibly on a terminal."""
     if isinstance(sys.stdout, VisibleStream):
         sys.stdout.write_exactly(text)
     else:
@@ -148,7 +139,7 @@ def _cut(line: str) -> str:
 
 
 def _point_at_null(stream: TextIO) -> None:
-    """Send what is still buffered nowhere, so that Python reports no second error when it flushes it at exit."""
+    """Discard what is still buffered, so that Python reports no second error at exit."""
     with suppress(OSError, ValueError):  # a stream in memory has no descriptor
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, stream.fileno())
@@ -156,7 +147,7 @@ def _point_at_null(stream: TextIO) -> None:
 
 
 def _occupy_closed_descriptors() -> None:
-    """Open the null device for each standard descriptor that is closed, so that no file of ours gets its number."""
+    """Open the null device for each closed standard descriptor, so that no file gets its number."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

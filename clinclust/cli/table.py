@@ -78,7 +78,6 @@ def run(options: _Options) -> int:
 
 
 def _problems_of_subtypes(options: _Options, model: MAPDP) -> list[str]:
-    """Return which subtypes the options name that the model does not have, or that are not tested."""
     from clinclust.reporting.options import unknown_names
 
     pair: Sequence[int] = options.between or ()
@@ -89,7 +88,6 @@ def _problems_of_subtypes(options: _Options, model: MAPDP) -> list[str]:
 
 
 def _untested(pair: Sequence[int], options: _Options, model: MAPDP) -> list[str]:
-    """Return which subtypes of a pair have too few subjects to be tested, and what sets this number."""
     if model.min_size_ > options.smallest_tested:
         floor, why = model.min_size_, f"than the {model.min_size_} that the fit asks for, so it is untested"
         repair = "compare other subtypes, or fit again with a lower --min-size"

@@ -1,4 +1,4 @@
-"""Which features do not form subtypes, in words, and how that is undone: a schema with other roles."""
+"""Schemas with other roles, and sentences on features that do not form subtypes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _USE_ONE = "To use one, give it `role: cluster`."
 
 
 def with_roles(schema: FeatureSchema, roles: Mapping[str, str]) -> FeatureSchema:
-    """Implement `FeatureSchema.with_roles`; see there."""
+    """Implement `FeatureSchema.with_roles`."""
     problems = role_problems(roles, schema.names)
     features = []
     for feature in schema:
@@ -44,7 +44,7 @@ def with_roles(schema: FeatureSchema, roles: Mapping[str, str]) -> FeatureSchema
 
 
 def role_problems(roles: Mapping[str, str], names: Iterable[str]) -> list[str]:
-    """Return one sentence for each role that there is not, and for each column that there is not."""
+    """Return one sentence for each unknown role and each unknown column."""
     known = tuple(names)
     problems = []
     for name, role in roles.items():
@@ -63,10 +63,7 @@ def needs_likelihood(name: str, role: str) -> str:
 
 
 def on_unused(schema: FeatureSchema, *, most: int | None = None, repair: str = _USE_ONE) -> str:
-    """Return what is said of the features that are neither clustered on nor identifiers; empty if there are none.
-
-    `most` are named, by default all; `repair` says how one of them is used all the same.
-    """
+    """Return the sentence that names features that do not form subtypes (`most` of them); empty if there are none."""
     unused = [feature for feature in schema if not (feature.is_clustered or feature.is_id)]
     if not unused:
         return ""

@@ -1,4 +1,4 @@
-"""The expectations of a feature about every cell of its column, in words and in numbers."""
+"""The expectations of a feature for the cells of its column, in words and numbers."""
 
 from __future__ import annotations
 
@@ -24,15 +24,12 @@ def limits(feature: Feature) -> tuple[float, float]:
 
 
 def largest(feature: Feature) -> float:
-    """Return the largest absolute value of a feature that its likelihood can model; infinite for a scale."""
+    """Return the largest absolute value that the likelihood can model; infinite for a scale."""
     return math.inf if feature.n_trials is not None else feature.traits.largest
 
 
 def transform_limit(feature: Feature) -> tuple[float, bool]:
-    """Return the lower limit of the values that the transform accepts, and whether it accepts the limit itself.
-
-    The transformed values of an exponential feature must be 0 or greater, so its logarithm needs values of at least 1.
-    """
+    """Return the lower limit of values that the transform accepts, and whether it is included."""
     if feature.transform == "log":
         return (0.0, False) if feature.traits.is_real else (1.0, True)
     if feature.transform == "log1p":
@@ -41,10 +38,7 @@ def transform_limit(feature: Feature) -> tuple[float, bool]:
 
 
 def expectations(feature: Feature) -> dict[Kind, str]:
-    """Return the conditions on every cell of the column, in words and in the order in which they are checked.
-
-    A cell is reported for the first one that it fails.
-    """
+    """Return the conditions on every cell, in words; a cell is reported for the first that it fails."""
     if feature.is_ignored:
         return {}
     if feature.is_id:
@@ -72,7 +66,7 @@ def _or_at_a_spike(feature: Feature) -> str:
 
 
 def listed(levels: tuple[str, ...]) -> str:
-    """Return the levels in quotes; of a long list only the first ones, and the number of levels."""
+    """Return the levels in quotes; of a long list the first ones and their number."""
     shown = ", ".join(map(repr, levels[:_LEVELS_SHOWN]))
     return shown if len(levels) <= _LEVELS_SHOWN else f"{shown}, ... ({len(levels)} in all)"
 

@@ -50,13 +50,13 @@ class Failure:
 
 
 def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
-    """Return the failures as a frame, one row each: the attribute `failures` of `CohortError`."""
+    """Return `CohortError.failures`, one row per failure."""
     frame = pd.DataFrame([vars(failure) for failure in failures], columns=list(Failure.__annotations__), dtype=object)
     return frame.astype({"rows": np.int64})
 
 
 def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list[Failure]:
-    """Return one failure for each kind of expectation that some cells of a column do not meet; `index` labels them."""
+    """Return one failure for each kind of expectation that cells of a column fail; `index` labels the rows."""
     failures = []
     for kind, expected in expectations(feature).items() if reading.faults else ():
         if kind in reading.faults:
@@ -68,7 +68,7 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
 
 
 def duplicate_identifiers(schema: FeatureSchema, typed: pd.DataFrame) -> list[Failure]:
-    """Return the failure of rows with the same identifier (the same combination, if there are several id features)."""
+    """Return the failure of rows with the same combination of identifiers, if any."""
     ids = [feature.name for feature in schema.ids]
     if not ids or not set(ids) <= set(typed.columns):
         return []
@@ -86,7 +86,7 @@ def duplicate_identifiers(schema: FeatureSchema, typed: pd.DataFrame) -> list[Fa
 
 
 def user_check_failure(error: SchemaError, typed: pd.DataFrame) -> Failure:
-    """Return the failure of a check that comes from a user's own pandera schema."""
+    """Return the failure of a check of a user's own pandera schema."""
     name = getattr(error, "column_name", None)
     asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
     expected = f"{asked} (a check of the pandera schema)"
@@ -113,7 +113,6 @@ def _failure_of_rows(
 
 
 def _examples(column: pd.Series, rows: NDArray[np.bool_]) -> list[Any]:
-    """Return the first distinct values in these rows of a column."""
     examples: dict[str, Any] = {}
     for value in column.iloc[np.flatnonzero(rows)[:_CELLS_SEARCHED]]:
         examples.setdefault(repr(value), value)
@@ -123,7 +122,6 @@ def _examples(column: pd.Series, rows: NDArray[np.bool_]) -> list[Any]:
 
 
 def _short(value: object) -> object:
-    """Return the value as a plain Python number, bool or None, and anything else as shortened text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, (bool, int, float, complex)) or value is None:

@@ -58,13 +58,7 @@ LikelihoodName = Annotated[str, AfterValidator(_registered)]
 
 
 class FeatureError(SchemaError):
-    """One feature cannot be used.
-
-    Attributes
-    ----------
-    by_field : list of (str or None, str)
-        Each problem with the field that it concerns; None stands for the feature as a whole.
-    """
+    """One feature cannot be used; `by_field` lists (field or None for the whole feature, problem)."""
 
     def __init__(self, name: object, problems: list[tuple[str | None, str]]) -> None:
         self.by_field = problems
@@ -80,63 +74,53 @@ class Feature(BaseModel):
     name : str
         The name of the column, exactly as in the table.
     role : {"cluster", "arm", "outcome", "time", "site", "describe", "id", "ignore"}
-        ``cluster`` (the default): the clustering uses the feature. ``describe``: the feature is reported and tested,
-        but the clustering does not use it. ``arm``, ``outcome``, ``time`` and ``site`` are the same with the reason: it
-        is the allocation to treatment; an outcome or follow-up event; a time of follow-up, a date or a visit; a centre,
-        staff, device or administration. Without a likelihood, these four are dropped as by ``ignore``. ``id``: it
-        identifies the subject. ``ignore``: it is dropped, and the column need not be in the table.
+        ``cluster`` (the default): used in the clustering. ``describe``: only reported and tested; likewise ``arm``
+        (treatment), ``outcome``, ``time`` (of follow-up, dates, visits) and ``site`` (centre, staff, device), which are
+        ignored without a likelihood. ``id``: identifies the subject. ``ignore``: dropped; the column may be absent.
     likelihood : str
-        One of `clinclust.likelihoods.REGISTRY`: ``bernoulli``, ``binomial``, ``categorical``, ``poisson``,
+        A name in `clinclust.likelihoods.REGISTRY`: ``bernoulli``, ``binomial``, ``categorical``, ``poisson``,
         ``geometric``, ``exponential``, ``gaussian``, ...
     levels : tuple of str
-        The values as the table writes them. Yes/no features (bernoulli): the level for no, then the level for yes;
-        without `levels` the column holds 0 and 1. Scales (binomial): from lowest to highest; their scores are 0, 1,
-        .... Categorical features: in any order.
+        The values as in the table: no, then yes (bernoulli; default 0 and 1); from lowest to highest, scored 0, 1, ...
+        (scales); in any order (categorical).
     trials : int
-        The highest value of a scale whose values are 0 to `trials`.
+        The highest value of a scale from 0 to `trials`.
     minimum, maximum : float
         The smallest and the largest allowed value. A scale declared by its range needs both, as whole numbers.
     transform : {"log", "log1p", "sqrt"}
-        The transform of an exponential or gaussian feature before it is modelled.
+        Transform of an exponential or gaussian feature before it is modelled.
     contrast : {"student", "welch", "rank", "counts"}
-        The test of all subtypes at once in this feature, if not the default. `clinclust.compare_subtypes` describes
-        each of them.
+        Test of all subtypes at once, if not the default; see `clinclust.compare_subtypes`.
     label, unit, section, description : str
-        Texts for the reader of the report. Numbers may be followed by the unit in the cells, as in ``5.2 mg/dL``.
+        Texts for the report. Numbers in cells may have the unit, as ``5.2 mg/dL``.
     synonyms : dict of str to str
         Other texts in the column, and the level or number that each means, such as ``{ja: yes, Y: yes}``.
     decimal : {".", ","}
-        The decimal mark of numbers written as text. The default is the point.
+        Decimal mark of numbers written as text; by default the point.
     thousands : {".", ",", " ", "'"}
-        The separator of thousands in numbers written as text, if there is one.
+        Separator of thousands in numbers written as text.
     censored : {"limit", "half", "missing"}
-        What stands for values below or above a limit of detection, such as ``<5`` and ``>200``: the limit, half of it
-        (above a limit: the limit; for counts rounded down), or a missing value. Without it, they are errors.
+        Value of cells such as ``<5`` and ``>200``: the limit, half of it (only below; counts rounded down), or missing.
+        By default such cells are errors.
     spike : float or list of float
-        A value, such as 0, that many subjects have exactly, in a measurement, duration or count: a point mass. Whether
-        a value is at it has a probability of its own in each subtype, and the likelihood, its transform and its prior
-        describe the other values alone, so that ``spike: 0`` with ``transform: log`` is valid. Counts that cannot be 0
-        are counted from 1. Each part has hyperparameters of its own, by the names ``crp: spike`` and ``crp: rest``.
+        Point masses, such as 0, of a measurement, duration or count. Each has its own probability in each subtype;
+        likelihood, transform and prior apply to the other values.
     limit : {"below", "above"} or list of both
-        The same for values that are only known to lie below or above a limit of detection, such as ``<5`` and
-        ``>200``: whether a value was detected, and its amount if it was. They are minus and plus infinity in a
-        validated column. It takes the place of `censored`.
+        The same for cells such as ``<5`` and ``>200``, which become minus and plus infinity. Excludes `censored`.
     marks : tuple of str
-        What may stand beside a number and says nothing of its value: flags of a laboratory such as ``H`` and ``*``,
-        signs of an approximation such as ``~`` and ``ca.``, or the ``1:`` of titres.
+        Texts next to a number that do not change its value: flags such as ``H`` and ``*``, ``~``, ``ca.``, or the
+        ``1:`` of titres.
     asked_if : str
-        Whom the question was asked, in words or in the branching logic of a questionnaire. It is recorded for the
-        reader: values that are missing because nobody asked are modelled like all others.
+        Who was asked the question, in words or branching logic. Recorded only: missing values are modelled as usual.
     block : str
-        The name of a group of features that depend on each other even within subtypes. `MAPDP` counts them for what
-        they are worth together (`block_weights`). With the likelihood ``multivariate_gaussian``, two to four
-        measurements of a block have correlations of their own in each subtype.
+        Name of a group of features that depend on each other within subtypes; see `block_weights` of `MAPDP`. With
+        ``multivariate_gaussian``, two to four measurements that are correlated in each subtype.
     missing_codes : tuple of str
         Values that mean missing, in addition to those of the schema.
     complete : bool
-        Whether a missing value is an error. If False, missing values are allowed.
+        Whether a missing value is an error.
     prior : dict
-        Hyperparameters by name. Those that are not given are set from the data.
+        Hyperparameters by name (with point masses also ``crp: spike`` and ``crp: rest``); others are set from the data.
 
     Raises
     ------
@@ -151,12 +135,6 @@ class Feature(BaseModel):
     ('Resting tremor', 4, 'cluster')
     >>> cc.Feature(name="crp", likelihood="gaussian", transform="log", unit="mg/L").content()
     {'name': 'crp', 'likelihood': 'gaussian', 'transform': 'log', 'unit': 'mg/L'}
-
-    Half of the patients never drink; how much the others drink is another question:
-
-    >>> drinks = cc.Feature(name="drinks", likelihood="gaussian", transform="log", spike=0)
-    >>> [(part.name, part.likelihood) for part in drinks.parts]
-    [('drinks: spike', 'bernoulli'), ('drinks: rest', 'gaussian')]
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -205,12 +183,12 @@ class Feature(BaseModel):
 
     @property
     def is_clustered(self) -> bool:
-        """Whether the clustering uses the feature (role ``cluster``)."""
+        """Whether the feature forms subtypes (role ``cluster``)."""
         return self.role == "cluster"
 
     @property
     def is_described(self) -> bool:
-        """Whether the feature is reported and tested, but not used in the clustering."""
+        """Whether the feature is reported and tested, but not clustered on."""
         return is_described(self.role, self.likelihood)
 
     @property
@@ -225,7 +203,7 @@ class Feature(BaseModel):
 
     @property
     def whole(self) -> Feature:
-        """The feature that this one is a part of (see `parts`); the feature itself if it is no part."""
+        """The feature that this is a part of (see `parts`), or the feature itself."""
         return self
 
     @property
@@ -240,7 +218,7 @@ class Feature(BaseModel):
 
     @property
     def point_masses(self) -> tuple[float, ...]:
-        """The values of a validated column that have a probability of their own, ascending: `spike` and `limit`."""
+        """The point masses of a validated column, ascending: `spike` and `limit`."""
         below, above = (-np.inf,) * ("below" in self.limit), (np.inf,) * ("above" in self.limit)
         return (*below, *self.spike, *above)
 
@@ -253,22 +231,22 @@ class Feature(BaseModel):
 
     @property
     def traits(self) -> type[Likelihood]:
-        """The likelihood class, whose class variables are the traits; the base class if there is no likelihood."""
+        """The likelihood class; the base class if there is no likelihood."""
         return traits_of(self.likelihood)
 
     @property
     def n_trials(self) -> int | None:
-        """The highest score, counted from 0: 1 for a yes/no feature, that of the last step for a scale, else None."""
+        """The highest score: 1 for a yes/no feature, that of the last step for a scale, else None."""
         return self.traits.highest_score(self)
 
     @property
     def lowest(self) -> float:
-        """The value of a scale that has score 0: its minimum if it has one, otherwise 0."""
+        """The value of a scale that has score 0."""
         return self.minimum or 0.0 if self.traits.is_scale else 0.0
 
     @property
     def level_numbers(self) -> LevelNumbers | None:
-        """The numbers that the levels of a scale are; None for other features, and for levels that are words."""
+        """The numbers in the levels of a scale, if they have any."""
         return numbers_of_levels(self.levels) if self.traits.is_scale and self.levels is not None else None
 
     @property
@@ -281,13 +259,13 @@ class Feature(BaseModel):
 
     @property
     def scored(self) -> str | None:
-        """What the scores of a scale mean whose levels are words, as ``0 (none)–3 (severe)``; None for others."""
+        """The meaning of scores of a scale with levels in words, as ``0 (none)–3 (severe)``; None for others."""
         in_words = self.levels is not None and self.traits.is_scale and self.level_numbers is None
         return ends_in_words(self.levels or ()) if in_words else None
 
     @property
     def range_text(self) -> str | None:
-        """The ends of a scale as a reader is told them: ``0–4``, or ``0 (none)–3 (severe)``; None for others."""
+        """The ends of a scale in words: ``0–4``, or ``0 (none)–3 (severe)``; None for other features."""
         return self.scored if self.scored or self.ends is None else f"{self.ends[0]:g}–{self.ends[1]:g}"
 
     def scores(self, column: pd.Series) -> NDArray[np.float64]:
@@ -301,7 +279,7 @@ class Feature(BaseModel):
         Returns
         -------
         numpy.ndarray, shape (N,)
-            The index of the level if the feature has levels, otherwise the value in its own unit. NaN where missing.
+            The index of the level, or the value in its own unit; NaN = missing.
 
         Raises
         ------
@@ -316,11 +294,7 @@ class Feature(BaseModel):
         return column.to_numpy(dtype=np.float64, na_value=np.nan)
 
     def described(self, column: pd.Series) -> NDArray[np.float64]:
-        """Return a validated column as the numbers that a reader is shown, float64 (N,); NaN where missing.
-
-        They are the scores (see `scores`), but levels of a scale that are numbers, such as ``60 %`` and ``70 %``, are
-        these numbers.
-        """
+        """Return the scores (N,) of a validated column, or the numbers in levels such as ``60 %``; NaN = missing."""
         scores, known = self.scores(column), self.level_numbers
         if known is None:
             return scores
@@ -328,10 +302,7 @@ class Feature(BaseModel):
         return numbers[np.where(np.isnan(scores), len(known.numbers), scores).astype(np.int64)]
 
     def transformed(self, column: pd.Series) -> NDArray[np.float64]:
-        """Return the scores (see `scores`) after the transform, on the scale of the model, float64 (N,).
-
-        They are NaN at the point masses, to which the likelihood and its transform do not apply.
-        """
+        """Return the transformed scores (N,) on the scale of the model; NaN = missing or at a point mass."""
         scores = self.scores(column)
         if self.point_masses:
             scores = np.where(np.isin(scores, self.point_masses), np.nan, scores)
@@ -340,10 +311,7 @@ class Feature(BaseModel):
         return np.asarray({"log": np.log, "log1p": np.log1p, "sqrt": np.sqrt}[self.transform](scores))
 
     def on_model_scale(self, scores: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
-        """Return observed scores (n,) as the likelihood has them, and the log Jacobian of the transform, summed.
-
-        Added to the log density of the values that are returned, it gives that of the values before the transform.
-        """
+        """Return observed scores (n,) on the scale of the model, and the log Jacobian of the transform, summed."""
         if self.transform is None:
             return scores - self.lowest, 0.0
         if self.transform == "sqrt":
@@ -352,14 +320,13 @@ class Feature(BaseModel):
         return logs, -float(logs.sum())
 
     def content(self) -> dict[str, Any]:
-        """Return the fields that differ from their defaults, as a dict that begins with the name."""
+        """Return the fields that differ from their defaults, the name first."""
         content = self.model_dump(exclude_defaults=True)
         single = {name: content[name][0] for name in ("spike", "limit") if len(content.get(name, ())) == 1}
         return content | single
 
 
 def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[str | None, str]]:
-    """Return (field, sentence) for each problem that pydantic found, and for each rule that the other fields break."""
     problems: list[tuple[str | None, str]] = []
     meant: set[str | None] = set()  # the known keys that unknown keys probably stand for
     likelihood = fields.get("likelihood")
@@ -391,7 +358,6 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
 
 
 def _hint(field: str, given: object) -> str:
-    """Return which of the choices of a field was probably meant: by what people call it, or by its spelling."""
     if not isinstance(given, str):
         return ""
     meant = name_meant(given) if field == "likelihood" else None

@@ -1,4 +1,4 @@
-"""The feature schema: the features of a cohort table, in order."""
+"""The features of a cohort table, in order."""
 
 from __future__ import annotations
 
@@ -35,27 +35,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, init=False, repr=False)
 class FeatureSchema:
-    """The features of a cohort table, in order: the single definition of what each column means.
+    """The features of a cohort table, in order.
 
     Parameters
     ----------
     features : iterable of Feature
-        One feature for each column. Their names must differ.
+        One feature per column, with distinct names.
     title : str, optional
         Name of the cohort.
     missing_codes : sequence of str
-        Values that mean missing in every column (by default, an empty cell).
+        Values that mean missing in every column; by default an empty cell.
     other_columns : {"error", "ignore"}
-        Whether columns of the table without a feature are an error or are ignored.
+        How to treat columns of the table without a feature.
     rows : RowChoice or dict, optional
-        Which rows of its file are the cohort: the arguments of `read_cohort` that choose them, so that
-        ``read_cohort(path, **schema.rows.as_dict())`` reads these rows. A fit refuses a table that was read with
-        another choice, and reports say which rows were taken.
+        Arguments of `read_cohort` that choose rows: ``read_cohort(path, **schema.rows.as_dict())``. A fit refuses a
+        table with another choice.
     extras : PanderaExtras, optional
-        Checks and parsers of a user's own pandera schema that the features cannot express (`from_pandera`).
+        Checks and parsers of a user's own pandera schema (`from_pandera`).
     comments : mapping of str to str, optional
-        Remarks by feature name. `to_yaml` writes each above its feature. They do not count in comparisons of schemas or
-        in the fingerprint.
+        Remarks by feature name, for `to_yaml`; ignored in comparisons and in the fingerprint.
 
     Raises
     ------
@@ -130,12 +128,12 @@ class FeatureSchema:
 
     @property
     def clustered(self) -> tuple[Feature, ...]:
-        """The features that the clustering uses (role ``cluster``)."""
+        """The features that form subtypes (role ``cluster``)."""
         return tuple(feature for feature in self.features if feature.is_clustered)
 
     @property
     def described(self) -> tuple[Feature, ...]:
-        """The features that are reported and tested, but not used in the clustering (see `Feature.is_described`)."""
+        """The features that are reported and tested, but not clustered on."""
         return tuple(feature for feature in self.features if feature.is_described)
 
     @property
@@ -150,28 +148,28 @@ class FeatureSchema:
 
     @property
     def parts(self) -> tuple[Feature, ...]:
-        """The parts of all features, in order: the features themselves, but two for one with point masses."""
+        """The parts of all features, in order (`Feature.parts`)."""
         return tuple(part for feature in self.features for part in feature.parts)
 
     @property
     def clustered_parts(self) -> tuple[Feature, ...]:
-        """The parts of the features that the clustering uses (`Feature.parts`)."""
+        """The parts of the features that form subtypes."""
         return tuple(part for feature in self.clustered for part in feature.parts)
 
     def places(self, parts: Iterable[Feature]) -> list[int]:
-        """Return the place of each of these among the `parts` of the schema, such as its column in `outliers_`."""
+        """Return the index of each of these among the `parts` of the schema."""
         place = {part.name: at for at, part in enumerate(self.parts)}
         return [place[part.name] for part in parts]
 
     @property
     def fingerprint(self) -> str:
-        """The SHA-256 hash of the content of the schema, without comments, in hexadecimal."""
+        """The SHA-256 hash of the schema without comments, in hexadecimal."""
         from clinclust.schema.yaml_writer import yaml_text
 
         return hashlib.sha256((yaml_text(self, comments={}) + self.extras.described()).encode()).hexdigest()
 
     def missing_codes_of(self, feature: Feature) -> tuple[str, ...]:
-        """Return all texts that mean missing in the column of `feature`: those of the schema, then its own."""
+        """Return all texts that mean missing in the column of `feature`."""
         return (*self.missing_codes, *feature.missing_codes)
 
     def __iter__(self) -> Iterator[Feature]:
@@ -201,7 +199,7 @@ class FeatureSchema:
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
         """Return a schema of only these features, in the order of this schema; it ignores all other columns.
 
-        Checks of a user's pandera schema that concern the whole table are dropped. An unknown name is a KeyError.
+        Checks of pandera on the whole table are dropped. An unknown name is a KeyError.
         """
         wanted = {self[name].name for name in names}
         return replace(
@@ -230,7 +228,7 @@ class FeatureSchema:
         return replace(self, features=changed, extras=self.extras.restricted_to(self.names))
 
     def with_roles(self, roles: Mapping[str, str] | None = None, /, **by_name: str) -> FeatureSchema:
-        """Return the same schema with other roles for some features; see `Feature` for the roles.
+        """Return the same schema with other roles for some features (see `Feature`).
 
         Parameters
         ----------
@@ -242,8 +240,7 @@ class FeatureSchema:
         Raises
         ------
         SchemaError
-            If a name or a role is unknown, or if a feature is to be clustered on or described that has no likelihood.
-            The message lists all problems.
+            If a name or role is unknown, or the role needs a likelihood. The message lists all problems.
 
         Examples
         --------
@@ -263,17 +260,15 @@ class FeatureSchema:
         Parameters
         ----------
         frame : pandas.DataFrame, shape (N, any)
-            One row per subject. Columns may be in any order, as text or typed. The frame is not modified.
+            One row per subject; columns in any order, as text or typed.
         warn : bool
             Whether to warn of columns that cannot inform a clustering.
 
         Returns
         -------
         pandas.DataFrame
-            The columns with roles id, cluster and describe, in schema order, with the index of `frame`. The dtype is
-            categorical for features with levels, ``Int64`` for other whole numbers, ``float64`` for exponential and
-            gaussian features and those with a `limit` (infinite beyond it), and text for identifiers. Values are in
-            the unit of the table, not transformed. Validating the result again returns an equal frame.
+            The identifiers and the columns clustered on or described, in schema order, not transformed: categorical
+            (levels), ``Int64`` (other whole numbers), ``float64`` (exponential, gaussian, `limit`), text (identifiers).
 
         Raises
         ------
@@ -285,21 +280,19 @@ class FeatureSchema:
         Warns
         -----
         CohortWarning
-            If cluster columns have no observed value, or the same value in every subject observed. It names them.
+            If cluster columns have fewer than two distinct observed values.
         """
         from clinclust.schema.validation import validate
 
         return validate(self, frame, warn=warn)
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return the schema as YAML text, and write it to `path` if one is given.
-
-        A comment at its top says which features are not clustered on, and why.
+        """Return the schema as YAML text, and write it to `path` if given.
 
         Raises
         ------
         SchemaError
-            If the schema came from a pandera schema with further checks, which YAML cannot hold.
+            If the schema has checks of pandera that YAML cannot hold.
         """
         from clinclust.schema.yaml_writer import write_yaml, yaml_heading, yaml_text
 
@@ -325,7 +318,7 @@ class FeatureSchema:
         return read_schema(path_or_text)
 
     def to_pandera(self) -> pa.DataFrameSchema:
-        """Return the equivalent pandera schema, which converts and validates a table as `validate` does."""
+        """Return the equivalent pandera schema, which converts and validates as `validate` does."""
         from clinclust.schema.pandera_schema import to_pandera
 
         return to_pandera(self)
@@ -334,9 +327,8 @@ class FeatureSchema:
     def from_pandera(cls, schema: pa.DataFrameSchema) -> FeatureSchema:
         """Read a pandera schema whose columns have ``metadata={"clinclust": {...}}`` (the fields of `Feature`).
 
-        Columns without that metadata are ignored. Checks that a feature can express become its `minimum`, `maximum` or
-        `levels`, and ``nullable=False`` becomes `complete`. All other checks remain in force: `validate` runs them on
-        the validated column, whose dtype follows from the likelihood.
+        Other columns are ignored. Checks become `minimum`, `maximum`, `levels` or `complete` where equivalent;
+        `validate` runs all others on the validated column.
 
         Raises
         ------
@@ -351,7 +343,6 @@ class FeatureSchema:
 
 
 def _problems(features: tuple[Feature, ...], missing_codes: tuple[str, ...]) -> list[str]:
-    """Return one sentence for each rule between features that they break, or for what is no feature at all."""
     strangers = [one for one in features if not isinstance(one, Feature)]
     if strangers or not features:
         problems = [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
@@ -363,19 +354,10 @@ def _problems(features: tuple[Feature, ...], missing_codes: tuple[str, ...]) -> 
 
 
 def schema_for_array(X: NDArray[Any]) -> FeatureSchema:
-    """Return the schema of a two-dimensional array, with features ``x0``, ``x1``, ....
+    """Return the schema of an array (N, D), features ``x0``, ``x1``, ...: bernoulli, gaussian or categorical.
 
-    Parameters
-    ----------
-    X : ndarray, shape (N, D)
-        A column of only 0 and 1, or of booleans, becomes bernoulli. A column of other numbers, or of texts that all
-        write numbers, becomes gaussian. A column of other texts becomes categorical, with its distinct texts, sorted,
-        as levels; it is ignored if there are fewer than two. NaN, None and empty texts are missing.
-
-    Raises
-    ------
-    ValueError
-        If the array is not two-dimensional.
+    0 and 1 or booleans are bernoulli, other numbers gaussian, other texts categorical (ignored with fewer than two
+    levels). NaN, None and empty texts are missing. Another number of dimensions is a ValueError.
     """
     X = np.asarray(X)
     if X.ndim != 2:

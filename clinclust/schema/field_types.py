@@ -1,4 +1,4 @@
-"""The strict types of the fields of a feature, and the values that each accepts from Python and from YAML."""
+"""The types of the fields of a feature, and the values that each accepts from Python and YAML."""
 
 from __future__ import annotations
 
@@ -58,7 +58,6 @@ def _encodable(value: str) -> str:
 
 
 def _number(value: Any) -> float:
-    """Return a finite number from a number or from text that writes one (the YAML reader passes text)."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not is_number and not (isinstance(value, str) and NUMBER.fullmatch(value.strip())):
         raise ValueError(f"must be a number, not {quoted(value)}")
@@ -98,7 +97,7 @@ def _levels(value: object) -> tuple[str, ...]:
 
 
 def codes(value: object) -> tuple[str, ...]:
-    """Return missing codes, given as texts or numbers, as distinct texts; raise ValueError for anything else."""
+    """Return missing codes, texts or numbers, as distinct texts; raise ValueError for anything else."""
     given = _items(value)
     for code in given:
         if isinstance(code, bool) or not isinstance(code, (str, int, float)):
@@ -108,7 +107,6 @@ def codes(value: object) -> tuple[str, ...]:
 
 
 def _marks(value: object) -> tuple[str, ...]:
-    """Return marks beside numbers, none of which could be a part of a number or the sign of a limit."""
     marks = []
     for mark in _items(value):
         if not isinstance(mark, str) or not mark.strip():
@@ -120,13 +118,11 @@ def _marks(value: object) -> tuple[str, ...]:
 
 
 def _spikes(value: object) -> tuple[float, ...]:
-    """Return one value or several as ascending numbers."""
     given = list(value) if isinstance(value, (list, tuple)) else [value]
     return tuple(sorted({_number(item) for item in given}))
 
 
 def _limits(value: object) -> tuple[str, ...]:
-    """Return the sides of one limit of detection or of two."""
     given = list(value) if isinstance(value, (list, tuple)) else [value]
     for side in given:
         if side not in _SIDES:
@@ -155,7 +151,6 @@ def _prior(value: object) -> dict[str, float | list[float]]:
 
 
 def _synonyms(value: object) -> dict[str, str]:
-    """Return other texts of a column and what each means, without outer white space."""
     if not isinstance(value, dict) or not value:
         raise ValueError(f'must give what other texts mean, such as {{ja: "yes"}}, not {quoted(value)}')
     read: dict[str, str] = {}

@@ -1,9 +1,4 @@
-"""The numbers that the levels of a scale are, and how its scores are printed: one rule for all that a reader sees.
-
-The model scores ordered levels 0, 1, .... A reader who gets these scores of `60 %`, `70 %`, `80 %` takes a 2 for 2 %.
-So levels that are numbers are described by these numbers, and a score of levels that are words is printed with what
-its ends mean.
-"""
+"""The numbers in the levels of a scale (``60 %``, ``NYHA II``), and the scores of levels in words."""
 
 from __future__ import annotations
 
@@ -39,21 +34,9 @@ class LevelNumbers:
 
 @lru_cache(maxsize=1024)
 def numbers_of_levels(levels: tuple[str, ...]) -> LevelNumbers | None:
-    """Return the numbers that the levels are, if they rise or fall from level to level; None for other levels.
+    """Return the numbers of levels that rise or fall, with the same word or sign next to each; otherwise None.
 
-    The same word or sign may stand beside each number. Roman numerals are numbers, and 0 may stand below them.
-
-    Examples
-    --------
-    >>> from clinclust.schema.level_numbers import numbers_of_levels
-    >>> numbers_of_levels(("0 %", "60 %", "70 %"))
-    LevelNumbers(numbers=(0.0, 60.0, 70.0), step=10.0)
-    >>> numbers_of_levels(("NYHA I", "NYHA II", "NYHA III")).numbers
-    (1.0, 2.0, 3.0)
-    >>> numbers_of_levels(("0", "I", "II")).ends
-    (0.0, 2.0)
-    >>> numbers_of_levels(("none", "mild", "severe")) is None
-    True
+    Roman numerals are numbers, and 0 may precede them: ``("0", "I", "II")``.
     """
     written = _written(levels) or _roman(levels)
     if written is None or len(levels) < 2:
@@ -83,5 +66,5 @@ def _roman(levels: Sequence[str]) -> list[Decimal] | None:
 
 
 def ends_in_words(levels: Sequence[str]) -> str:
-    """Return the lowest and the highest score of levels that are words, with these words: ``0 (none)–3 (severe)``."""
+    """Return the lowest and the highest score of levels that are words: ``0 (none)–3 (severe)``."""
     return f"0 ({shortened(levels[0])})–{len(levels) - 1} ({shortened(levels[-1])})"

@@ -19,17 +19,17 @@ _MOST_FEATURES = 60
 
 
 def block(title: str, *parts: str) -> str:
-    """Return an HTML block of a title, as text, and parts in HTML below it."""
+    """Return an HTML block: the title, and parts in HTML below it."""
     return f"<div><p><strong>{_text(title)}</strong></p>{''.join(parts)}</div>"
 
 
 def paragraph(text: str) -> str:
-    """Return an HTML paragraph of the text, shortened to at most 400 characters."""
+    """Return an HTML paragraph of the text, of at most 400 characters."""
     return f"<p>{_text(text, 400)}</p>"
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return an HTML table of texts; a long text is shortened, with the whole text in the title attribute."""
+    """Return an HTML table of texts; the title attribute has the whole of a shortened text."""
     head = "".join(f'<th scope="col" style="{_CELL}">{_text(column)}</th>' for column in columns)
     body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
@@ -72,7 +72,6 @@ def schema_html(schema: FeatureSchema) -> str:
 
 
 def _values(feature: Feature) -> str:
-    """Return a short description of the values that a column may hold; empty if any value is allowed."""
     if feature.levels is not None:
         return ", ".join(feature.levels)
     if feature.traits.is_scale and feature.n_trials is not None:

@@ -1,4 +1,4 @@
-"""A feature schema as a pandera schema, and a user's own pandera schema as a feature schema."""
+"""Conversion between feature schemas and pandera schemas."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _METADATA = "clinclust"
 _OWN = "clinclust: "
-"""The prefix of the names of the checks and parsers compiled from a feature. A user's own checks do not have it."""
+"""Prefix of the names of checks and parsers compiled from a feature."""
 _CASES_KEPT = 5  # limits the message of pandera, which would otherwise list every failing cell
 _SCHEMA_KEYS = ("missing_codes", "title", "rows")
 _COMPARISONS = ("greater_than", "greater_than_or_equal_to", "less_than", "less_than_or_equal_to", "in_range")
@@ -37,16 +37,10 @@ _COMPARISONS = ("greater_than", "greater_than_or_equal_to", "less_than", "less_t
 
 @dataclass(frozen=True)
 class PanderaExtras:
-    """Checks and parsers of a user's own pandera schema that features cannot express; they stay in force.
+    """Checks and parsers of a user's own pandera schema that features cannot express.
 
-    Attributes
-    ----------
-    checks, parsers : dict of str to list
-        The checks and the parsers of each column, by its name.
-    unique : list of str
-        Columns whose values must all differ.
-    frame : dict of str to object
-        Arguments of ``pandera.DataFrameSchema`` that concern the whole table: checks, unique, index.
+    `checks` and `parsers` are by column, `unique` lists columns, and `frame` has the arguments of
+    ``pandera.DataFrameSchema`` that concern the whole table.
     """
 
     checks: dict[str, list[Any]] = field(default_factory=dict)
@@ -61,11 +55,11 @@ class PanderaExtras:
         return PanderaExtras(checks, parsers, [name for name in self.unique if name in names])
 
     def described(self) -> str:
-        """Return a text that lists the requirements by name, for the fingerprint; empty if there are none."""
+        """Return the requirements by name, one line each, for the fingerprint."""
         return "\n".join(f"{name}: {asked}" for name, asked in self._asked())
 
     def refuse_yaml(self) -> None:
-        """Raise SchemaError if there are any requirements, because YAML cannot hold them."""
+        """Raise SchemaError if there are any requirements, which YAML cannot hold."""
         problems = [
             f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
             "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
@@ -84,13 +78,9 @@ class PanderaExtras:
 
 
 def to_pandera(schema: FeatureSchema, readings: dict[str, Reading] | None = None) -> pa.DataFrameSchema:
-    """Return the pandera schema that is equivalent to `schema`.
+    """Return the equivalent pandera schema, whose parsers replace a raw column if every cell is sound.
 
-    A parser reads each column. If every cell is sound, the typed column replaces the raw one. Otherwise the raw column
-    is kept, so that the checks can report the cells at fault. The error text of a check is its expectation.
-
-    With `readings`, for one validation, parsers keep there what they read, by column, and checks look it up. Without,
-    each check reads the column again, so that the schema holds no data.
+    With `readings`, filled by the parsers, checks look up what was read; without, each check reads the column again.
     """
     import pandera.pandas as pa
 
@@ -136,7 +126,6 @@ def _own_check(passes: Callable[[Any], pd.Series], name: str, expected: str) -> 
 
 
 def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
-    """Raise the SchemaError of pandera if column names repeat, because column parsers of pandera fail on them."""
     from pandera.errors import SchemaError, SchemaErrorReason
 
     repeated = list(frame.columns[frame.columns.duplicated()].unique())
@@ -150,8 +139,6 @@ def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
 def _parser_and_check(
     feature: Feature, missing_codes: tuple[str, ...], readings: dict[str, Reading] | None
 ) -> tuple[Callable[[pd.Series], pd.Series], Callable[[Kind, pd.Series], pd.Series]]:
-    """Return the functions of the parser and the checks of a column: closures, since pandera copies other objects."""
-
     def typed_if_sound(column: pd.Series) -> pd.Series:
         reading = read_column(feature, missing_codes, column)
         if readings is not None:
@@ -167,7 +154,6 @@ def _parser_and_check(
 
 
 def _identifier_checks(schema: FeatureSchema) -> list[Any]:
-    """Return the check that no two rows have the same identifier; an empty list if no feature has the role ``id``."""
     ids = [feature.name for feature in schema.ids]
 
     def differ(frame: pd.DataFrame) -> pd.Series:
@@ -180,7 +166,7 @@ def _identifier_checks(schema: FeatureSchema) -> list[Any]:
 
 
 def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
-    """Implement `FeatureSchema.from_pandera`; see there."""
+    """Implement `FeatureSchema.from_pandera`."""
     import pandera.pandas as pa
 
     from clinclust.schema.feature_schema import FeatureSchema
@@ -234,7 +220,7 @@ def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]
 
 
 def is_own(check: object) -> bool:
-    """Return whether a check or a parser is compiled from a feature, and not a user's own."""
+    """Return whether a check or parser is compiled from a feature."""
     return str(getattr(check, "name", None)).startswith(_OWN)
 
 
@@ -260,7 +246,7 @@ def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | 
 
 
 def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]:
-    """Return the fields that the checks of the column state exactly, as far as the metadata say what it is."""
+    """Return the fields that the checks of the column state exactly."""
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
     found: dict[str, Any] = {}
@@ -287,7 +273,7 @@ def _allowed_values(check: pa.Check) -> list[Any] | None:
 
 
 def _closed_range(check: pa.Check) -> tuple[float, float] | None:
-    """Return the closed range (for ``isin``: of whole numbers) that a check states exactly; None if it states none."""
+    """Return the closed range (for ``isin``: of whole numbers) that a check states exactly, or None."""
     statistics = check.statistics or {}
     low, high = statistics.get("min_value", -math.inf), statistics.get("max_value", math.inf)
     if check.name == "in_range":

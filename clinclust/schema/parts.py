@@ -1,13 +1,9 @@
-"""The two parts of a feature with a point mass: whether a value is at it, and the value if it is not.
+"""The two parts of a feature with point masses s_1, ..., s_J (`Feature.spike`, `Feature.limit`).
 
-Let s_1, ..., s_J be the point masses of a feature (`Feature.spike`; minus and plus infinity for values beyond a limit
-of detection, `Feature.limit`). In cluster k
+p(x | k) = pi_kj if x = s_j, and (1 - sum_j pi_kj) f_k(x) otherwise
 
-    p(x | k) = pi_kj if x = s_j,   and   (1 - sum_j pi_kj) f_k(x) otherwise
-
-(two-part or hurdle model: Cragg 1971, Econometrica 39, 829-844). With a prior of its own for each part, the marginal of
-a cluster is that of two columns: the first says at which point mass a value is, or at none; the second holds the other
-values, and is missing at a point mass. So the engine sees two columns, and knows of no third kind.
+(hurdle model; Cragg 1971, Econometrica 39, 829-844). With separate priors this is the model of two columns: the first
+is categorical, the point mass or none; the second has the other values, and is missing at a point mass.
 """
 
 from __future__ import annotations
@@ -31,25 +27,15 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _FEWEST, _SMALLEST_SHARE = 30, 0.1
-"""Fewest values at no point mass, and their smallest share of all, of which the amount forms subtypes.
-
-Simulated, 300 subjects in two subtypes, five features with a spike (others normal, t with 3 degrees, or tied): amounts
-1.5 SD apart change the adjusted Rand index by .01, .02, .07, .04, .07 and .10 where .04, .07, .1, .15, .2 and
-.3 is at no spike; amounts that are noise by -.01, .01, 0, -.02, -.02 and -.03. In one labelled cohort, a feature with a
-share of .07 lowered it from .54 to .12.
-"""
+"""Fewest values at no point mass, and their smallest share, for which their amount forms subtypes."""
 OTHER = "other"
-"""The level of the first part that values at no point mass have."""
+"""The level of values at no point mass."""
 _OF_BOTH = ("role", "section", "block")
 _OF_THE_REST = ("likelihood", "transform", "minimum", "maximum", "contrast", "unit", "prior")
 
 
 class Part(Feature):
-    """One of the two parts of a feature, as a feature of its own that the engine models.
-
-    It is read from the column of the whole feature (`column`). Its levels are ``other`` and the point masses, or its
-    values are those of the feature that are at no point mass; counts of these begin at the lowest possible one.
-    """
+    """One of the two parts of a feature: its levels are ``other`` and the point masses, or its values all others."""
 
     _whole: Feature = PrivateAttr()
     _lowest: float = PrivateAttr(default=0.0)
@@ -66,11 +52,11 @@ class Part(Feature):
 
     @property
     def is_spike(self) -> bool:
-        """Whether this is the first part, which says at which point mass a value is."""
+        """Whether this is the first part, the point mass of a value."""
         return self.levels is not None
 
     def scores(self, column: pd.Series) -> Array:
-        """Return the part of a validated column of the whole feature; see `Feature.scores`."""
+        """Return this part (N,) of a validated column of the whole feature."""
         values = self._whole.scores(column)
         places = place_at(values, self._whole.point_masses)
         return places if self.is_spike else np.where(places > 0.0, np.nan, values)
@@ -78,7 +64,7 @@ class Part(Feature):
 
 @lru_cache(maxsize=4096)
 def parts_of(whole: Feature) -> tuple[Feature, ...]:
-    """Return the parts of a feature with point masses: at which one a value is, and the value otherwise."""
+    """Return the two parts of a feature with point masses."""
     masses = whole.point_masses
     shared = {name: getattr(whole, name) for name in _OF_BOTH}
     first = Part(
@@ -98,12 +84,7 @@ def parts_of(whole: Feature) -> tuple[Feature, ...]:
 
 
 def few_of_the_rest(rest: Feature, column: pd.Series) -> str:
-    """Return why the values at no point mass are too few to form subtypes; empty if they are not.
-
-    The prior of the second part is weak and its fit cheap, so that a handful of values would divide a cohort by the
-    chance that they lie together. The first part has no such weakness: it gains at most n times the entropy of a
-    division, which is what the labels cost.
-    """
+    """Return why the values at no point mass are too few to form subtypes; empty if they are not."""
     n_all, n_rest = int(column.notna().sum()), int((~np.isnan(rest.scores(column))).sum())
     if not rest.is_part or rest.levels or n_rest == n_all or n_rest >= max(_FEWEST, _SMALLEST_SHARE * n_all):
         return ""
@@ -111,7 +92,7 @@ def few_of_the_rest(rest: Feature, column: pd.Series) -> str:
 
 
 def place_at(values: Array, masses: Sequence[float]) -> Array:
-    """Return 1, 2, ... for values (N,) at the first, second, ... point mass, 0 for others; NaN where missing."""
+    """Return 1, 2, ... for values (N,) at the first, second, ... point mass, 0 for others; NaN = missing."""
     places = np.where(np.isnan(values), np.nan, 0.0)
     for place, mass in enumerate(masses, start=1):
         places[values == mass] = float(place)
@@ -119,21 +100,20 @@ def place_at(values: Array, masses: Sequence[float]) -> Array:
 
 
 def mass_text(mass: float) -> str:
-    """Return a point mass as a reader is told it."""
+    """Return a point mass in words."""
     if math.isinf(mass):
         return "below the limit" if mass < 0.0 else "above the limit"
     return f"{mass:.15g}"
 
 
 def _if_other(masses: Sequence[float]) -> str:
-    """Return how the values that are at no point mass are called."""
     if all(map(math.isinf, masses)):
         return "if detected" if masses == (-math.inf,) else "if within the limits"
     return f"if not {' or '.join(map(mass_text, masses))}"
 
 
 def pairs_of_parts(features: Sequence[Feature]) -> list[tuple[int, int]]:
-    """Return the places of the first and the second part of each feature of which both are among the features."""
+    """Return the places of the first and the second part of each feature of which both are present."""
     first = {feature.column: place for place, feature in enumerate(features) if feature.is_part and feature.levels}
     return [
         (first[feature.column], place)
@@ -143,7 +123,7 @@ def pairs_of_parts(features: Sequence[Feature]) -> list[tuple[int, int]]:
 
 
 def of_wholes(features: Iterable[Feature], terms: Array) -> tuple[list[Feature], Array]:
-    """Return the features of which these are parts or the whole, and their terms (D, ...) summed over parts."""
+    """Return the whole features of these parts, and their terms (D, ...) summed over parts."""
     places: dict[Feature, list[int]] = {}
     for place, feature in enumerate(features):
         places.setdefault(feature.whole, []).append(place)

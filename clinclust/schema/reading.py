@@ -1,4 +1,4 @@
-"""Read one column according to its feature: convert cells of any type to typed values, and find those at fault."""
+"""Read one column according to its feature: typed values, and the cells at fault."""
 
 from __future__ import annotations
 
@@ -23,10 +23,7 @@ _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 @dataclass(frozen=True)
 class Reading:
-    """A column (N,) as it was given, its typed values, missing where a cell is missing or at fault, and its faults.
-
-    `faults` has the rows, bool (N,), that fail each kind of expectation that some cell fails; a row fails at most one.
-    """
+    """A column (N,) as given, its typed values, and its faults: rows, bool (N,), by kind, at most one kind per row."""
 
     cells: pd.Series
     typed: pd.Series
@@ -35,7 +32,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class TextCells:
-    """A column as text: row i holds ``texts[codes[i]]``; -1 for a cell without a value. Texts may repeat."""
+    """A column as text: row i holds ``texts[codes[i]]``; -1 = no value. Texts may repeat."""
 
     codes: NDArray[np.intp]
     texts: list[str]
@@ -46,7 +43,7 @@ class TextCells:
 
 
 def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:
-    """Read one column of a table under its feature; `missing_codes` are all texts that mean missing."""
+    """Read one column of a table; `missing_codes` are all texts that mean missing."""
     if feature.is_id:
         return _read_id(missing_codes, column)
     if feature.levels is not None:
@@ -55,10 +52,7 @@ def read_column(feature: Feature, missing_codes: tuple[str, ...], column: pd.Ser
 
 
 def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells:
-    """Return a column as canonical text; with `truth_as_number`, True and False become ``1`` and ``0``.
-
-    Each distinct cell is converted only once, except in object columns that do not hold only text.
-    """
+    """Return a column as canonical text; with `truth_as_number`, True and False become ``1`` and ``0``."""
 
     def text(value: object) -> str:
         is_truth = truth_as_number and isinstance(value, (bool, np.bool_))
@@ -153,7 +147,7 @@ def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.S
 
 
 def _numbers_meant(feature: Feature, texts: list[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-    """Return the number that each text means (NaN if none), and which texts mean a missing value."""
+    """Return the number that each text means (NaN if none), and which texts mean missing."""
     for_any_text = feature.synonyms or feature.decimal or feature.thousands or feature.marks
     for_some_texts = feature.unit or feature.censored or feature.limit
     if not for_any_text and (not for_some_texts or without_letters(texts)):
@@ -169,7 +163,6 @@ def _is_numeric(dtype: np.dtype[Any] | pd.api.extensions.ExtensionDtype) -> bool
 
 
 def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[Kind, NDArray[np.bool_]]:
-    """Return the rows that fail each expectation about numbers, bool (N,). NaN fails none; a row fails at most one."""
     if feature.point_masses:  # their values need not be in the range of the likelihood and its transform
         numbers = np.where(np.isin(numbers, feature.point_masses), np.nan, numbers)
     faults: dict[Kind, NDArray[np.bool_]] = {"finite": np.isinf(numbers)}
@@ -188,7 +181,6 @@ def _faults_of_numbers(feature: Feature, numbers: NDArray[np.float64]) -> dict[K
 
 
 def _typed(feature: Feature, values: NDArray[np.float64], column: pd.Series) -> pd.Series:
-    """Return numbers as ``Int64`` if they are whole, otherwise as ``float64``; values beyond a limit are infinite."""
     if not feature.traits.is_whole or feature.limit:
         return pd.Series(values, index=column.index, name=column.name)
     absent = np.isnan(values)
@@ -201,10 +193,7 @@ def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[n
 
 
 def number_meant(feature: Feature, text: str) -> float | None:
-    """Return the number that the canonical text of a cell means under the declarations of a feature without levels.
-
-    NaN if it is no number, None if it means a missing value.
-    """
+    """Return the number that a cell in canonical text means; NaN if it is no number, None if missing."""
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
     cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None
@@ -220,10 +209,7 @@ def number_meant(feature: Feature, text: str) -> float | None:
 
 
 def without_marks(cell: str, marks: Sequence[str]) -> str:
-    """Return a cell without the marks before and after its number, and without the white space beside them.
-
-    A mark of letters is taken off whole words only: ``H`` off ``137 H`` and ``137H``, but not off ``137 mmHg H2O``.
-    """
+    """Return a cell without marks around its number; marks of letters are whole words (``H`` of ``137H``)."""
     left = None
     while left != cell:
         left = cell
@@ -239,7 +225,7 @@ def without_marks(cell: str, marks: Sequence[str]) -> str:
 
 
 def _without_mark_before_unit(cell: str, mark: str) -> str:
-    """Return a cell without a mark between its number and the unit: ``6.5* mg/l``, ``6.5 H mg/l``."""
+    """Return a cell without a mark between number and unit: ``6.5* mg/l``, ``6.5 H mg/l``."""
     found = _NUMBER_FIRST.match(cell)
     if found is None or not found["rest"].lstrip().startswith(mark):
         return cell
@@ -248,7 +234,6 @@ def _without_mark_before_unit(cell: str, mark: str) -> str:
 
 
 def _number(feature: Feature, text: str) -> float:
-    """Return the number that a text writes, with or without the unit at one end; NaN if it writes none."""
     number = number_as_written(text, feature.decimal, feature.thousands)
     if number is None and feature.unit is not None:
         number = number_as_written(_without_unit(text, feature.unit), feature.decimal, feature.thousands)
@@ -256,7 +241,7 @@ def _number(feature: Feature, text: str) -> float:
 
 
 def _without_unit(text: str, unit: str) -> str:
-    """Return a text without the unit behind it (``5 mg``) or before it (``€ 5``), with or without a full stop."""
+    """Return a text without the unit after it (``5 mg``) or before it (``€ 5``)."""
     unit = unit.rstrip(".") or unit
     stem = text.rstrip(".")
     if unit.casefold() == "°c" and stem.endswith("°"):  # people leave the letter out
@@ -267,7 +252,6 @@ def _without_unit(text: str, unit: str) -> str:
 
 
 def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | None:
-    """Return the number that stands for a value below (`is_upper`) or above a limit; None for a missing value."""
     if feature.censored == "missing":
         return None
     if feature.censored == "limit" or not is_upper:

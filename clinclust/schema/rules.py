@@ -123,7 +123,6 @@ def _rules_of_point_masses(feature: Feature) -> Problems:
 
 
 def _rules_of_texts(feature: Feature) -> Problems:
-    """Yield the problems of what the feature declares about the texts of its cells."""
     for field in _OF_NUMBERS:
         if feature.levels is not None and getattr(feature, field):
             yield field, "a feature with levels has no numbers; leave this out"
@@ -143,7 +142,6 @@ def _rules_of_texts(feature: Feature) -> Problems:
 
 
 def _means_number(feature: Feature, meant: str) -> bool:
-    """Return whether a text is a number, or beyond a limit if the feature says what stands for such values."""
     limit = BEYOND_A_LIMIT.fullmatch(meant) if feature.censored is not None or feature.limit else None
     return NUMBER.fullmatch(limit[2] if limit else meant) is not None
 
@@ -171,11 +169,7 @@ def _rules_of_prior(feature: Feature) -> Problems:
 
 
 def _out_of_bounds(feature: Feature, name: str, value: float | list[float]) -> Problems:
-    """Yield the problem of a hyperparameter out of its bounds.
-
-    Those with a unit must be positive here, and are compared with the values of the column when there is one
-    (`clinclust.engine.problem.hyperparameters`).
-    """
+    """Yield the problem of a hyperparameter out of its bounds; those with a unit must only be positive here."""
     low, high = feature.traits.bounds.get(name, feature.traits.usual_bounds)
     values = (value if isinstance(value, list) else [value]) or [1.0]
     if name in feature.traits.with_unit:
@@ -188,10 +182,7 @@ def _out_of_bounds(feature: Feature, name: str, value: float | list[float]) -> P
 
 
 def problems_of_settings(title: object, missing_codes: object, other_columns: object, rows: object) -> list[str]:
-    """Return one sentence for each argument of a schema that cannot be used; it begins with the name of the argument.
-
-    They are found apart from those of the features, so that both can be listed at once.
-    """
+    """Return one sentence for each argument of a schema, other than features, that cannot be used."""
     problems = []
     checks: tuple[tuple[str, Callable[[object], object], object], ...] = (
         ("title", text, title),
@@ -211,14 +202,14 @@ def problems_of_settings(title: object, missing_codes: object, other_columns: ob
 
 
 def rows_of(value: object) -> RowChoice:
-    """Return which rows a schema takes; raise InputError if the value does not say it."""
+    """Return the choice of rows of a schema; raise InputError for any other value."""
     if value is None or isinstance(value, RowChoice):
         return value or RowChoice()
     return RowChoice.from_dict(value)
 
 
 def problems_among(features: Sequence[Feature], missing_codes: object) -> Problems:
-    """Yield (feature name, sentence) for each rule between the features of a schema, and its missing codes."""
+    """Yield (feature name, sentence) for each broken rule between features, and of missing codes."""
     known = missing_codes if isinstance(missing_codes, (list, tuple)) else ()
     for feature in features:
         for code in known:
@@ -234,7 +225,7 @@ def problems_among(features: Sequence[Feature], missing_codes: object) -> Proble
 
 
 def _blocks_alike(features: Sequence[Feature]) -> Problems:
-    """Yield each feature whose block has the name of an earlier one but case and spaces: each would count in full."""
+    """Yield each feature whose block differs from an earlier one by case and spaces only."""
     first: dict[str, str] = {}
     for feature in features:
         known = None if feature.block is None else first.setdefault(block_key(feature.block), feature.block)
@@ -247,7 +238,6 @@ def _blocks_alike(features: Sequence[Feature]) -> Problems:
 
 
 def _mixed_blocks(features: Sequence[Feature]) -> Problems:
-    """Yield each feature of another likelihood in a multivariate Gaussian block, which knows no other kinds."""
     clustered = [feature for feature in features if feature.block is not None and feature.is_clustered]
     chained = {feature.block: feature for feature in clustered if feature.traits.is_chained}
     for feature in clustered:
@@ -260,5 +250,5 @@ def _mixed_blocks(features: Sequence[Feature]) -> Problems:
 
 
 def block_key(block: str) -> str:
-    """Return what two names of blocks share if they differ by case and spaces only."""
+    """Return what names of blocks share that differ by case and spaces only."""
     return "".join(block.casefold().split())

@@ -1,4 +1,4 @@
-"""Validate a cohort table in one pass, report all failures together, and find columns that inform no clustering."""
+"""Validate a cohort table in one pass, and find columns that cannot inform a clustering."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 
 
 
 def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
-    """Implement `FeatureSchema.validate`; see there. Each column is read once."""
+    """Implement `FeatureSchema.validate`; each column is read once."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame: validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
     refuse_unusable(frame)
@@ -55,17 +55,7 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
 def read_columns(
     schema: FeatureSchema, frame: pd.DataFrame
 ) -> tuple[pd.DataFrame, dict[str, Reading], list[SchemaError]]:
-    """Run the compiled schema on those of its columns that a table has once, each of which is read once.
-
-    Returns
-    -------
-    typed : DataFrame
-        The typed columns, with missing values where a cell is at fault.
-    readings : dict of str to Reading
-        What was read in each column, after the parsers of a user's own pandera schema.
-    errors : list of SchemaError
-        What pandera found to be wrong.
-    """
+    """Return the typed columns (missing where at fault), the reading of each, and the errors of pandera."""
     from pandera.config import ValidationDepth, config_context
     from pandera.errors import SchemaErrors
 
@@ -109,7 +99,7 @@ def _failures_of_cells(
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:
-    """Raise CohortError for a table that cannot be checked at all: column names in several rows, or no rows."""
+    """Raise CohortError for a table with column names in several rows (a MultiIndex), or without rows."""
     if isinstance(frame.columns, pd.MultiIndex):
         repair = "Join the names of each column into one, such as 'blood pressure, systolic'."
         failure = Failure("the table", "one row of column names, not several (a MultiIndex)", repair=repair)
@@ -150,7 +140,7 @@ def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
 
 
 def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
-    """Return the columns of scores without two different observed values, each with the reason."""
+    """Return the columns of scores with fewer than two distinct observed values, each with the reason."""
     reasons = {}
     for name, column in columns.items():
         lowest, highest = np.fmin.reduce(column), np.fmax.reduce(column)  # fmin and fmax ignore NaN
@@ -162,7 +152,7 @@ def uninformative(columns: Mapping[str, NDArray[np.float64]]) -> dict[str, str]:
 
 
 def informative_parts(frame: pd.DataFrame, features: Iterable[Feature]) -> tuple[Feature, ...]:
-    """Return the parts of features (`Feature.parts`), without parts that have no two different observed values."""
+    """Return the parts of features (`Feature.parts`) with at least two distinct observed values."""
     return tuple(
         part
         for feature in features
@@ -172,7 +162,7 @@ def informative_parts(frame: pd.DataFrame, features: Iterable[Feature]) -> tuple
 
 
 def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stacklevel: int) -> None:
-    """Issue one CohortWarning that names the columns with their reasons; no warning if there are none."""
+    """Issue one CohortWarning that names the columns with their reasons, if there are any."""
     if n_subjects == 1:  # with one subject every column is constant, so a warning would be of no use
         reasons = {name: reason for name, reason in reasons.items() if reason == _NO_VALUE}
     if not reasons:

@@ -1,4 +1,4 @@
-"""Read a feature schema from YAML, strictly: unknown keys, repeated keys and ambiguous values are errors."""
+"""Read a feature schema from YAML; unknown keys, repeated keys and ambiguous values are errors."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Problems(list[tuple[int, str]]):
 
 
 def text_of(path: str | os.PathLike[str]) -> str:
-    """Return the text of a schema file; SchemaError if it is not UTF-8, or larger than any schema."""
+    """Return the text of a schema file; SchemaError if it is not UTF-8, or too large."""
     path = Path(path)
     if check_readable(path, may_be_empty=True) > _LARGEST:
         raise SchemaError("line 1: the file is larger than 10 MB, which no schema is; is it the table?")
@@ -61,7 +61,7 @@ def text_of(path: str | os.PathLike[str]) -> str:
 
 
 def compose(text: str) -> yaml.Node | None:
-    """Parse the text into nodes. Anchors, aliases, tags and deep nesting raise SchemaError: no schema needs them."""
+    """Parse the text into nodes. Anchors, aliases, tags and deep nesting raise SchemaError."""
     odd = with_odd_spaces(text)
     if odd is not None:
         raise SchemaError(
@@ -92,7 +92,7 @@ def compose(text: str) -> yaml.Node | None:
 
 
 def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, problems: Problems) -> Entries:
-    """Return the entries of a mapping by key; record repeated keys and, unless `known` is empty, keys not in it."""
+    """Return the entries of a mapping by key; record repeated keys and, unless `known` is empty, unknown ones."""
     entries: Entries = {}
     for key_node, value_node in node.value:
         key = key_node.value
@@ -110,7 +110,6 @@ def mapping(node: yaml.MappingNode, known: tuple[str, ...], context: str, proble
 
 
 def _is_lone(key: yaml.Node, value: yaml.Node) -> bool:
-    """Return whether a key has no colon after it, as what follows a comma within a text."""
     is_empty = isinstance(value, yaml.ScalarNode) and value.value == "" and value.style not in ("'", '"')
     return is_empty and key.end_mark.index == value.start_mark.index
 
@@ -147,7 +146,7 @@ def _no_value(key: str) -> str:
 
 
 def _is_ordinary_number(text: str) -> bool:
-    """Return whether YAML and a person read the same number: not for 012 (octal), 1_000 or 12:30 (base 60)."""
+    """Return whether a person reads the same number as YAML: not for 012 (octal), 1_000 or 12:30 (base 60)."""
     digits = text.lstrip("+-")
     return bool(NUMBER.fullmatch(text)) and not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit())
 
@@ -158,7 +157,7 @@ _TOP_KEYS = ("clinclust", "title", "missing_codes", "other_columns", "rows", "fe
 
 
 def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
-    """Implement `FeatureSchema.from_yaml`; see there."""
+    """Implement `FeatureSchema.from_yaml`."""
     if isinstance(path_or_text, str) and _looks_like_yaml(path_or_text):
         return _schema_of(path_or_text)
     try:
@@ -172,7 +171,6 @@ def _looks_like_yaml(text: str) -> bool:
 
 
 def _schema_of(text: str) -> FeatureSchema:
-    """Return the schema that the text writes, or raise SchemaError with everything that is wrong with it."""
     from clinclust.schema.feature_schema import FeatureSchema
 
     problems = Problems()
@@ -188,7 +186,6 @@ def _schema_of(text: str) -> FeatureSchema:
 
 
 def _settings(top: Entries, problems: Problems) -> dict[str, Any]:
-    """Return the settings of the schema as they are written; record what is wrong with each."""
     found_before = len(problems)
     settings = {
         key: plain(node, key, problems) for key, (_, node) in top.items() if key not in ("features", "clinclust")
@@ -207,7 +204,6 @@ def _settings(top: Entries, problems: Problems) -> dict[str, Any]:
 
 
 def _top(text: str, problems: Problems) -> Entries:
-    """Return the key and value nodes of the document by key; record the problems of its top level."""
     root = compose(text)
     if root is None:
         raise SchemaError("line 1: the schema is empty; it must begin with `clinclust: 1` and list `features`")
@@ -239,7 +235,6 @@ def _features(top: Entries, problems: Problems) -> list[tuple[Feature, yaml.Node
 
 
 def _repeated(items: list[yaml.Node]) -> Iterator[tuple[yaml.Node, str]]:
-    """Yield the node and the name of each feature whose name another has before it, whatever else is wrong with it."""
     seen: set[str] = set()
     for item in items:
         name = _declared_name(item)
@@ -250,7 +245,6 @@ def _repeated(items: list[yaml.Node]) -> Iterator[tuple[yaml.Node, str]]:
 
 
 def _declared_name(node: yaml.Node) -> str:
-    """Return the name that a feature declares, or an empty text."""
     pairs = node.value if isinstance(node, yaml.MappingNode) else []
     name = next((value.value for key, value in pairs if key.value == "name"), "")
     return name if isinstance(name, str) else ""

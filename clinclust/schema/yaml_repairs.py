@@ -1,4 +1,4 @@
-"""What a person wrote that YAML cannot read, and how to write it."""
+"""Repairs of text that YAML cannot read."""
 
 from __future__ import annotations
 
@@ -34,32 +34,18 @@ _CLOSED_BY = {"[": "]", "{": "}"}
 
 
 def typographic_quotes(text: str) -> str | None:
-    """Return the text without the quotes that word processors write, if it stands in such quotes; otherwise None.
-
-    Examples
-    --------
-    >>> from clinclust.schema.yaml_repairs import typographic_quotes
-    >>> typographic_quotes("“yes”"), typographic_quotes("yes")
-    ('yes', None)
-    """
+    """Return the text without enclosing typographic quotes; None if it has none."""
     return text.translate(_STRAIGHT).strip() if _TYPOGRAPHIC.fullmatch(text.strip()) else None
 
 
 def with_odd_spaces(text: str) -> int | None:
-    """Return the first line, from 1, that begins with spaces that YAML takes for letters; None if there is none."""
+    """Return the first line, from 1, that begins with spaces that YAML takes for letters, or None."""
     found = re.search(r"^[ ]*[\u00a0\u2000-\u200b\u202f\u3000]", text, re.MULTILINE)
     return text[: found.start()].count("\n") + 1 if found else None
 
 
 def said_of_lone_key(key: str) -> str:
-    """Return what is wrong with a word between commas that has no colon: a part of a text, or of a number.
-
-    Examples
-    --------
-    >>> from clinclust.schema.yaml_repairs import said_of_lone_key
-    >>> said_of_lone_key("name:age")
-    "'name:age' has no space after its colon: write name: age"
-    """
+    """Return what is wrong with a word between commas that has no colon: a part of a text, or of a number."""
     shown = shortened(key)
     if ":" in key:
         return f"{shown!r} has no space after its colon: write {': '.join(shown.split(':', 1))}"
@@ -70,7 +56,7 @@ def said_of_lone_key(key: str) -> str:
 
 
 def repair_of(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
-    """Return the line at fault in a document, from 1, and a sentence on what stands there and how to write it."""
+    """Return the line at fault in a document, from 1, and a sentence on the repair."""
     lines = text.split("\n")
     marks = [mark.line for mark in (error.problem_mark, error.context_mark) if mark is not None] or [0]
     at = min(marks[0], len(lines) - 1)
@@ -87,7 +73,6 @@ def repair_of(error: yaml.MarkedYAMLError, text: str) -> tuple[int, str]:
 
 
 def _said_of_line(line: str) -> str | None:
-    """Return what is wrong with a line, whatever stands around it; None if that is not known."""
     if len(line) > _LONGEST_LINE:  # the patterns take time that grows with its square
         return None
     if line.lstrip().startswith("#"):  # a comment
@@ -132,7 +117,7 @@ def _in_quotes(text: str) -> str:
 
 @dataclass
 class _Open:
-    """A bracket or quote that is open: its sign and its line, and whether a # follows that begins a comment."""
+    """An open bracket or quote: its sign, its line, and whether a comment follows."""
 
     sign: str
     line: int
@@ -140,7 +125,7 @@ class _Open:
 
 
 def _never_closed(lines: list[str]) -> tuple[int, str] | None:
-    """Return which of the lines (from 0) opens a bracket or a quote that is not closed, and what to write; or None."""
+    """Return the line, from 0, of a bracket or quote that is not closed, and the repair; or None."""
     opened: list[_Open] = []
     for number, line in enumerate(lines):
         before = ","  # the last sign that is no space: only after some signs does a text begin
@@ -170,7 +155,6 @@ def _not_closed(opened: _Open) -> str:
 
 
 def _said_of_dash(lines: list[str], at: int) -> str | None:
-    """Return what is wrong with a - that does not stand below the nearest one above it; None if it does."""
     line = lines[at]
     above = next((each for each in reversed(lines[:at]) if each.lstrip().startswith("- ")), None)
     if above is None or not line.lstrip().startswith("- "):

@@ -1,4 +1,4 @@
-"""Write a feature schema as YAML: one feature per line, text quoted only if YAML would not read it as text."""
+"""Write a feature schema as YAML: one feature per line, text quoted only if needed."""
 
 from __future__ import annotations
 
@@ -79,19 +79,19 @@ def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
 
 
 def yaml_heading(schema: FeatureSchema) -> str:
-    """Return the comment that says which features of a schema are not clustered on; empty if all are."""
+    """Return the comment on the features that are not clustered on; empty if all are."""
     lines = textwrap.wrap(_printable(on_unused(schema)), _WIDEST, break_long_words=False, break_on_hyphens=False)
     return "".join(f"# {line}\n" for line in lines)
 
 
 def yaml_line(feature: Feature) -> str:
-    """Return the line of one feature in a schema file, without its indentation."""
+    """Return the line of one feature in a schema file, without indentation."""
     node = yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(feature.content())], flow_style=False)
     return yaml.serialize(node, Dumper=_Dumper, width=_ENDLESS, allow_unicode=True).strip()
 
 
 def write_yaml(text: str, path: str | os.PathLike[str]) -> None:
-    """Write YAML text to a file atomically: after an error the old file, if any, is unchanged."""
+    """Write YAML text to a file atomically."""
     with atomic_write(path) as temporary:
         temporary.write_text(text, encoding="utf-8", newline="\n")
 
