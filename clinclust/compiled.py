@@ -50,8 +50,7 @@ def _fingerprint() -> str:
 
 
 # Numba identifies a cached function by its file, line and name, not by the functions and constants compiled into it.
-# The name therefore says which sources were compiled, and by which choice: after a change of any of them, no process
-# loads kernels that hold old code.
+# The suffix of the name therefore identifies the sources and the choice of kernels.
 _SUFFIX = f"_{_fingerprint()}" + ("_plain" if PLAIN else "") + ("_checked" if _CHECKED else "")
 
 

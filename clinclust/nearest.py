@@ -1,4 +1,4 @@
-"""Suggest the name that a misspelt word stands for."""
+"""Suggest the nearest name for a misspelt word."""
 
 from __future__ import annotations
 

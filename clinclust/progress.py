@@ -16,7 +16,7 @@ logger = logging.getLogger("clinclust.progress")
 
 _REPORTED_AFTER = 1.0  # seconds
 _REPORTED_AGAIN = (10.0, 30.0, 60.0)
-"""Seconds after which a stage that still runs is reported again, and then in such intervals as the last."""
+"""Seconds after which a stage is reported again; the last is repeated."""
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ REASONS: dict[str, str] = {
     "time": "a time of follow-up, a date or a visit",
     "site": "a centre, staff, device or administration",
 }
-"""The roles that say why a column does not form subtypes, in words."""
+"""Roles with a reason not to form subtypes."""
 NEEDS_LIKELIHOOD = ("cluster", "describe")
 
 

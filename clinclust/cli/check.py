@@ -87,7 +87,10 @@ def run(options: _Options) -> int:
 
 
 def prepared_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
-    """Check a table as a fit does, and return the prepared cohort; raise CohortError or InputError if it is unfit."""
+    """Check a table as a fit does, and return the prepared cohort.
+
+    Values that do not fit the schema are a CohortError, a table without anything to cluster an InputError.
+    """
     from clinclust.estimators.preparation import prepared
     from clinclust.estimators.settings import Settings
     from clinclust.files.opening import shown_name

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 _MUCH_MISSING = 0.2
 _MUCH_DEPENDENCE = 0.6
-"""The share of independent features below which it is said what dependence does."""
+"""Share of independent features below which the effect of dependence is explained."""
 _NARROWEST, _WIDEST = 40, 120
 _USE_ONE = "Use one with --cluster NAME."
 _MOST_LOOKS, _MOST_LINES = 10, 3
-"""What fits on one screen: the looks that are told, and the lines of names of each use."""
+"""Number of remarks, and of lines of names per use, that fit on one screen."""
 
 
 def looks_at_draft(schema: FeatureSchema) -> list[Look]:

@@ -80,7 +80,7 @@ def interrupts_held() -> Iterator[Callable[[], None]]:
     before: list[Any] = []
 
     def hold() -> None:
-        # Signals are handled on the main thread, and only there can it be said how.
+        # Signal handlers can be set on the main thread only.
         if not before and threading.current_thread() is threading.main_thread():
             before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
 

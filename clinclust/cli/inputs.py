@@ -290,7 +290,7 @@ def check_dictionary(options: DictionaryOptions) -> None:
 
 
 def note_dictionary(options: DictionaryOptions, frame: pd.DataFrame) -> None:
-    """Note on the table what the dictionary says of its columns, if there is one."""
+    """Note the entries of the dictionary, if there is one, in the attributes of the table."""
     if options.dictionary is not None:
         from clinclust.files.dictionaries import note_columns
 

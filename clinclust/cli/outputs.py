@@ -14,13 +14,11 @@ from clinclust.errors import InputError
 from clinclust.files.writing import MANIFEST
 
 REPORTS = ("subtypes.xlsx", "subtypes.html")
-"""Names of the reports of a fit."""
 FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
-"""Names of the files of a fit that hold what the search found, from which the reports can be made."""
+"""The results of a search, from which the reports can be made."""
 SHARING = "sharing.json"
-"""Name of the file that says what a fit was asked to withhold; there is none if nothing was."""
+"""What a fit withholds; absent if nothing."""
 FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
-"""Names of the files that `clinclust fit` writes to its folder."""
 
 ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"
 

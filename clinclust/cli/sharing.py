@@ -33,9 +33,9 @@ class SuppressOptions(Options):
         metavar="N",
     )
     is_off: bool = False
-    """Whether somebody said that nothing is withheld."""
+    """Whether the options exclude suppression."""
     is_as_fitted: bool = False
-    """Whether counts are withheld because the fit was asked to."""
+    """Whether counts are withheld as in the fit."""
 
 
 @dataclass(kw_only=True)

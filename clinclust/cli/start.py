@@ -42,7 +42,7 @@ class _Options(DraftedOptions, ResultOptions):
     no_open: bool = option("do not open the report in the browser", False)
     schema: Path = Path()
     wrote_schema: bool = False
-    """Whether the schema was drafted by this run, so that it says the rows and the roles."""
+    """Whether this run drafted the schema."""
 
 
 def add_parser(commands: Commands) -> None:

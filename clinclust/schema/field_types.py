@@ -35,7 +35,7 @@ __all__ = [
 
 _SIDES = ("below", "above")
 _OF_NUMBERS = frozenset("0123456789.,-\u2212'’<>=≤≥ ")
-"""The characters that numbers and the signs of limits are made of."""
+"""The characters of numbers and of signs of limits."""
 
 
 def text(value: object) -> str:

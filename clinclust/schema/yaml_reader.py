@@ -29,7 +29,6 @@ _FREE_OF_QUOTES = (
     "prior",
 )
 NO_VALUE = "there is no value"
-"""What begins the sentence on a key without a value."""
 
 Entries = dict[str, tuple[yaml.Node, yaml.Node]]
 """The key and the value nodes of a mapping, by key."""
