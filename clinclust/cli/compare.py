@@ -40,7 +40,7 @@ def run(options: _Options) -> int:
     subjects held out, how half-samples agree, and how far they agree with the subtypes of the fit. A method whose
     package is not installed is left out, with the line that installs it.
     """
-    from clinclust.method_comparison import compare_methods
+    from clinclust.methods.compare import compare_methods
     from clinclust.reporting.assignments import write_inert_csv
 
     spare_file(options, (".csv",), called="a table of methods")
