@@ -9,7 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from clinclust import check, comparisons, disclosure, drift, methods, plots, stability
+    from clinclust import check as check
+    from clinclust import comparisons as comparisons
+    from clinclust import disclosure as disclosure
+    from clinclust import drift as drift
+    from clinclust import methods as methods
+    from clinclust import plots as plots
+    from clinclust import stability as stability
     from clinclust.associations import validated_associations
     from clinclust.comparisons import compare_subtypes
     from clinclust.disclosure import suppress_small_cells
