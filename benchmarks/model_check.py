@@ -90,7 +90,7 @@ def followed(estimator: Callable[..., cc.MAPDP], seed: int) -> list[tuple[int, i
     rows = []
     for n_followed in range(ROUNDS + 1):
         model = estimator(schema, random_state=seed, progress=False).fit(frame)
-        found = cc.check_model(model, frame)
+        found = cc.check.check_model(model, frame)
         agreement = adjusted_rand_score(group, model.labels_)
         rows.append((n_followed, model.n_clusters_, agreement, len(found.mended)))
         if not found.mended:
@@ -124,7 +124,7 @@ def right_table(n_cohorts: int) -> str:
             for seed in range(n_cohorts):
                 frame, schema = right(n, n_groups, np.random.default_rng([seed, n, n_groups]))
                 model = cc.MAPDP.as_published(schema, random_state=seed, progress=False).fit(frame)
-                told.append(set(cc.check_model(model, frame).advice["kind"]))
+                told.append(set(cc.check.check_model(model, frame).advice["kind"]))
             shares = [np.mean([kind in each for each in told]) for kind in kinds]
             any_share = np.mean([bool(each) for each in told])
             lines.append(f"| {n} | {n_groups} | {any_share:.2f} | {' | '.join(f'{x:.2f}' for x in shares)} |")

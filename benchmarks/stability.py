@@ -68,7 +68,9 @@ def row(name: str, estimator: str, n_cohorts: int, *, whole_procedure: bool = Fa
             found.append({"subtypes": 1.0})
             continue
         began = time.perf_counter()
-        stability = cc.assess_stability(model, frame, SAMPLES, progress=False, whole_procedure=whole_procedure)
+        stability = cc.stability.assess_stability(
+            model, frame, SAMPLES, progress=False, whole_procedure=whole_procedure
+        )
         large = stability.subtypes.query("size >= @FEWEST")
         means = {
             key: float(np.average(large[key], weights=large["size"]))

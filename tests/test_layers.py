@@ -33,10 +33,11 @@ LAYERS = (
     ("engine.sampling",),
     ("engine.continuum",),
     ("estimators",),
-    ("comparisons", "methods"),
+    ("comparisons",),
     ("associations", "disclosure"),
-    ("stability", "model_check", "drift", "method_comparison"),
+    ("stability", "check", "drift", "methods"),
     ("reporting",),
+    ("plots",),  # the figures of reporting, for users
     ("cli",),
     ("",),  # clinclust/__init__.py, the public names of all rooms
     ("__main__",),  # python -m clinclust

@@ -29,10 +29,10 @@ from clinclust.errors import CohortError, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.check import ModelCheck
     from clinclust.drafting.column import Look
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
-    from clinclust.model_check import ModelCheck
     from clinclust.schema import FeatureSchema
 
 _WIDEST = 120
@@ -160,7 +160,7 @@ def stem(table: Path) -> str:
 
 
 def _check_model(options: _Options) -> int:
-    from clinclust.model_check import check_model
+    from clinclust.check import check_model
     from clinclust.progress import Progress
 
     spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")

@@ -39,7 +39,7 @@ def run(options: _Options) -> int:
     For each method: the number of clusters, how many are distinct, how well they predict subjects held out, how far
     half-samples agree, and the agreement with the subtypes of the fit. A method whose package is missing is left out.
     """
-    from clinclust.method_comparison import compare_methods
+    from clinclust.methods.compare import compare_methods
     from clinclust.reporting.assignments import write_inert_csv
 
     spare_file(options, (".csv",), called="a table of methods")

@@ -212,7 +212,7 @@ def report_problems(options: ComparisonOptions) -> list[str]:
 
 def size_problems(options: FitReportOptions, n_subjects: int) -> list[str]:
     """Return one sentence for each option of the reports that needs a larger cohort."""
-    from clinclust.method_comparison.compare import FEWEST_SUBJECTS
+    from clinclust.methods.compare import FEWEST_SUBJECTS
 
     problems = []
     if options.suppress is not None and n_subjects < options.suppress:

@@ -151,7 +151,7 @@ def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     >>> features = [cc.Feature(name=name, likelihood="gaussian") for name in ("height", "grip", "iron")]
     >>> sex = cc.Feature(name="sex", likelihood="bernoulli", levels=("female", "male"), role="describe")
     >>> model = cc.MAPDP(cc.FeatureSchema([*features, sex]), random_state=0).fit(frame)
-    >>> cc.dominant_columns(model, frame)[["column", "role", "groups"]].values.tolist()
+    >>> cc.comparisons.dominant_columns(model, frame)[["column", "role", "groups"]].values.tolist()
     [['sex', 'describe', ((1,), (2,))]]
     """
     cohort = cohort_of(model, frame)

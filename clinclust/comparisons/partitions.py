@@ -67,7 +67,7 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
     Examples
     --------
     >>> import clinclust as cc
-    >>> found = cc.compare_partitions(["mild", "mild", "severe", "severe"], [1, 1, 2, 3])
+    >>> found = cc.comparisons.compare_partitions(["mild", "mild", "severe", "severe"], [1, 1, 2, 3])
     >>> found[["adjusted_rand", "jaccard", "n_second"]].round(3).tolist()
     [0.571, 0.5, 3.0]
     """

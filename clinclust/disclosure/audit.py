@@ -92,7 +92,7 @@ def audit_disclosure(
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="bernoulli") for name in frame])
     >>> comparisons = cc.compare_subtypes(frame, subject // 50, schema)
     >>> shared = cc.suppress_small_cells(comparisons)
-    >>> audit = cc.audit_disclosure(shared, truth=comparisons)
+    >>> audit = cc.disclosure.audit_disclosure(shared, truth=comparisons)
     >>> audit.loc[audit["cell"] == "1", ["feature", "subtype", "lowest", "highest", "value", "disclosed"]]
       feature  subtype  lowest  highest  value  disclosed
     0  cancer        0       0      100      4      False

@@ -218,7 +218,7 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
     >>> associations = pd.DataFrame({"feature": ["fell", "cancer"], "n": 100, "statistic": [9.1, 4.2], "df": 1.0})
     >>> associations = associations.assign(df2=float("nan"), p=[0.003, 0.04], q=[0.006, 0.04])
     >>> suppressed = pd.DataFrame({"feature": ["fell", "cancer"], "suppressed": [False, True]})
-    >>> cc.withhold_associations(associations, suppressed)[["feature", "p", "suppressed"]]
+    >>> cc.disclosure.withhold_associations(associations, suppressed)[["feature", "p", "suppressed"]]
       feature      p  suppressed
     0    fell  0.003       False
     1  cancer    NaN        True

@@ -57,8 +57,8 @@ class Drift:
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> drift = cc.assess_drift(model, frame, frame.iloc[::2])
-    >>> isinstance(drift, cc.Drift), drift
+    >>> drift = cc.drift.assess_drift(model, frame, frame.iloc[::2])
+    >>> isinstance(drift, cc.drift.Drift), drift
     (True, Drift(100 subjects against 200; 0 of 2 features differ))
     """
 
@@ -226,7 +226,7 @@ def assess_drift(
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> frame, new = frame.iloc[:200], frame.iloc[200:].assign(grip=lambda batch: batch["grip"] + 5)
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> drift = cc.assess_drift(model, frame, new)
+    >>> drift = cc.drift.assess_drift(model, frame, new)
     >>> drift.features.loc[drift.features["q"] < 0.05, "feature"].tolist()
     ['grip']
     """

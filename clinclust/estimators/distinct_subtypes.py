@@ -81,7 +81,7 @@ class DistinctSubtypes:
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> schema = cc.draft_schema(frame)
     >>> distinct = cc.distinct_subtypes(cc.MAPDP(schema, random_state=0).fit(frame), frame)
-    >>> isinstance(distinct, cc.DistinctSubtypes), distinct.n_subtypes
+    >>> isinstance(distinct, cc.estimators.distinct_subtypes.DistinctSubtypes), distinct.n_subtypes
     (True, 2)
     >>> distinct.joins[["first", "second", "first_size", "second_size", "accepted"]]
       first second  first_size  second_size  accepted

@@ -7,6 +7,7 @@ StepMix or kmodes; an error names the package that is missing.
 
 from __future__ import annotations
 
+from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.methods.dp_means import DPMeans
 from clinclust.methods.gaussian_mixture import GaussianMixture
 from clinclust.methods.hard_hdp import HardHDP
@@ -27,6 +28,8 @@ __all__ = [
     "KPrototypes",
     "LatentClasses",
     "MeanShift",
+    "MethodComparison",
     "NormalisedCut",
     "SpectralDPMeans",
+    "compare_methods",
 ]

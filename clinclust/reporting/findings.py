@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.check import ModelCheck
+from clinclust.check.check import N_DRAWS, check_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.rule import Rule
@@ -22,9 +24,7 @@ from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
 from clinclust.estimators.subtype_model import SubtypeModel, own_membership, parameters_of
 from clinclust.estimators.unusual import NOBODY, unusual_of
-from clinclust.method_comparison import MethodComparison
-from clinclust.model_check import ModelCheck
-from clinclust.model_check.check import N_DRAWS, check_of
+from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.continuum_score import Continuum, continuum_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent

@@ -16,8 +16,7 @@ from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_problems
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, is_fitted
-from clinclust.method_comparison import MethodComparison
-from clinclust.method_comparison.compare import FEWEST_SUBJECTS
+from clinclust.methods.compare import FEWEST_SUBJECTS, MethodComparison
 from clinclust.stability import Stability
 
 

@@ -15,7 +15,7 @@ from clinclust.associations.feature_tests import Method
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import SubtypeModel, require_fitted
 from clinclust.files.writing import check_place
-from clinclust.method_comparison import MethodComparison
+from clinclust.methods.compare import MethodComparison
 from clinclust.progress import Progress
 from clinclust.reporting.options import ReportOptions, check_report
 from clinclust.reporting.writing import gathered_findings, write_findings

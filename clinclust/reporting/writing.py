@@ -22,7 +22,7 @@ from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.posterior_around import posterior_around
 from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects
-from clinclust.method_comparison import MethodComparison, compare_methods
+from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text

@@ -48,8 +48,8 @@ class Stability:
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> stability = cc.assess_stability(model, frame, n_bootstraps=5, progress=False)
-    >>> isinstance(stability, cc.Stability), stability.same_number
+    >>> stability = cc.stability.assess_stability(model, frame, n_bootstraps=5, progress=False)
+    >>> isinstance(stability, cc.stability.Stability), stability.same_number
     (True, 1.0)
     """
 

@@ -148,7 +148,7 @@ def simulated(simulation: str, seed: int) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
 
     def keep(way: str, criterion: str, labels: Labels) -> None:
-        found = cc.compare_partitions(groups, labels)
+        found = cc.comparisons.compare_partitions(groups, labels)
         row = {"simulation": simulation, "seed": seed, "way": way, "criterion": criterion, "K": np.unique(labels).size}
         rows.append(row | {short: found[name] for short, name in MEASURES.items()})
 
@@ -197,7 +197,7 @@ def timed(n: int, n_columns: int, seed: int) -> list[dict[str, object]]:
         began = time.perf_counter()
         labels = estimator.fit(frame).labels_
         seconds = time.perf_counter() - began
-        agreement = cc.compare_partitions(groups, labels)["adjusted_rand"]
+        agreement = cc.comparisons.compare_partitions(groups, labels)["adjusted_rand"]
         rows.append({"n": n, "columns": n_columns, "way": way, "seconds": seconds, "HA": agreement})
     return rows
 

@@ -81,7 +81,7 @@ def drawn(n: int, rng: np.random.Generator) -> Cohort:
 
 def agreement(truth: Labels, labels: Labels, called: str = "") -> dict[str, float]:
     """Return the measures of the note, for the cohort or for new subjects."""
-    found = cc.compare_partitions(truth, labels)
+    found = cc.comparisons.compare_partitions(truth, labels)
     return {
         f"NMI{called}": found["normalised_mutual_information"],
         f"NMI{called}, the larger entropy": found["normalised_mutual_information_max"],

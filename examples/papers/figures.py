@@ -47,7 +47,7 @@ def drawn_figure(place: int, data_set: DataSet, n: int) -> tuple[Figure, list[st
     for axes, (title, labels) in zip(figure.subplots(1, 3, sharex=True, sharey=True), found.items(), strict=True):
         axes.scatter(*points.T, s=2.0, c=COLOURS[matched(labels, groups)[labels] % COLOURS.size], linewidths=0.0)
         k = int(np.unique(labels).size)
-        nmi = cc.compare_partitions(groups, labels)["normalised_mutual_information"]
+        nmi = cc.comparisons.compare_partitions(groups, labels)["normalised_mutual_information"]
         is_truth = title == "the groups"
         axes.set_title(title if is_truth else f"{title}: NMI {nmi:.2f}, {k} clusters", fontsize=9)
         axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")

@@ -78,7 +78,7 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
 
     def keep(way: str, began: float, labels: Labels, sweeps: int = 0, **facts: object) -> None:
         seconds = time.perf_counter() - began
-        agreement = cc.compare_partitions(groups, labels)
+        agreement = cc.comparisons.compare_partitions(groups, labels)
         found = {"data": name, "true K": true_k, "way": way, "K": np.unique(labels).size, "sweeps": sweeps}
         measures = {"NMI": agreement["normalised_mutual_information"], "ARI": agreement["adjusted_rand"]}
         rows.append(found | measures | {"seconds": seconds} | facts)
@@ -109,7 +109,7 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
     single = [
         cc.MAPDP.as_published(schema, **{**alike, **wider, "random_state": run}).fit(frame) for run in range(N_SINGLE)
     ]
-    each = [cc.compare_partitions(groups, model) for model in single]
+    each = [cc.comparisons.compare_partitions(groups, model) for model in single]
     keep(WIDER, began, single[0].labels_)
     rows[-1] |= {"NMI": float(np.mean([one["normalised_mutual_information"] for one in each]))}
     rows[-1] |= {"most": float(np.max([one["normalised_mutual_information"] for one in each]))}
@@ -121,7 +121,7 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
         schema, hyperparameters=noted["hyperparameters"], concentration=chosen, max_sweeps=max_sweeps, **alike
     ).fit(frame)
     draws = chains.draws_[np.linspace(0, len(chains.draws_) - 1, min(200, len(chains.draws_))).astype(int)]
-    each = [cc.compare_partitions(groups, np.asarray(draw, dtype=np.int64)) for draw in draws]
+    each = [cc.comparisons.compare_partitions(groups, np.asarray(draw, dtype=np.int64)) for draw in draws]
     keep(GIBBS, began, chains.labels_, chains.n_sweeps_)
     rows[-1]["NMI"] = float(np.mean([one["normalised_mutual_information"] for one in each]))
     rows[-1]["spread"] = 2.0 * float(np.std([one["normalised_mutual_information"] for one in each]))

@@ -40,7 +40,7 @@ KNOWN = {
 
 def nmi(truth: Labels, labels: Labels) -> float:
     """Return the normalised mutual information (sum)."""
-    return float(cc.compare_partitions(truth, labels)["normalised_mutual_information"])
+    return float(cc.comparisons.compare_partitions(truth, labels)["normalised_mutual_information"])
 
 
 def three_gaussians(run: int) -> list[dict[str, object]]:

@@ -200,7 +200,7 @@ def run(task: tuple[int, int, int]) -> list[dict[str, object]]:
         began = time.perf_counter()
         labels, sweeps = find()
         seconds = time.perf_counter() - began
-        agreement = cc.compare_partitions(groups, labels)
+        agreement = cc.comparisons.compare_partitions(groups, labels)
         rows.append(
             {
                 "place": place,

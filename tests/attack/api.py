@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from attack.attempts import Attack
-from clinclust import MAPDP, FeatureSchema, compare_subtypes, plot_effects, plot_profile, plot_tree, write_report
+from clinclust import MAPDP, FeatureSchema, compare_subtypes, write_report
 from clinclust.cli import main
+from clinclust.plots import plot_effects, plot_profile, plot_tree
 
 
 def _scikit_learn(count, rng, folder):

@@ -57,7 +57,7 @@ def _sound_calls(folder):
         "FeatureSchema.validate": (schema.validate, {"frame": frame}),
         "Partition": (clinclust.Partition, {"labels": labels, "schema": schema, "made_by": "us"}),
         "audit_disclosure": (
-            clinclust.audit_disclosure,
+            clinclust.disclosure.audit_disclosure,
             {
                 **{"comparisons": suppressed, "threshold": 10, "rounding": None, "missing_is_harmless": False},
                 **{"truth": None, "sizes": None},
@@ -72,34 +72,34 @@ def _sound_calls(folder):
             clinclust.log_joint,
             {"frame": frame, "labels": labels, "schema": schema, "hyperparameters": None, "concentration": 3.0},
         ),
-        "plot_certainty": (clinclust.plot_certainty, {"model": model, "names": None, "ax": None}),
+        "plot_certainty": (clinclust.plots.plot_certainty, {"model": model, "names": None, "ax": None}),
         "plot_effects": (
-            clinclust.plot_effects,
+            clinclust.plots.plot_effects,
             {**compared, "versus": None, "measure": None, "names": None, "at_most": 5, "ax": None},
         ),
         "plot_missing": (
-            clinclust.plot_missing,
+            clinclust.plots.plot_missing,
             {"comparisons": comparisons, "names": None, "at_most": 5, "ax": None},
         ),
-        "plot_profile": (clinclust.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
+        "plot_profile": (clinclust.plots.plot_profile, {**compared, "names": None, "at_most": 5, "ax": None}),
         "plot_explanation": (
-            clinclust.plot_explanation,
+            clinclust.plots.plot_explanation,
             {"explanation": model.explain(frame), "subject": None, "at_most": 5, "ax": None},
         ),
-        "plot_relevance": (clinclust.plot_relevance, {"model": model, "at_most": 5, "ax": None}),
+        "plot_relevance": (clinclust.plots.plot_relevance, {"model": model, "at_most": 5, "ax": None}),
         "assess_stability": (
-            clinclust.assess_stability,
+            clinclust.stability.assess_stability,
             {
                 **{"model": model, "frame": frame, "n_bootstraps": 1, "n_restarts": 1, "random_state": 0},
                 **{"n_jobs": 1, "progress": False, "whole_procedure": False},
             },
         ),
         "assess_drift": (
-            clinclust.assess_drift,
+            clinclust.drift.assess_drift,
             {"model": model, "frame": frame, "new": frame.iloc[::2], "random_state": 0},
         ),
         "compare_methods": (
-            clinclust.compare_methods,
+            clinclust.methods.compare_methods,
             {
                 "frame": frame,
                 "schema": schema,
@@ -111,9 +111,9 @@ def _sound_calls(folder):
                 "progress": False,
             },
         ),
-        "compare_partitions": (clinclust.compare_partitions, {"first": labels, "second": model}),
+        "compare_partitions": (clinclust.comparisons.compare_partitions, {"first": labels, "second": model}),
         "check_model": (
-            clinclust.check_model,
+            clinclust.check.check_model,
             {"model": model, "frame": frame, "n_draws": 20, "random_state": 0},
         ),
         "unusual_subjects": (
@@ -133,9 +133,9 @@ def _sound_calls(folder):
                 "n_jobs": 1,
             },
         ),
-        "plot_resolution_path": (clinclust.plot_resolution_path, {"path": path, "ax": None}),
-        "plot_restarts": (clinclust.plot_restarts, {"model": model, "ax": None}),
-        "plot_tree": (clinclust.plot_tree, {"model": model, "ax": None}),
+        "plot_resolution_path": (clinclust.plots.plot_resolution_path, {"path": path, "ax": None}),
+        "plot_restarts": (clinclust.plots.plot_restarts, {"model": model, "ax": None}),
+        "plot_tree": (clinclust.plots.plot_tree, {"model": model, "ax": None}),
         "pool_estimates": (
             clinclust.pool_estimates,
             {"estimates": [1.0, 1.2], "variances": [0.1, 0.2], "df_complete": 20, "level": 0.95},
@@ -172,10 +172,10 @@ def _sound_calls(folder):
             },
         ),
         "withhold_associations": (
-            clinclust.withhold_associations,
+            clinclust.disclosure.withhold_associations,
             {"associations": associations, "suppressed": suppressed},
         ),
-        "dominant_columns": (clinclust.dominant_columns, {"model": model, "frame": frame}),
+        "dominant_columns": (clinclust.comparisons.dominant_columns, {"model": model, "frame": frame}),
         "write_report": (
             clinclust.write_report,
             {

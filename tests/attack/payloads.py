@@ -274,7 +274,9 @@ def _in_notebook(made, folder):
 
 def _in_figure(made, folder):
     text, _, _, findings, _ = made
-    drawn = as_svg(lambda: cc.plot_profile(findings.model, findings.comparisons, names={1: text}), name="x", label=text)
+    drawn = as_svg(
+        lambda: cc.plots.plot_profile(findings.model, findings.comparisons, names={1: text}), name="x", label=text
+    )
     return _in_html(drawn)
 
 

@@ -66,7 +66,7 @@ def test_a_small_count_at_the_spike_is_withheld_with_all_that_tells_it(cohort, o
     few = frame["crp"].where((frame["crp"] > 0) | (np.arange(200) % 9 == 0), 1.5)
     truth = cc.compare_subtypes(frame.assign(crp=few), group, schema)
     shared = cc.suppress_small_cells(truth, **options)
-    audit = cc.audit_disclosure(shared, truth=truth, **options)
+    audit = cc.disclosure.audit_disclosure(shared, truth=truth, **options)
     assert not audit["disclosed"].any()
     rows = shared[(shared["kind"] == "summary") & (shared["feature"] == "crp")]
     at, rest = (rows[rows["part"] == part].set_index("subtype") for part in ("spike", "rest"))

@@ -35,7 +35,7 @@ def two_partitions(draw, least=1):
 
 @given(two_partitions(least=2))
 def test_measures_that_scikit_learn_has_are_the_same(both):
-    found = cc.compare_partitions(*both)
+    found = cc.comparisons.compare_partitions(*both)
     equal = found["adjusted_rand"] == 1.0
     for name, theirs in SCIKIT_LEARN.items():
         singles = all(np.unique(labels).size == labels.size for labels in both)
@@ -54,7 +54,7 @@ def test_pairs_one_by_one(both):
     a = sum(first[i] == first[j] and second[i] == second[j] for i, j in pairs)
     b = sum(first[i] == first[j] and second[i] != second[j] for i, j in pairs)
     c = sum(first[i] != first[j] and second[i] == second[j] for i, j in pairs)
-    found = cc.compare_partitions(first, second)
+    found = cc.comparisons.compare_partitions(first, second)
     assert found["rand"] == pytest.approx((len(pairs) - b - c) / len(pairs))
     assert found["jaccard"] == pytest.approx(a / (a + b + c) if a + b + c else 1.0)
     if (a + b) * (a + c):
@@ -70,20 +70,22 @@ def test_pairs_one_by_one(both):
 @given(two_partitions(), st.randoms(use_true_random=False))
 def test_order_and_names_do_not_matter(both, random):
     first, second = both
-    found = cc.compare_partitions(first, second)
-    turned = cc.compare_partitions(second, first).rename({"n_first": "n_second", "n_second": "n_first"})
+    found = cc.comparisons.compare_partitions(first, second)
+    turned = cc.comparisons.compare_partitions(second, first).rename({"n_first": "n_second", "n_second": "n_first"})
     pd.testing.assert_series_equal(found, turned[found.index], atol=1e-9)
     order = np.array(random.sample(range(first.size), first.size))
-    renamed = cc.compare_partitions([f"group {-label}" for label in first[order]], pd.Series(second[order] * 7 - 1))
+    renamed = cc.comparisons.compare_partitions(
+        [f"group {-label}" for label in first[order]], pd.Series(second[order] * 7 - 1)
+    )
     pd.testing.assert_series_equal(found, renamed, atol=1e-9)
 
 
 @given(two_partitions())
 def test_equal_partitions_have_one_and_others_less(both):
-    same = cc.compare_partitions(both[0], both[0] * 3 + 2).drop(list(OF_ONE))
+    same = cc.comparisons.compare_partitions(both[0], both[0] * 3 + 2).drop(list(OF_ONE))
     assert (same == 1.0).all()
-    assert cc.compare_partitions(both[0], both[0])["variation_of_information"] == 0.0
-    found = cc.compare_partitions(*both)
+    assert cc.comparisons.compare_partitions(both[0], both[0])["variation_of_information"] == 0.0
+    found = cc.comparisons.compare_partitions(*both)
     is_equal = len({*zip(*both, strict=True)}) == np.unique(both[0]).size == np.unique(both[1]).size
     assert (found["variation_of_information"] < 1e-12) == is_equal
     assert (found.drop(list(OF_ONE)) <= 1.0 + 1e-12).all()
@@ -95,7 +97,7 @@ def test_the_variation_of_information_is_a_distance(seed):
     one, two, three = rng.integers(4, size=(3, 15))
 
     def distance(first, second):
-        return cc.compare_partitions(first, second)["variation_of_information"]
+        return cc.comparisons.compare_partitions(first, second)["variation_of_information"]
 
     assert distance(one, three) <= distance(one, two) + distance(two, three) + 1e-9
 
@@ -103,13 +105,13 @@ def test_the_variation_of_information_is_a_distance(seed):
 def test_adjusted_measures_are_zero_by_chance_and_exact_for_many_subjects():
     rng = np.random.default_rng(0)
     first = np.repeat([0, 1, 2], [30, 20, 10])
-    drawn = pd.DataFrame([cc.compare_partitions(first, rng.permutation(first)) for _ in range(400)])
+    drawn = pd.DataFrame([cc.comparisons.compare_partitions(first, rng.permutation(first)) for _ in range(400)])
     for name in ("adjusted_rand", "adjusted_mutual_information"):
         assert abs(drawn[name].mean()) < 3.0 * drawn[name].std() / 20.0, name
     assert 0.0 < drawn["adjusted_rand_morey_agresti"].mean() < 0.05
     many = np.repeat([0, 1], [300_000, 200_000])
     other = np.roll(many, 1)
-    found = cc.compare_partitions(many, other)
+    found = cc.comparisons.compare_partitions(many, other)
     n = 500_000
     apart = 2 * (299_999 + 199_999)  # the two who changed sides, each with all others of both
     assert found["rand"] == pytest.approx(1.0 - apart / (n * (n - 1) / 2), rel=1e-12)
@@ -118,14 +120,14 @@ def test_adjusted_measures_are_zero_by_chance_and_exact_for_many_subjects():
 def test_models_can_be_given_and_what_cannot_be_compared_is_refused():
     schema = cc.FeatureSchema([cc.Feature(name="falls", likelihood="poisson")])
     groups = cc.Partition(["mild", "severe", "mild", "severe"], schema, made_by="a clinician")
-    assert cc.compare_partitions(groups, [0, 1, 0, 1])["adjusted_rand"] == 1.0
+    assert cc.comparisons.compare_partitions(groups, [0, 1, 0, 1])["adjusted_rand"] == 1.0
     with pytest.raises(InputError, match="second must be 4 labels"):
-        cc.compare_partitions(groups, [0, 1, 0])
+        cc.comparisons.compare_partitions(groups, [0, 1, 0])
     with pytest.raises(InputError, match="second: the label of 1 subject"):
-        cc.compare_partitions(groups, [0, 1, None, 1])
+        cc.comparisons.compare_partitions(groups, [0, 1, None, 1])
     with pytest.raises(InputError, match="first is not fitted"):
-        cc.compare_partitions(cc.MAPDP.as_published(schema), groups)
+        cc.comparisons.compare_partitions(cc.MAPDP.as_published(schema), groups)
     with pytest.raises(InputError, match="first must be one label for each subject"):
-        cc.compare_partitions(np.zeros((2, 2)), groups)
+        cc.comparisons.compare_partitions(np.zeros((2, 2)), groups)
     with pytest.raises(InputError, match="first holds no subject"):
-        cc.compare_partitions([], [])
+        cc.comparisons.compare_partitions([], [])

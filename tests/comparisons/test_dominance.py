@@ -34,7 +34,7 @@ def noise(rng, n=N, n_features=6):
 
 
 def named(frame, labels, **roles):
-    return cc.dominant_columns(partition(frame, labels, **roles), frame)
+    return cc.comparisons.dominant_columns(partition(frame, labels, **roles), frame)
 
 
 def as_words(rng, labels):
@@ -86,7 +86,7 @@ def test_a_division_of_subtypes_that_lie_inside_each_sex_is_named():
     frame = noise(rng).assign(sex=np.array(["female", "male"])[sex])
     labels = 2 * sex + kind
     model = partition(frame, labels, describe=["sex"])
-    (row,) = cc.dominant_columns(model, frame).to_dict("records")
+    (row,) = cc.comparisons.dominant_columns(model, frame).to_dict("records")
     assert sorted(map(len, row["groups"])) == [2, 2]
     assert len(set(frame["sex"][np.isin(model.labels_ + 1, row["groups"][0])])) == 1
     assert (row["explained"], row["named_right"]) == (1.0, 1.0)
@@ -161,11 +161,11 @@ def test_rows_in_another_order_and_other_names_of_levels_change_nothing():
     features = [cc.Feature(name=f"noise{place}", likelihood="gaussian") for place in range(4)]
     ignored = [cc.Feature(name=name, role="ignore") for name in ("sex", "seen")]
     model = cc.MAPDP.as_published(cc.FeatureSchema([*features, *ignored]), n_restarts=2, random_state=0).fit(frame)
-    first = cc.dominant_columns(model, frame)
+    first = cc.comparisons.dominant_columns(model, frame)
     assert set(first["column"]) == {"sex", "seen"}
     order = rng.permutation(N)
     with pytest.warns(cc.CohortWarning, match="another order"):
-        second = cc.dominant_columns(model, frame.iloc[order].replace({"sex": {"f": "zz", "m": "aa"}}))
+        second = cc.comparisons.dominant_columns(model, frame.iloc[order].replace({"sex": {"f": "zz", "m": "aa"}}))
     pd.testing.assert_frame_equal(first.drop(columns="part"), second.drop(columns="part"))
 
 

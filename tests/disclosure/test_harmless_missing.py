@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
+from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
+from clinclust.disclosure import audit_disclosure
 
 from .test_suppression import of_counts, summary
 

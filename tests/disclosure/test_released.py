@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import false_discovery_control
 from true_names import true_levels
 
-from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
-from clinclust.disclosure import withhold_associations
+from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
+from clinclust.disclosure import audit_disclosure, withhold_associations
 from clinclust.disclosure.rounding import rounded
 
 N = 120

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
+from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
+from clinclust.disclosure import audit_disclosure
 from clinclust.disclosure.rounding import rounded
 from clinclust.reporting.findings import with_pooled_means
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from true_names import with_true_levels
 
-from clinclust import Feature, FeatureSchema, audit_disclosure, compare_subtypes, suppress_small_cells
-from clinclust.disclosure import withhold_associations
+from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
+from clinclust.disclosure import audit_disclosure, withhold_associations
 
 SUMMARIES = ["n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"]
 TESTS = ["statistic", "df", "df2", "p", "q", "standardised_difference", "significant", "estimate", "lower", "upper"]

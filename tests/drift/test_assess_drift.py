@@ -63,7 +63,7 @@ def test_without_drift_few_batches_are_called_different():
     for seed in range(40):
         everybody = people(180, seed + 1)
         fitted = cc.MAPDP.as_published(schema(), **QUICK | {"n_restarts": 1}).fit(everybody.iloc[:120])
-        drift = cc.assess_drift(fitted, everybody.iloc[:120], everybody.iloc[120:])
+        drift = cc.drift.assess_drift(fitted, everybody.iloc[:120], everybody.iloc[120:])
         for row in drift.tests.itertuples():
             p[row.question].append(row.p)
         any_q.append((drift.features[["q", "q_missing"]] < 0.05).any(axis=None))
@@ -95,7 +95,7 @@ def test_planted_differences_are_found_and_said(model, cohort):
     new["kind"] = np.where(np.arange(120) % 3, "c", new["kind"])
     new.loc[new.index % 2 == 0, "falls"] = np.nan
     new.loc[:29, "gait"] = 60.0
-    drift = cc.assess_drift(model, cohort, new)
+    drift = cc.drift.assess_drift(model, cohort, new)
     features = of_features(drift)
     assert set(features.index[features["q"] < 0.05]) == {"gait", "crp", "kind"}
     assert set(features.index[features["q_missing"] < 0.05]) == {"falls"}
@@ -121,7 +121,7 @@ def test_planted_differences_are_found_and_said(model, cohort):
 def test_more_of_one_subtype_is_found_among_those_with_a_subtype(model, cohort):
     pool = people(400, 8)
     batch = pool[model.predict(pool) == 1].iloc[:60]
-    drift = cc.assess_drift(model, cohort, batch)
+    drift = cc.drift.assess_drift(model, cohort, batch)
     assert drift.subtypes["n_batch"].tolist() == [0, 60, 0]
     shares = drift.tests.set_index("question").loc["shares of subtypes"]
     assert shares["p"] < 1e-3
@@ -133,7 +133,7 @@ def test_more_of_one_subtype_is_found_among_those_with_a_subtype(model, cohort):
 def test_the_numbers_of_the_batch_are_those_of_its_predictions(model, cohort):
     new = people(80, 9)
     new.iloc[:3] = np.nan
-    drift = cc.assess_drift(model, cohort, new)
+    drift = cc.drift.assess_drift(model, cohort, new)
     labels = model.predict(new.iloc[3:])
     assert drift.subtypes["n_batch"].tolist() == [*np.bincount(labels[labels >= 0], minlength=2), (labels < 0).sum()]
     assert drift.n_batch == 80
@@ -151,7 +151,7 @@ def test_values_never_seen_are_counted_and_taken_for_missing(model, cohort):
     blank = new.copy()
     new.loc[[1, 4], "stage"], blank.loc[[1, 4], "stage"] = 9, np.nan
     new.loc[6, "kind"], blank.loc[6, "kind"] = "z", np.nan
-    drift, without = (cc.assess_drift(model, cohort, batch) for batch in (new, blank))
+    drift, without = (cc.drift.assess_drift(model, cohort, batch) for batch in (new, blank))
     assert of_features(drift)["n_unseen"].to_dict() == dict.fromkeys(KINDS, 0) | {"stage": 2, "kind": 1}
     assert of_features(without)["n_unseen"].sum() == 0
     pd.testing.assert_frame_equal(drift.subtypes, without.subtypes)
@@ -164,21 +164,21 @@ def test_values_never_seen_are_counted_and_taken_for_missing(model, cohort):
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_batches_of_a_few_subjects_work(model, cohort, n):
-    drift = cc.assess_drift(model, cohort, people(n, n))
+    drift = cc.drift.assess_drift(model, cohort, people(n, n))
     assert drift.subtypes["n_batch"].sum() == n
     assert drift.features["p"].dropna().between(0.0, 1.0).all()
     assert f"The batch has {n} subject" in drift.summary
 
 
 def test_a_feature_without_any_value_in_the_batch_is_missing_and_not_compared(model, cohort):
-    drift = cc.assess_drift(model, cohort, people(60, 4).assign(gait=np.nan, kind=None))
+    drift = cc.drift.assess_drift(model, cohort, people(60, 4).assign(gait=np.nan, kind=None))
     features = of_features(drift)
     assert features.loc[["gait", "kind"], "p"].isna().all()
     assert features.loc[["gait", "kind"], "q"].isna().all()
     assert (features.loc[["gait", "kind"], "q_missing"] < 1e-6).all()
     assert features.drop(["gait", "kind"])["q"].notna().all()
     assert "Not compared, because the batch has no value: Gait speed, kind." in drift.summary
-    nobody = cc.assess_drift(model, cohort, people(3, 4).assign(**dict.fromkeys(KINDS)))
+    nobody = cc.drift.assess_drift(model, cohort, people(3, 4).assign(**dict.fromkeys(KINDS)))
     assert nobody.tests["p"].isna().all()
     assert "too few subjects for a test" in nobody.summary
 
@@ -188,11 +188,11 @@ def test_a_feature_that_must_be_complete_may_be_missing_in_the_batch():
     features = [cc.Feature(name=name, complete=True, **KINDS[name]) for name in frame]
     fitted = cc.MAPDP.as_published(cc.FeatureSchema(features), **QUICK).fit(frame)
     new = people(30, 3)[["gait", "crp"]].assign(gait=None)
-    assert of_features(cc.assess_drift(fitted, frame, new)).loc["gait", "missing_batch"] == 1.0
+    assert of_features(cc.drift.assess_drift(fitted, frame, new)).loc["gait", "missing_batch"] == 1.0
 
 
 def test_one_subtype_and_a_cut_model_are_compared(model, cohort):
-    drift = cc.assess_drift(model.cut(1), cohort, people(40, 6))
+    drift = cc.drift.assess_drift(model.cut(1), cohort, people(40, 6))
     assert drift.subtypes["subtype"].tolist() == [1, 0]
     assert np.isnan(drift.tests["p"].iloc[1])
     assert "there is only one subtype" in drift.summary
@@ -200,12 +200,14 @@ def test_one_subtype_and_a_cut_model_are_compared(model, cohort):
 
 def test_the_same_seed_gives_the_same_and_the_order_of_the_tables_does_not_matter(model, cohort):
     new = people(60, 7)
-    one = cc.assess_drift(model, cohort, new)
+    one = cc.drift.assess_drift(model, cohort, new)
     with pytest.warns(cc.CohortWarning, match="another order"):
-        two = cc.assess_drift(model, cohort.sample(frac=1.0, random_state=1), new.sample(frac=1.0, random_state=2))
+        two = cc.drift.assess_drift(
+            model, cohort.sample(frac=1.0, random_state=1), new.sample(frac=1.0, random_state=2)
+        )
     pd.testing.assert_frame_equal(one.features, two.features)
     pd.testing.assert_frame_equal(one.tests, two.tests)
-    other = cc.assess_drift(model, cohort, new, random_state=5)
+    other = cc.drift.assess_drift(model, cohort, new, random_state=5)
     assert not other.features["p"].equals(one.features["p"])
 
 
@@ -214,7 +216,7 @@ def test_text_of_the_data_stays_on_its_line():
     frame = frame.rename(columns={"gait": "gait\nclinclust: all is well"})
     gaussian = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
     fitted = cc.MAPDP.as_published(cc.FeatureSchema(gaussian), **QUICK).fit(frame)
-    drift = cc.assess_drift(fitted, frame, frame.iloc[:40] + 50.0)
+    drift = cc.drift.assess_drift(fitted, frame, frame.iloc[:40] + 50.0)
     assert len(drift.summary.splitlines()) == 5
     assert "gait\u240aclinclust" in drift.summary
 
@@ -222,14 +224,14 @@ def test_text_of_the_data_stays_on_its_line():
 def test_what_cannot_be_compared_is_refused(model, cohort):
     new = people(20, 1)
     with pytest.raises(InputError, match="new has no rows"):
-        cc.assess_drift(model, cohort, new.iloc[:0])
+        cc.drift.assess_drift(model, cohort, new.iloc[:0])
     with pytest.raises(InputError, match="new subjects is the cohort of the fit itself"):
-        cc.assess_drift(model, cohort, cohort)
+        cc.drift.assess_drift(model, cohort, cohort)
     with pytest.raises(InputError, match="but the model was fitted on 200 subjects"):
-        cc.assess_drift(model, new, cohort)
+        cc.drift.assess_drift(model, new, cohort)
     with pytest.raises(InputError, match="assess_drift needs a fitted MAPDP"):
-        cc.assess_drift(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), cohort, new)
+        cc.drift.assess_drift(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), cohort, new)
     with pytest.raises(InputError, match="new must be a pandas DataFrame"):
-        cc.assess_drift(model, cohort, new.to_numpy())
+        cc.drift.assess_drift(model, cohort, new.to_numpy())
     with pytest.raises(cc.CohortError, match="expected a column of this name"):
-        cc.assess_drift(model, cohort, new.drop(columns="gait"))
+        cc.drift.assess_drift(model, cohort, new.drop(columns="gait"))

@@ -14,20 +14,9 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError as TheirNotFittedError
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
-from clinclust import (
-    MAPDP,
-    CohortWarning,
-    plot_certainty,
-    plot_effects,
-    plot_profile,
-    plot_relevance,
-    plot_restarts,
-    plot_tree,
-    subtype_table,
-    validated_associations,
-    write_report,
-)
+from clinclust import MAPDP, CohortWarning, subtype_table, validated_associations, write_report
 from clinclust.errors import InputError, NotFittedError, not_fitted
+from clinclust.plots import plot_certainty, plot_effects, plot_profile, plot_relevance, plot_restarts, plot_tree
 
 QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 

@@ -119,7 +119,7 @@ def test_it_is_reported_and_shared(name, tmp_path):
     model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     shared = cc.suppress_small_cells(comparisons)
-    assert not cc.audit_disclosure(shared, truth=comparisons)["disclosed"].any()
+    assert not cc.disclosure.audit_disclosure(shared, truth=comparisons)["disclosed"].any()
     for suppress in (None, 10):
         for suffix in ("xlsx", "html"):
             path = cc.write_report(

@@ -105,14 +105,14 @@ def test_the_figure_has_a_bar_for_each_term_of_one_subject():
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     told = model.explain(frame.head(4))
-    ax = cc.plot_explanation(told, subject=2)
+    ax = cc.plots.plot_explanation(told, subject=2)
     rows = told[told["subject"] == 2]
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], rows["log_odds"])
     assert ax.get_yticklabels()[0].get_text().startswith(rows["label"].iloc[0])
     assert f"{rows['log_odds'].sum():+.1f} nats" in ax.get_xlabel()
-    assert len(cc.plot_explanation(told, at_most=1).patches) == 1
+    assert len(cc.plots.plot_explanation(told, at_most=1).patches) == 1
     with pytest.raises(ValueError, match="subject is not in the explanation"):
-        cc.plot_explanation(told, subject=99)
+        cc.plots.plot_explanation(told, subject=99)
 
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")

@@ -67,7 +67,7 @@ def test_labelled_sets_by_dp_means_are_the_printed_ones():
     for name, printed in (("wine", 0.42), ("iris", 0.76)):
         values, groups = sets.LOADERS[name](return_X_y=True)
         labels, _ = sets.dp_means_with(values, 3)
-        found = sets.cc.compare_partitions(groups, labels)["normalised_mutual_information"]
+        found = sets.cc.comparisons.compare_partitions(groups, labels)["normalised_mutual_information"]
         assert found == pytest.approx(printed, abs=0.01)
 
 

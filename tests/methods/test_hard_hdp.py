@@ -54,7 +54,7 @@ def test_centres_share_their_clusters_and_it_is_reported(tmp_path):
     frame, schema, group = cohort()
     prices = {"local_penalty": 0.5, "global_penalty": 4.0}
     model = HardHDP(schema, centre="hospital", **prices).fit(frame)
-    assert cc.compare_partitions(model, group)["adjusted_rand"] > 0.9
+    assert cc.comparisons.compare_partitions(model, group)["adjusted_rand"] > 0.9
     assert model.n_local_.to_dict() == {f"hospital {name}": 2 for name in "ABCD"}
     page = cc.write_report(model, frame, tmp_path / "x.html", associations=None, progress=False).read_text("utf-8")
     assert "the hard Gaussian HDP of the centres in hospital" in page
@@ -66,7 +66,7 @@ def test_one_centre_is_dp_means_of_both_penalties():
     frame, schema, _ = cohort(n_centres=1, each=80)
     alone = HardHDP(schema, centre="hospital", local_penalty=0.2, global_penalty=0.8, n_restarts=1).fit(frame)
     together = DPMeans(schema, penalty=1.0, n_restarts=1).fit(frame)
-    assert cc.compare_partitions(alone, together)["adjusted_rand"] == 1.0
+    assert cc.comparisons.compare_partitions(alone, together)["adjusted_rand"] == 1.0
     assert alone.n_local_.tolist() == [together.n_clusters_]
 
 

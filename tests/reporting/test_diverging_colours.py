@@ -6,7 +6,6 @@ import pandas as pd
 from matplotlib.colors import to_hex
 
 import clinclust as cc
-from clinclust.reporting import figures
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE
 from clinclust.reporting.workbook.cells import diverging_scale
 
@@ -17,7 +16,7 @@ def test_figure_and_workbook_have_the_same_colours():
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
     with mpl.rc_context({"backend": "agg"}):
-        axes = figures.plot_profile(model, cc.compare_subtypes(frame, model.labels_, schema))
+        axes = cc.plots.plot_profile(model, cc.compare_subtypes(frame, model.labels_, schema))
     shown = axes.collections[0].get_cmap()
     assert [to_hex(shown(place)).upper().lstrip("#") for place in (0.0, 1.0)] == [LOW, HIGH]
     scale = diverging_scale().colorScale

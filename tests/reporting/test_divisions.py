@@ -283,7 +283,7 @@ def test_p_in_words(p, words):
 def test_the_figure_draws_each_join_by_its_result_and_names_the_subtypes(three):
     model, _, distinct = three
     cut = model.cut(distinct)
-    ax = cc.plot_tree(cut, names={1: "$x^2$"})
+    ax = cc.plots.plot_tree(cut, names={1: "$x^2$"})
     joins = [line for line in ax.lines if len(line.get_xdata()) == 4]
     widths = [(line.get_linewidth(), line.get_linestyle()) for line in joins]
     n_accepted = int(distinct.joins["accepted"].sum())
@@ -338,7 +338,7 @@ def hand_made(n_tips, accepted_steps, subtype_of=None):
 @pytest.mark.parametrize("n_tips", [2, 3, 12, 30])
 def test_the_figure_is_readable_with_few_and_many_clusters(n_tips):
     """No two texts lie on each other, and all of them are on the figure."""
-    ax = cc.plot_tree(hand_made(n_tips, set(range(n_tips // 2, n_tips))))
+    ax = cc.plots.plot_tree(hand_made(n_tips, set(range(n_tips // 2, n_tips))))
     figure = ax.figure
     figure.draw_without_rendering()
     texts = [*ax.get_yticklabels(), *ax.get_xticklabels(), *ax.texts, *ax.get_legend().get_texts(), ax.xaxis.label]

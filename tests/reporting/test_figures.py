@@ -10,11 +10,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from clinclust import (
-    MAPDP,
-    Feature,
-    FeatureSchema,
-    compare_subtypes,
+from clinclust import MAPDP, Feature, FeatureSchema, compare_subtypes
+from clinclust.control_characters import shortened
+from clinclust.plots import (
     plot_certainty,
     plot_effects,
     plot_missing,
@@ -23,7 +21,6 @@ from clinclust import (
     plot_restarts,
     plot_tree,
 )
-from clinclust.control_characters import shortened
 from clinclust.reporting.profiles import profiles_of
 
 from .stand_in import cohort, fitted

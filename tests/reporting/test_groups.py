@@ -96,7 +96,7 @@ def test_unions_that_nobody_asked_for_by_number_are_told_as_unions(fitted, tmp_p
 def test_the_tree_shows_the_groups_and_their_subtypes(fitted, tmp_path):
     model, frame = fitted
     cut = model.cut(2)
-    ax = cc.plot_tree(cut)
+    ax = cc.plots.plot_tree(cut)
     ticks = {label.get_text() for label in ax.get_yticklabels()}
     sizes = np.bincount(model.labels_)
     assert ticks == {

@@ -12,9 +12,10 @@ import pandas as pd
 import pytest
 from cohorts import every_example
 
-from clinclust import compare_subtypes, plot_profile
+from clinclust import compare_subtypes
 from clinclust.control_characters import visible
 from clinclust.estimators.notebook_view import model_html
+from clinclust.plots import plot_profile
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page.page import write_page
 from clinclust.reporting.page.svg import as_svg

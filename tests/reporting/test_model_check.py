@@ -49,7 +49,7 @@ def test_dependence_is_told_with_the_lines_that_mend_it(tmp_path):
     book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
     rows = sheet_of(book, "Model check")
     strongest = next(row for row in rows if {FORMULA, MARKUP} <= {str(cell).lstrip("'") for cell in row})
-    check = cc.check_model(model, frame)
+    check = cc.check.check_model(model, frame)
     assert strongest[2] == pytest.approx(check.pairs["correlation"].iloc[0], abs=1e-9)
     lines = {cell for row in rows for cell in row if str(cell).startswith("- {name")}
     assert lines == {f"{line}" for line in check.advice["line"]}
@@ -71,7 +71,7 @@ def test_values_that_no_likelihood_describes_are_told(tmp_path):
     rng = np.random.default_rng(1)
     frame = cohort(0.0).assign(bent=rng.standard_t(2.2, 150))
     model = fitted(frame)
-    check = cc.check_model(model, frame)
+    check = cc.check.check_model(model, frame)
     assert check.advice[["feature", "kind"]].to_numpy().tolist() == [["bent", "values"]]
     book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
     told = [str(cell) for row in sheet_of(book, "Model check") for cell in row]

@@ -11,8 +11,9 @@ import numpy as np
 import openpyxl
 import pytest
 
-from clinclust import compare_subtypes, plot_restarts
+from clinclust import compare_subtypes
 from clinclust.disclosure.rule import Rule
+from clinclust.plots import plot_restarts
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
 from clinclust.reporting.page.illustrations import illustrations

@@ -131,16 +131,16 @@ def test_only_described_features_are_tested_and_nothing_is_searched(case, monkey
 def test_figures_that_need_no_search_are_drawn_and_the_others_say_what_they_need(case):
     partition, frame = case
     comparisons = cc.compare_subtypes(frame, partition.labels_, partition.schema_)
-    ax = cc.plot_profile(partition, comparisons)
+    ax = cc.plots.plot_profile(partition, comparisons)
     assert "moderate" in " ".join(label.get_text() for label in ax.get_xticklabels())
     assert any("†" in label.get_text() for label in ax.get_yticklabels())  # what is described only
-    assert cc.plot_effects(partition, comparisons).child_axes[0].get_title() == "moderate"
-    assert cc.plot_missing(comparisons) is not None
-    for draw in (cc.plot_relevance, cc.plot_restarts, cc.plot_tree):
+    assert cc.plots.plot_effects(partition, comparisons).child_axes[0].get_title() == "moderate"
+    assert cc.plots.plot_missing(comparisons) is not None
+    for draw in (cc.plots.plot_relevance, cc.plots.plot_restarts, cc.plots.plot_tree):
         with pytest.raises(ValueError, match=f"{draw.__name__} needs a fitted MAPDP.*made by a clinician"):
             draw(partition)
     with pytest.raises(ValueError, match=r"plot_certainty needs probabilities.*made by a clinician"):
-        cc.plot_certainty(partition)
+        cc.plots.plot_certainty(partition)
 
 
 def test_a_subtype_table_of_a_model_with_its_frame(case):

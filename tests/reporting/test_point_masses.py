@@ -55,6 +55,6 @@ def test_a_shared_report_names_no_point_mass_of_few_subjects(groups, tmp_path, o
 def test_figures_draw_both_parts(groups):
     model, frame, schema = groups
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    labels = [text.get_text() for text in cc.plot_profile(model, comparisons).get_yticklabels()]
+    labels = [text.get_text() for text in cc.plots.plot_profile(model, comparisons).get_yticklabels()]
     assert any(label.startswith("CRP: 0") for label in labels)
     assert any(label.startswith("CRP, if not 0") for label in labels)

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from true_names import true_levels
 
-from clinclust import audit_disclosure, compare_subtypes, suppress_small_cells
+from clinclust import compare_subtypes, suppress_small_cells
+from clinclust.disclosure import audit_disclosure
 from clinclust.reporting.sheets.summary import data_fingerprint
 
 from .conftest import GENERATED

@@ -9,7 +9,8 @@ import matplotlib as mpl
 import pytest
 from cohorts import mixed_cohort
 
-from clinclust import MAPDP, compare_subtypes, plot_effects, plot_profile, plot_restarts, plot_tree, write_report
+from clinclust import MAPDP, compare_subtypes, write_report
+from clinclust.plots import plot_effects, plot_profile, plot_restarts, plot_tree
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ def fitted(frame, **options):
 
 
 def assessed(model, frame, n=12, **options):
-    return cc.assess_stability(model, frame, n, progress=False, **options)
+    return cc.stability.assess_stability(model, frame, n, progress=False, **options)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -142,9 +142,9 @@ def test_what_cannot_be_assessed_is_refused():
     frame = cohort(6.0)
     model = fitted(frame)
     with pytest.raises(InputError, match=r"n_bootstraps must be .*; n_restarts must be .*; the table has 10 rows"):
-        cc.assess_stability(model, frame.head(10), 0, n_restarts=0)
+        cc.stability.assess_stability(model, frame.head(10), 0, n_restarts=0)
     with pytest.raises(InputError, match="made by a clinician"):
-        cc.assess_stability(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
+        cc.stability.assess_stability(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
 
 
 def test_the_report_says_which_subtypes_come_out_again(tmp_path):

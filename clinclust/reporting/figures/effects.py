@@ -89,7 +89,7 @@ def plot_effects(
     >>> schema = cc.draft_schema(frame)
     >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
     >>> comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    >>> ax = cc.plot_effects(model, comparisons)
+    >>> ax = cc.plots.plot_effects(model, comparisons)
     >>> ax.figure.savefig("effects.png")
     """
     require_fitted(model)

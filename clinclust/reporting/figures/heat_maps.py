@@ -147,7 +147,7 @@ def plot_profile(
     >>> schema = cc.draft_schema(frame)
     >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
     >>> comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    >>> ax = cc.plot_profile(model, comparisons)
+    >>> ax = cc.plots.plot_profile(model, comparisons)
     >>> ax.figure.savefig("profile.png")
     """
     require_fitted(model)
@@ -244,7 +244,7 @@ def plot_missing(
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> schema = cc.draft_schema(frame)
     >>> comparisons = cc.compare_subtypes(frame.mask(rng.random((200, 2)) < 0.1), frail.astype(int), schema)
-    >>> ax = cc.plot_missing(comparisons)
+    >>> ax = cc.plots.plot_missing(comparisons)
     >>> ax.figure.savefig("missing.png")
     """
     profiles = profiles_of(comparisons)

@@ -48,7 +48,7 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
-    >>> ax = cc.plot_restarts(model)
+    >>> ax = cc.plots.plot_restarts(model)
     >>> ax.figure.savefig("restarts.png")
     """
     fit = require_search(model, "plot_restarts")
@@ -129,7 +129,7 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
-    >>> ax = cc.plot_relevance(model)
+    >>> ax = cc.plots.plot_relevance(model)
     >>> ax.figure.savefig("relevance.png")
     """
     fit = require_search(model, "plot_relevance")
@@ -173,7 +173,7 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> path = cc.resolution_path(frame, cc.draft_schema(frame), random_state=0)
-    >>> ax = cc.plot_resolution_path(path)
+    >>> ax = cc.plots.plot_resolution_path(path)
     >>> ax.figure.savefig("resolution_path.png")
     """
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator

@@ -58,7 +58,7 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
-    >>> ax = cc.plot_certainty(model)
+    >>> ax = cc.plots.plot_certainty(model)
     >>> ax.figure.savefig("certainty.png")
     """
     require_fitted(model)
@@ -133,7 +133,7 @@ def plot_explanation(
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> ax = cc.plot_explanation(model.explain(frame.head(5)), subject=3)
+    >>> ax = cc.plots.plot_explanation(model.explain(frame.head(5)), subject=3)
     >>> ax.figure.savefig("subject.png")
     """
     rows = _rows_of(explanation, subject)

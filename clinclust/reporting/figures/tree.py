@@ -61,13 +61,13 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
     >>> frail = rng.random(200) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
-    >>> ax = cc.plot_tree(model)
+    >>> ax = cc.plots.plot_tree(model)
     >>> ax.figure.savefig("tree.png")
 
     The same tree, tested:
 
     >>> distinct = cc.distinct_subtypes(model, frame)
-    >>> ax = cc.plot_tree(model.cut(distinct), names={1: "Robust", 2: "Frail"})
+    >>> ax = cc.plots.plot_tree(model.cut(distinct), names={1: "Robust", 2: "Frail"})
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['Robust (n = 130)', 'Frail (n = 70)']
     """

@@ -12,8 +12,11 @@ from numpy.typing import NDArray
 
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership
-from clinclust.reporting import figures
-from clinclust.reporting.figures.effects import effects_against
+from clinclust.reporting.figures.effects import effects_against, plot_effects
+from clinclust.reporting.figures.heat_maps import plot_missing, plot_profile
+from clinclust.reporting.figures.search import plot_relevance, plot_resolution_path, plot_restarts
+from clinclust.reporting.figures.subjects import plot_certainty
+from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import BELOW
 from clinclust.reporting.profiles import Profiles
@@ -63,7 +66,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "right of the bar speaks for a distinct division. One close to its end need not: p allows for the best of "
             "several numbers of parts having been taken.",
             _tested_alt(findings, fit),
-            partial(figures.plot_tree, model, names={subtype: findings.name(subtype) for subtype in findings.sizes}),
+            partial(plot_tree, model, names={subtype: findings.name(subtype) for subtype in findings.sizes}),
         )
     if several:
         add(
@@ -73,7 +76,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             f"mean of all subjects; for yes/no features and levels the same of the shares.{_on_medians(profiles)} "
             "Descriptive: found in the same subjects as the subtypes.",
             _profile_alt(findings, profiles),
-            partial(figures.plot_profile, model, comparisons, names=names),
+            partial(plot_profile, model, comparisons, names=names),
         )
     if fit is not None and several and not anything_withheld:
         add(
@@ -83,7 +86,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "for all subjects, at 0 and below not at all. Descriptive: the subtypes were found from these features "
             "in the same subjects, so that a feature in which no true groups differ can have a long bar.",
             _relevance_alt(fit),
-            partial(figures.plot_relevance, model),
+            partial(plot_relevance, model),
         )
     if several and (comparisons["kind"] == "effect").any():
         add(
@@ -93,7 +96,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             f"subtypes {'may have been made' if fit is None else 'were found'} from differ between them by "
             "construction: read how much, not whether.",
             _effects_alt(findings),
-            partial(figures.plot_effects, model, comparisons, names=names),
+            partial(plot_effects, model, comparisons, names=names),
         )
     own = findings.own_membership
     if own is not None and several and not findings.is_shared:
@@ -103,7 +106,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             f"Subjects of each subtype by the probability of belonging to it, {basis_of_membership(model)}; the "
             "height of a bar is their share.",
             _certainty_alt(findings, own),
-            partial(figures.plot_certainty, model, names=names),
+            partial(plot_certainty, model, names=names),
         )
     if fit is not None and fit.tree_test_ is None and not findings.is_shared and (several or groups_found(fit)):
         merged = groups_found(fit) is not None
@@ -113,7 +116,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             f"{'The groups that the search found' if merged else 'Subtypes'} merged step by step, each join at the "
             "evidence against it: what joins far to the left is barely separated.",
             _tree_alt(fit),
-            partial(figures.plot_tree, model),
+            partial(plot_tree, model),
         )
     if fit is not None and not findings.is_rounded:
         add(
@@ -122,7 +125,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Every partition that a search ended at. Points high up and far to the left would be different "
             "answers, nearly as good as the best.",
             searches_sentence(fit),
-            partial(figures.plot_restarts, model),
+            partial(plot_restarts, model),
         )
     path = None if fit is None or findings.is_shared else fit.resolution_path_
     if fit is not None and path is not None and len(path.steps) > 1:
@@ -134,7 +137,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             f"From coarsening {steps['coarsening'].max():.2g} to {steps['coarsening'].min():.2g} the number of "
             f"subtypes goes from {steps['n_clusters'].iloc[0]} to {steps['n_clusters'].iloc[-1]}; "
             f"chosen: {fit.coarsening_:.2g}.",
-            partial(figures.plot_resolution_path, path),
+            partial(plot_resolution_path, path),
         )
     add(
         "missing",
@@ -142,7 +145,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
         "Percentage of the group without a value. Very different percentages in a row point to values that are "
         "not missing at random.",
         _missing_alt(profiles),
-        partial(figures.plot_missing, comparisons, names=names),
+        partial(plot_missing, comparisons, names=names),
     )
     return found
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from clinclust.check import ModelCheck
+from clinclust.check.advice import DEPENDENCE, VALUES, odd_values
+from clinclust.check.dependence import dependent_pairs
 from clinclust.estimators.likelihood_check import probably_too
-from clinclust.model_check import ModelCheck
-from clinclust.model_check.advice import DEPENDENCE, VALUES, odd_values
-from clinclust.model_check.dependence import dependent_pairs
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated
 from clinclust.reporting.sheets.groups import groups_found

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
-from clinclust.method_comparison import MethodComparison
-from clinclust.method_comparison.compare import OURS
+from clinclust.methods.compare import OURS, MethodComparison
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
 from clinclust.stability import Stability

@@ -37,8 +37,8 @@ class ModelCheck:
     >>> frame = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 3)), columns=list("abc"))
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     >>> model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
-    >>> found = cc.check_model(model, frame)
-    >>> isinstance(found, cc.ModelCheck), found.summary
+    >>> found = cc.check.check_model(model, frame)
+    >>> isinstance(found, cc.check.ModelCheck), found.summary
     (True, 'Nothing speaks clearly against the model.')
     """
 
@@ -146,7 +146,7 @@ def check_model(
     >>> frame["systolic"], frame["diastolic"] = (pressure + 0.7 * rng.normal(size=150) for _ in range(2))
     >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     >>> model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
-    >>> found = cc.check_model(model, frame)
+    >>> found = cc.check.check_model(model, frame)
     >>> found.advice["feature"].tolist()
     ['diastolic', 'systolic']
     >>> found.applied_to(schema)["systolic"].block
@@ -167,9 +167,9 @@ def check_of(
     fit: Fit, cohort: pd.DataFrame, likelihoods: pd.DataFrame, n_draws: int, rng: np.random.Generator
 ) -> ModelCheck:
     """Return the check of a fit, given the likelihoods of `compared_likelihoods` and the cohort of `cohort_of`."""
-    from clinclust.model_check.advice import advice_of, better_priors
-    from clinclust.model_check.dependence import residual_pairs
-    from clinclust.model_check.predictive_checks import predictive_checks
+    from clinclust.check.advice import advice_of, better_priors
+    from clinclust.check.dependence import residual_pairs
+    from clinclust.check.predictive_checks import predictive_checks
 
     checks = predictive_checks(fit, cohort, n_draws, rng)
     pairs = residual_pairs(fit, cohort)

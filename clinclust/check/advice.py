@@ -9,9 +9,9 @@ import pandas as pd
 import yaml
 from numpy.typing import NDArray
 
+from clinclust.check.dependence import dependence
 from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import model_values
-from clinclust.model_check.dependence import dependence
 from clinclust.schema import Feature
 from clinclust.schema.yaml_writer import yaml_line
 

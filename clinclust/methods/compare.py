@@ -17,8 +17,14 @@ from clinclust.errors import InputError, MissingPackageError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import require_search
-from clinclust.method_comparison.measures import STARTS, Measures, without_warnings
-from clinclust.methods import DPMeans, GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
+from clinclust.methods.dp_means import DPMeans
+from clinclust.methods.gaussian_mixture import GaussianMixture
+from clinclust.methods.harmonic_means import KHarmonicMeans
+from clinclust.methods.k_means import KMeans
+from clinclust.methods.k_prototypes import KPrototypes
+from clinclust.methods.latent_classes import LatentClasses
+from clinclust.methods.mean_shift import MeanShift
+from clinclust.methods.measures import STARTS, Measures, without_warnings
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
@@ -83,8 +89,9 @@ class MethodComparison:
     >>> frail = rng.random(90) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> schema = cc.draft_schema(frame)
-    >>> found = cc.compare_methods(frame, schema, methods=["Mean shift"], n_resamples=2, n_draws=20, progress=False)
-    >>> isinstance(found, cc.MethodComparison), found.table["method"].tolist(), list(found.models)
+    >>> few = {"methods": ["Mean shift"], "n_resamples": 2, "n_draws": 20}
+    >>> found = cc.methods.compare_methods(frame, schema, **few, progress=False)
+    >>> isinstance(found, cc.methods.MethodComparison), found.table["method"].tolist(), list(found.models)
     (True, ['MAP-DP', 'Mean shift'], ['MAP-DP', 'Mean shift'])
     """
 
@@ -191,7 +198,7 @@ def compare_methods(
     >>> frail = rng.random(90) < 0.4
     >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     >>> wanted = ["K-means, K by silhouette", "Mean shift"]
-    >>> found = cc.compare_methods(
+    >>> found = cc.methods.compare_methods(
     ...     frame, cc.draft_schema(frame), methods=wanted, n_resamples=2, n_draws=20, progress=False
     ... )
     >>> found.table["n_clusters"].tolist()

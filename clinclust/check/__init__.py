@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from clinclust.model_check.check import ModelCheck, check_model
+from clinclust.check.check import ModelCheck, check_model
 
 __all__ = ["ModelCheck", "check_model"]

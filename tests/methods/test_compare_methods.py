@@ -14,8 +14,8 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.method_comparison.compare import CANDIDATES
-from clinclust.method_comparison.measures import held_out_density, n_distinct, refits_of
+from clinclust.methods.compare import CANDIDATES
+from clinclust.methods.measures import held_out_density, n_distinct, refits_of
 
 SCHEMA = cc.FeatureSchema(
     [
@@ -51,7 +51,7 @@ def compared(request):
     some = None if request.config.getoption("--simulations") else QUICK
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = cc.compare_methods(frame, SCHEMA, methods=some, n_resamples=2, n_draws=20, progress=False)
+        found = cc.methods.compare_methods(frame, SCHEMA, methods=some, n_resamples=2, n_draws=20, progress=False)
     return found, frame, group
 
 
@@ -157,7 +157,7 @@ def test_methods_of_another_cohort_are_refused(compared, tmp_path):
 def test_the_same_seed_gives_the_same_table(compared):
     found, frame, _ = compared
     some = [QUICK[0], QUICK[3]]
-    again = cc.compare_methods(
+    again = cc.methods.compare_methods(
         frame, SCHEMA, model=found.models["MAP-DP"], methods=some, n_resamples=2, n_draws=20, progress=False
     )
     wanted = found.table[found.table["method"].isin(["MAP-DP", *some])]
@@ -194,13 +194,13 @@ def test_the_standard_error_is_that_of_the_differences_of_the_same_subjects(monk
     def density(inside, labels, outside, schema, powers):
         return outside["gait"].to_numpy() * (1.0 if labels.max() else -1.0)
 
-    monkeypatch.setattr("clinclust.method_comparison.measures.held_out_density", density)
+    monkeypatch.setattr("clinclust.methods.measures.held_out_density", density)
     monkeypatch.setattr(
-        "clinclust.method_comparison.compare.CANDIDATES",
+        "clinclust.methods.compare.CANDIDATES",
         {"one": lambda schema, k, seed: methods.KMeans(schema, n_clusters=1)},
     )
     frame, _ = cohort()
-    found = cc.compare_methods(frame, SCHEMA, n_resamples=1, n_draws=20, progress=False).table
+    found = cc.methods.compare_methods(frame, SCHEMA, n_resamples=1, n_draws=20, progress=False).table
     assert found["held_out_gain"].tolist() == pytest.approx([0.0, -2.0 * frame["gait"].mean()])
     assert found["held_out_gain_se"].tolist() == pytest.approx([0.0, 2.0 * stats.sem(frame["gait"])])
 
@@ -227,7 +227,7 @@ def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs
         monkeypatch.setitem(sys.modules, known, None)
     monkeypatch.setitem(sys.modules, "stepmix", None)
     frame, _ = cohort(n=40)
-    found = cc.compare_methods(
+    found = cc.methods.compare_methods(
         frame, SCHEMA, methods=["Latent classes, K by BIC"], n_resamples=1, n_draws=20, progress=False
     )
     row = found.table.iloc[1]
@@ -265,9 +265,9 @@ def test_refits_keep_what_chose_the_number():
 def test_what_cannot_be_used_is_all_told():
     frame, _ = cohort()
     with pytest.raises(ValueError, match=r"there is no 'K-modes'.*n_resamples must be at least 1.*n_draws must be at"):
-        cc.compare_methods(frame, SCHEMA, methods=["K-modes"], n_resamples=0, n_draws=3)
+        cc.methods.compare_methods(frame, SCHEMA, methods=["K-modes"], n_resamples=0, n_draws=3)
     with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
-        cc.compare_methods(frame.head(10), SCHEMA)
+        cc.methods.compare_methods(frame.head(10), SCHEMA)
     model = cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
     with pytest.raises(ValueError, match="the table has 120 rows, but the model was fitted on 60 subjects"):
-        cc.compare_methods(frame, SCHEMA, model=model, methods=[])
+        cc.methods.compare_methods(frame, SCHEMA, model=model, methods=[])

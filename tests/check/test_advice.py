@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
+from clinclust.check.advice import advice_of
+from clinclust.check.predictive_checks import COLUMNS
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED
-from clinclust.model_check.advice import advice_of
-from clinclust.model_check.predictive_checks import COLUMNS
 
 NAMES = list("abcdefgh")
 SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in NAMES])

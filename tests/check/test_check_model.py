@@ -8,9 +8,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
+from clinclust.check.advice import better_priors
+from clinclust.check.predictive_checks import statistics_of, values_in
 from clinclust.errors import InputError, SchemaError
-from clinclust.model_check.advice import better_priors
-from clinclust.model_check.predictive_checks import statistics_of, values_in
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 LEVELS = ("a", "b", "c")
@@ -54,7 +54,7 @@ def test_planted_misfits_are_found_and_following_the_advice_brings_the_groups_ba
     frame, group = cohort()
     schema = wrong_schema()
     model = fitted(frame, schema)
-    found = cc.check_model(model, frame)
+    found = cc.check.check_model(model, frame)
     assert model.n_clusters_ > 5
     assert {"crp", "counts", "scale", "systolic", "diastolic"} <= set(found.advice["feature"])
     mended = found.applied_to(schema)
@@ -66,15 +66,15 @@ def test_planted_misfits_are_found_and_following_the_advice_brings_the_groups_ba
     again = fitted(frame, mended)
     assert again.n_clusters_ == 3
     assert adjusted_rand_score(group, again.labels_) > 0.9 > adjusted_rand_score(group, model.labels_)
-    assert cc.check_model(again, frame).advice.empty
-    assert "Nothing speaks" in cc.check_model(again, frame).summary
+    assert cc.check.check_model(again, frame).advice.empty
+    assert "Nothing speaks" in cc.check.check_model(again, frame).summary
     assert "  - {name: crp, likelihood: gaussian, transform: log}" in found.summary
 
 
 @MISFIT
 def test_checks_say_what_is_observed_and_what_is_expected():
     frame, _ = cohort()
-    found = cc.check_model(fitted(frame, wrong_schema()), frame)
+    found = cc.check.check_model(fitted(frame, wrong_schema()), frame)
     checks = found.checks.set_index(["feature", "statistic"])
     scatter = checks.loc[("counts", "scatter")]
     assert scatter["p"] < 0.02
@@ -108,7 +108,7 @@ def test_right_models_get_advice_in_few_cohorts():
             [cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in frame]
         )
         model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
-        n_with += not cc.check_model(model, frame, n_draws=200).advice.empty
+        n_with += not cc.check.check_model(model, frame, n_draws=200).advice.empty
     assert n_with <= 5
 
 
@@ -133,13 +133,13 @@ def test_statistics_by_brute_force():
 def test_the_same_seed_gives_the_same_and_the_order_of_the_table_does_not_matter():
     frame, _ = cohort()
     model = fitted(frame, wrong_schema())
-    one, two = cc.check_model(model, frame), cc.check_model(model, frame)
+    one, two = cc.check.check_model(model, frame), cc.check.check_model(model, frame)
     pd.testing.assert_frame_equal(one.checks, two.checks)
     with pytest.warns(cc.CohortWarning, match="another order"):
-        shuffled = cc.check_model(model, frame.sample(frac=1.0, random_state=2))
+        shuffled = cc.check.check_model(model, frame.sample(frac=1.0, random_state=2))
     pd.testing.assert_frame_equal(one.checks, shuffled.checks)
     pd.testing.assert_frame_equal(one.advice, shuffled.advice)
-    assert not cc.check_model(model, frame, random_state=5).checks["expected"].equals(one.checks["expected"])
+    assert not cc.check.check_model(model, frame, random_state=5).checks["expected"].equals(one.checks["expected"])
 
 
 @MISFIT
@@ -147,10 +147,10 @@ def test_what_cannot_be_checked_is_refused():
     frame, _ = cohort()
     model = fitted(frame, wrong_schema())
     with pytest.raises(InputError, match="n_draws must be a whole number of at least 1"):
-        cc.check_model(model, frame, n_draws=0)
+        cc.check.check_model(model, frame, n_draws=0)
     with pytest.raises(InputError, match="check_model needs a fitted MAPDP"):
-        cc.check_model(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
-    found = cc.check_model(model, frame)
+        cc.check.check_model(cc.Partition(model.labels_, model.schema_, made_by="a clinician"), frame)
+    found = cc.check.check_model(model, frame)
     with pytest.raises(KeyError):
         found.applied_to(wrong_schema().restricted_to(["one", "two"]))
     with pytest.raises(SchemaError, match="must be those of the schema"):
@@ -166,7 +166,7 @@ def test_one_feature_few_subjects_and_a_constant_are_checked(n):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.CohortWarning)  # of the constant
             model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
-        found = cc.check_model(model, frame[names])
+        found = cc.check.check_model(model, frame[names])
         assert found.pairs.empty
         assert found.advice.empty
         assert found.applied_to(schema) == schema
@@ -190,14 +190,14 @@ def test_a_dispersion_that_holds_the_differences_between_groups_is_told_and_mend
     model = fitted(frame, schema)
     assert model.n_clusters_ == 3
     assert model.hyperparameters_["visits"]["dispersion"] < 1.0  # that of all subjects together
-    found = cc.check_model(model, frame)
+    found = cc.check.check_model(model, frame)
     assert not found.likelihoods["is_misfit"].any()
     told = found.advice[found.advice["feature"] == "visits"]
     assert set(told["kind"]) == {"values"}
     mended = found.applied_to(schema)
     assert 1.3 < mended["visits"].prior["dispersion"] < 3.0
     again = fitted(frame, mended)
-    assert cc.check_model(again, frame).advice.empty
+    assert cc.check.check_model(again, frame).advice.empty
 
 
 def test_better_priors_are_those_of_the_highest_marginal():

@@ -1,0 +1,21 @@
+"""Figures of a fit: each function draws on a matplotlib Axes and returns it."""
+
+from __future__ import annotations
+
+from clinclust.reporting.figures.effects import plot_effects
+from clinclust.reporting.figures.heat_maps import plot_missing, plot_profile
+from clinclust.reporting.figures.search import plot_relevance, plot_resolution_path, plot_restarts
+from clinclust.reporting.figures.subjects import plot_certainty, plot_explanation
+from clinclust.reporting.figures.tree import plot_tree
+
+__all__ = [
+    "plot_certainty",
+    "plot_effects",
+    "plot_explanation",
+    "plot_missing",
+    "plot_profile",
+    "plot_relevance",
+    "plot_resolution_path",
+    "plot_restarts",
+    "plot_tree",
+]
