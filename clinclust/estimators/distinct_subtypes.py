@@ -193,37 +193,19 @@ def distinct_subtypes(
 ) -> DistinctSubtypes:
     """Test along the tree of a fit which of its subtypes are more than slices of one continuous population.
 
-    Features that depend on each other inside a disease, such as by its severity, make a fit divide a continuum into
-    as many subtypes as the log joint pays for. These subtypes are reproducible, so that no measure of stability tells
-    them from distinct ones. The test asks what does: is a division better than in *one* population with the same
-    margins, the same correlations and the same missing values? This is the question of SigClust, asked along a tree.
-    There the one population is Gaussian; here it is a Gaussian copula, so that features may have any likelihood.
+    Is a division better than in *one* population with the same margins, correlations and missing values? This is the
+    question of SigClust (Liu et al. 2008), asked along a tree (Kimes et al. 2017); the one population is a Gaussian
+    copula, so that features may have any likelihood. `docs/number_of_subtypes.md` says how the tree is walked, which
+    leaves are merged, and how often the test is right.
 
-    The tree is walked from its root. For the subjects below a join, G_k is the gain in log joint, over one cluster, of
-    the best division into k parts that repeated two-way divisions find, k = 2 .. k_max; k_max is the number of subtypes
-    of the fit below the join, but at least 3 and at most 8. g_2 is the gain of the best two-way division, from that of
-    the tree as well. S_bk is G_k in the cohort b drawn from the one population, with mean m_k and standard deviation
-    s_k over the draws:
+    For the subjects below a join, G_k is the gain in log joint over one cluster of the best division into k = 2 .. k_max
+    parts that repeated two-way divisions find, and g_2 that of the best two-way division, with that of the tree. S_bk is
+    G_k in the cohort b drawn from the one population, with mean m_k and standard deviation s_k over the draws:
 
         T   = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2)
         M_b = max_k (S_bk - m_k) / s_k
         z   = (T - mean of M) / (standard deviation of M)
         p   = 1 - Phi(z), but at least the share of the draws with M_b >= T.
-
-    If p is below the significance level, the sides are distinct, and the join of each side is tested in turn. Otherwise
-    all subjects below the join are one subtype, and so are fewer than 10 subjects. Where the tree divides by severity
-    first and by disease then, this ends at slices of each disease on different branches. Unions of ends of 10 subjects
-    or more are therefore tested in the same way: each end with the three nearest to it. Since slices of a continuum may
-    pass only all together, so are all unions of up to five ends, and of up to seven those that leave out one or two, if
-    they hang together by pairs with z < 6. The ends of the union with the largest p are joined if this is not below the
-    level, and so on until none are. The tree is then made again, with these joins first, and its joins are tested from
-    the root. A distinct subtype is thus a union of subtypes of the fit; no subject moves. Where the result is one
-    subtype, the finer subtypes of the fit still describe the continuum, and may predict.
-
-    All gains are those of the log joint at coarsening 1 with the hyperparameters, the powers of blocks and the
-    concentration of the fit. What the fit set aside is in neither the cohort nor the draws: values that are outlying
-    count as missing, and features that `select_features` did not select are left out. The correlations of those that
-    it did select, including those by chance, are in the one population too.
 
     Parameters
     ----------
@@ -261,26 +243,6 @@ def distinct_subtypes(
     -----
     CohortWarning
         If the rows of `frame` were in another order than at the fit.
-
-    Notes
-    -----
-    The level holds at each join, not over the tree; a test is made only below an accepted one. Where a Gaussian copula
-    describes the one population, the test is conservative: at level .05, 2 of 2,800 simulated cohorts of seven kinds
-    were divided. Where it does not, the level may not hold: of 200 cohorts of 500 subjects, 23% were divided with a
-    moderately skewed severity (gamma, shape 4), all with an exponential one, 94% with multivariate t of 5 degrees of
-    freedom, 12% with counts that have 40% more zeros, and 98% where a quarter of the features is lowest at an average
-    severity. With ``"unimodal"``, none, 8% and 79% of the first three are, and 96% of the last.
-    Three ordered classes of severity were told from one population in 30% of cohorts of 200 subjects and 84% of 500;
-    they may be found as two, and are not told with ``"unimodal"``.
-
-    Among more than 5,000 subjects, a random sample of 5,000 is tested: a subtype of fewer than a few in a thousand is
-    not seen there. Subtypes that only one or two features tell apart are partly in the margins of the one population,
-    and may be missed.
-
-    The test says that the subjects below a join are more than one continuous population; that its two sides are the
-    subtypes, it takes from the tree and from the leaves that are merged. In simulated cohorts of two diseases with
-    a strong severity through all features, this finds 2 to 4 subtypes in the place of 5 or 6, and 2 or 3 in the place
-    of 5 or 6 where a group of a fifth is apart from such a severity.
 
     References
     ----------
