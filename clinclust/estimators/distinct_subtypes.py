@@ -198,9 +198,9 @@ def distinct_subtypes(
     copula, so that features may have any likelihood. `docs/number_of_subtypes.md` says how the tree is walked, which
     leaves are merged, and how often the test is right.
 
-    For the subjects below a join, G_k is the gain in log joint over one cluster of the best division into k = 2 .. k_max
-    parts that repeated two-way divisions find, and g_2 that of the best two-way division, with that of the tree. S_bk is
-    G_k in the cohort b drawn from the one population, with mean m_k and standard deviation s_k over the draws:
+    For the subjects below a join, G_k is the gain in log joint over one cluster of the best division into k parts,
+    k = 2 .. k_max, that repeated two-way divisions find, and g_2 that of the best two-way division, with that of the
+    tree. S_bk is G_k in the cohort b drawn from the one population, with mean m_k and standard deviation s_k:
 
         T   = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2)
         M_b = max_k (S_bk - m_k) / s_k
