@@ -144,10 +144,10 @@ def validated_associations(
     """
     import pandas as pd
 
-    from clinclust.associations.association_test import TestRules
     from clinclust.associations.feature_tests import FeatureTests, rows_of_given
     from clinclust.associations.persons import persons_of
     from clinclust.associations.refit_without import refit_plan
+    from clinclust.associations.tested_association import TestRules
     from clinclust.associations.validity import finds_one_population, mark_dependence_everywhere, mark_slices
     from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import OTHER_BELOW, AsReported, agreement, effects
-from clinclust.associations.association_test import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
 from clinclust.associations.refit_without import column_keys, folds_of, parts_without, posed_as_fitted, refit, without
+from clinclust.associations.tested_association import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
 from clinclust.associations.validity import ValidityChecks
 
 if TYPE_CHECKING:

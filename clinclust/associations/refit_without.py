@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import AsReported, as_many
-from clinclust.associations.association_test import Part
+from clinclust.associations.tested_association import Part
 from clinclust.engine.kernels.outlying_scores import mixed_scores
 from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
 from clinclust.engine.kernels.sweep import write_scores

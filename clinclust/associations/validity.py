@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.association_test import Part, TestRules, association_of
 from clinclust.associations.residual_dependence import Dependence, residual_dependence
+from clinclust.associations.tested_association import Part, TestRules, association_of
 from clinclust.comparisons.contrasts import Contrast, Contrasted, combined
 from clinclust.graded import Graded, graded, mid_ranks
 

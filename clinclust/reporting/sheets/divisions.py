@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isnan
 
-from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.engine.continuum.tested_node import LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import TreeTest
 from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
