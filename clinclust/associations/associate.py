@@ -57,8 +57,8 @@ def validated_associations(
     Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
     role ``cluster`` is tested against as many subtypes found, by a search from scratch, without it and the other
     features of its `block`. The null hypothesis is that it is independent of the features that these subtypes are found
-    from. p is valid if rows are independent and values are not missing because of their size. Features that depend on
-    each other within subtypes must be declared as a `block`. Features with the role ``describe`` are tested against the
+    from. p is valid if rows are independent, values are not missing because of their size, and features that depend on
+    each other within subtypes are declared as a `block`. Features with the role ``describe`` are tested against the
     subtypes of the model (in the `block` of a clustered feature, against subtypes found without this block). Of
     subtypes that no MAP-DP search found, only described features are tested.
 
@@ -107,7 +107,7 @@ def validated_associations(
         subjects (on the scale of the transform; without order, in the share of the level that differs most). `effect`
         is that between the subtypes found without the feature that share most subjects with these two.
 
-        `doubtful`: p is not valid, because residuals of the feature given the subtypes correlate with those of others
+        `doubtful`: p may be invalid, because residuals of the feature given the subtypes correlate with those of others
         or their sizes (p below 0.01), values are missing more often in some subtypes (p below 0.01) and the upper bound
         `p_whatever_is_missing` is not below 0.01, or the test of the tree found one population. Missing if it cannot be
         tested. `remark` gives the reason, where other subtypes were found (agreement below 0.5), or why no test.

@@ -1,7 +1,7 @@
 """Residual dependence: a test of whether a feature depends on other features given the subtypes.
 
-With membership P, found without the feature, the residual of the feature after regression on P is correlated with the
-residuals of the others, their sizes, and their main axis (one continuum looks like ordered subtypes).
+Let P be the membership probabilities found without the feature. The residual of the feature after regression on P is
+tested for correlation with the residuals of the others, with their sizes, and with their main axis.
 """
 
 from __future__ import annotations

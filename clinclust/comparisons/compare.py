@@ -83,9 +83,9 @@ def compare_subtypes(
     significance_level : float
         `significant` is p <= this level, without a correction for multiple tests (`q` has one).
     contrasts : dict, optional
-        The test of all subtypes at once, by feature name: ``"student"``, ``"welch"``, ``"rank"`` or ``"counts"`` (of
-        yes/no and categorical features only). By default the `contrast` of the schema; else ``"counts"`` for yes/no and
-        categorical features, ``"rank"`` for skewed ones, ``"student"`` for others.
+        The test of all subtypes at once, by feature name: ``"student"``, ``"welch"``, ``"rank"`` or ``"counts"`` (for
+        yes/no features, and the only choice for categorical ones). By default the `contrast` of the schema; else
+        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"student"`` for others.
 
     Returns
     -------

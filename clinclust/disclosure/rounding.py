@@ -55,7 +55,7 @@ def rounded_quartiles(of_order: Sequence[Floats]) -> list[Floats]:
 
 
 def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
-    """Return the numbers of a feature with every count rounded to a multiple of `base`, and what follows from these."""
+    """Return a feature with counts rounded to multiples of `base`, without the SD of counts of events."""
     # A level without a count would show that n is exactly 0.
     of_levels = np.where(counts.n == 0, 0.0, counts.count) if counts.is_share else counts.count
     n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, of_levels))
