@@ -114,10 +114,7 @@ class FeatureTests:
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership, subtypes.n_found)]
 
     def _as_reported(self, share: float) -> AsReported:
-        """Return the numbers of reported subtypes and groups; `share` is that of the subjects who are searched.
-
-        Half of the smallest tested subtype is enough: the search without a feature need not find a smaller one.
-        """
+        """Return the numbers of reported subtypes and groups; `share` is that of the subjects who are searched."""
         sizes, groups = np.bincount(self.reported), np.bincount(self.model.cluster_labels_)
         fewest = max(self.rules.min_size, self.rules.floor)
         large = sizes[sizes >= fewest]
