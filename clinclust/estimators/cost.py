@@ -1,14 +1,9 @@
-"""The memory and the time that a fit will need, said before it.
+"""Estimates of the memory and time of a fit.
 
-A search turns every level of a nominal feature into a column of numbers, to find the principal axis of the subjects,
-along which clusters are divided. These columns are what fills memory: a free-text column that is read as categorical
-has thousands of levels.
-
-Time follows from near ties more than from size: where many partitions are about equally good, a search tries many of
-them. The best sign of this before a search are features declared Gaussian whose values are far from normal. The figures
-were fitted to the processor seconds of default fits of 40 mixed reference cohorts and 13 cohorts of
-`benchmarks/near_tied_cohorts.py`; see `benchmarks/near_ties.py`. Those of the test and of the chosen coarsening were
-fitted to cohorts of 109 to 5,000 subjects and 12 to 116 features.
+Memory is dominated by the levels of nominal features, each of which becomes a column of numbers. The coefficients of
+time were fitted to default fits of 40 mixed reference cohorts and 13 cohorts of `benchmarks/near_tied_cohorts.py`
+(`benchmarks/near_ties.py`); those of the test and of the chosen coarsening to cohorts of 109 to 5,000 subjects and 12
+to 116 features.
 """
 
 from __future__ import annotations
@@ -35,35 +30,20 @@ if TYPE_CHECKING:
     from clinclust.estimators.settings import Settings
 
 _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
-"""Tables of the subjects by numeric columns that exist at the same time, and how many more with each further thread.
-
-Measured as the rise of the peak resident memory of fits with 1,000 to 8,000 subjects and 3,000 to 20,000 levels: 3.0 to
-3.1 tables on one thread, up to 3.6 on two.
-"""
+"""Simultaneous tables of the subjects by numeric columns, and how many more with each further thread."""
 _TABLES_BESIDE = 4.6
-"""Such tables of a search that also finds the coarsening or outlying values, on one thread.
-
-Measured with 4,000 to 32,000 subjects and 500 to 2,000 levels: 4.3 to 5.2. They have all subjects, even where the
-search begins in a sample.
-"""
+"""Such tables of a search that also finds the coarsening or outlying values, on one thread."""
 _CLUSTER_TABLES, _CLUSTERS = 4, 128
-"""Tables of the clusters by levels in one partition, and a number of clusters that few searches exceed."""
+"""Tables of the clusters by levels in one partition, and an upper number of clusters."""
 _NUMBER = 8
 _LARGE_SHARE = 0.25
-"""Share of the machine's memory from which on a warning is issued."""
+"""Share of the machine's memory from which a warning is issued."""
 _LARGE_IF_UNKNOWN = 4e9
 _NAMED = 5
 
 
 def needed_memory(problem: Problem, settings: Settings) -> float:
-    """Return about how many bytes the search of a fit will need beside the table itself.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-        They say how many subjects are searched together, and on how many threads.
-    """
+    """Return the approximate memory of the search in bytes, without the table itself."""
     arrays, threads = problem.cohort.arrays, n_threads(settings.n_jobs)
     subjects = problem.cohort.n_subjects
     if subjects >= LARGE and _searches_a_sample(settings):
@@ -77,28 +57,19 @@ def needed_memory(problem: Problem, settings: Settings) -> float:
 
 
 def _searches_a_sample(settings: Settings) -> bool:
-    """Return whether only a part of a large cohort is in memory as a table of levels.
-
-    It is where the search begins in a sample, and finds nothing besides the partition (`clinclust.estimators.search`).
-    """
+    """Return whether only a sample of a large cohort is in memory as a table of levels."""
     searches_more = settings.estimates_prior or settings.chooses_coarsening or settings.select_features
     return settings.starts_anywhere and not searches_more and not settings.outlying_share
 
 
 def _levels(problem: Problem) -> NDArray[np.int64]:
-    """Return the number of levels of each feature whose levels become columns, int64 (D,); 0 for all others."""
+    """Return the number of levels of each nominal feature, int64 (D,); 0 for others."""
     likelihoods = problem.cohort.encoding.likelihoods
     return np.array([likelihood.n_statistics * likelihood.is_nominal for likelihood in likelihoods], dtype=np.int64)
 
 
 def refuse_or_warn_of_memory(problem: Problem, settings: Settings, *, stacklevel: int) -> None:
-    """Refuse a fit that needs more memory than the machine has; warn of one that needs a large share of it.
-
-    Raises
-    ------
-    ValueError
-        If the fit needs more memory than there is. The message names the columns that need most, and the repair.
-    """
+    """Raise InputError for a fit that needs more memory than the machine has; warn if it needs a large share."""
     needed, there = needed_memory(problem, settings), machine_memory()
     if needed < (_LARGE_IF_UNKNOWN if there is None else _LARGE_SHARE * there):
         return
@@ -133,7 +104,7 @@ def _physical() -> float | None:
 
 
 def _of_group() -> float | None:
-    """Return the limit of the control group, which a container sets."""
+    """Return the memory limit of the control group (container)."""
     try:
         return float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
     except (OSError, ValueError):  # no such group, or "max"
@@ -156,19 +127,17 @@ _WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
 _OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
 """Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
 _OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 2.0, 2.0, 3.0, 2.0, 9.0
-"""How many times as long as a default fit each option takes, measured on reference cohorts (a chosen coarsening: 0.4 to
-6 times)."""
+"""Relative durations of each option, measured on reference cohorts (a chosen coarsening: 0.4 to 6)."""
 _AMONG_ALL_A_CELL = 2e-6
-"""Processor seconds by subject and feature of the search among all subjects of a cohort that is searched in a sample
-first: 0.2 to 10 millionths, by how many subjects lie between clusters."""
+"""Processor seconds by subject and feature of a search among all subjects after one in a sample."""
 _TESTING_A_PAIR, _TESTING_A_CELL = 1.3e-3, 1.8e-4
 """Processor seconds of the test of a tree: by pair of features, and by subject (at most `LARGEST_NODE`) and feature."""
 _OTHER_REFITS = 28
 """Searches of an assessment of stability in permuted cohorts and under other settings."""
 _OF_BLOCK_POWERS = 1.3
-"""How many times as long a fit takes that first finds the powers of blocks."""
+"""Relative duration of a fit that estimates block weights."""
 _OF_RESTARTS = 0.4
-"""Share of the time of a default search that is spent in its restarts; the rest refines the best of them."""
+"""Share of the restarts in the time of a default search."""
 _WRITING, _WRITING_A_FEATURE, _WRITING_A_CELL = 1.5, 0.02, 2e-5
 """Seconds of writing a workbook and a page, on one thread: constant, by feature, by subject and feature."""
 _SURPRISE = 5.0
@@ -179,10 +148,9 @@ _MOST_NEGENTROPY = 1.0
 
 
 def skewness_of_gaussians(problem: Problem) -> float:
-    """Return how far the values of features declared Gaussian are from normal, in nats a subject; 0 = normal.
+    """Return the departure of Gaussian features from normality, in nats a subject; 0 is normal.
 
-    It is the sum over these features of an approximate negentropy, skewness^2 / 12 + excess kurtosis^2 / 48, at most 1
-    each, among at most two thousand subjects.
+    The sum of skewness^2 / 12 + excess kurtosis^2 / 48, at most 1 each, among at most two thousand subjects.
     """
     values = problem.cohort.arrays.values
     every = max(1, -(-len(values) // _MOST_VALUES))
@@ -208,18 +176,9 @@ def estimated_seconds(
     associations: str | None = "refit",
     stability: int | None = None,
 ) -> float:
-    """Return about how many seconds the fit will take, and the report with its validated associations.
+    """Return the approximate seconds of a fit and of its report with validated associations.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    with_report : bool
-        Whether a workbook and a page are written after the fit.
-    associations : {"refit", "cross-fit"} or None
-        How the report validates associations. Only refits take long.
-    stability : int, optional
-        Half-samples and bootstrap samples of the report.
+    `stability` is the number of half-samples and bootstrap samples of the report.
     """
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
     parallel = _parallel(settings)
@@ -234,28 +193,28 @@ def estimated_seconds(
 
 
 def _of_refit(problem: Problem) -> float:
-    """Return about how many processor seconds a search from scratch without refinement takes."""
+    """Return the approximate processor seconds of a search without refinement."""
     n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
     return _WITHOUT_A_FEATURE + _WITHOUT_A_CELL * n_subjects * n_features * (1.0 + 0.4 * skewness_of_gaussians(problem))
 
 
 def _n_refits(stability: int) -> int:
-    """Return the number of searches of an assessment of stability with so many half-samples, for its duration."""
+    """Return the number of searches of an assessment of stability with so many half-samples."""
     return 2 * stability + _OTHER_REFITS
 
 
 def seconds_of_stability(problem: Problem, settings: Settings, stability: int) -> float:
-    """Return about how many seconds `assess_stability` takes with so many half-samples."""
+    """Return the approximate seconds of `assess_stability` with so many half-samples."""
     return _n_refits(stability) * _of_refit(problem) / _parallel(settings)
 
 
 def _parallel(settings: Settings) -> float:
-    """Return how many processor seconds of a search pass in a second."""
+    """Return the processor seconds of a search per second."""
     return 1.0 + _OF_FURTHER_THREADS * (min(n_threads(settings.n_jobs), _MOST_THREADS) - 1)
 
 
 def _of_search(problem: Problem, settings: Settings) -> float:
-    """Return about how many seconds the search of the fit takes, which `max_seconds` limits."""
+    """Return the approximate seconds of the search, limited by `max_seconds`."""
     n_features = len(problem.cohort.encoding.features)
     searched, among_all = _searched_subjects(problem.cohort.n_subjects, settings)
     logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
@@ -266,7 +225,7 @@ def _of_search(problem: Problem, settings: Settings) -> float:
 
 
 def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
-    """Return how many subjects are searched, and how many then among all: those of a cohort with a sample, or none."""
+    """Return how many subjects are searched, and how many then among all (0 without a sample)."""
     large = LARGE_BESIDE if settings.chooses_coarsening or settings.outlying_share else LARGE
     tunes = settings.select_features or settings.estimates_prior
     if tunes or not settings.starts_anywhere or n_subjects < large:
@@ -275,17 +234,14 @@ def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
 
 
 def _of_test(n_subjects: int, n_features: int) -> float:
-    """Return the processor seconds of the test of a tree. How many joins are tested is not known before.
-
-    In a cohort larger than the largest node, many nodes are as large as a node can be.
-    """
+    """Return the approximate processor seconds of the test of a tree."""
     tested = min(n_subjects, LARGEST_NODE)
     cells = tested * n_features * (1.0 + np.log(n_subjects / tested))
     return float(_TESTING_A_PAIR * n_features**2 + _TESTING_A_CELL * cells)
 
 
 def _searches(problem: Problem, settings: Settings) -> float:
-    """Return how many times as long as a default fit a fit with these settings takes, roughly."""
+    """Return the duration relative to a default fit."""
     factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * settings.n_restarts / _DEFAULT_RESTARTS
     if settings.block_weights == "auto" and has_repeated(problem):
         factor *= _OF_BLOCK_POWERS
@@ -312,19 +268,7 @@ def duration_sentence(
     stability: int | None = None,
     options: str = "these options",
 ) -> str:
-    """Return a sentence on how long a fit and its report will take; `clinclust check` can print it.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    associations : {"refit", "cross-fit"} or None
-        How the report will validate associations.
-    stability : int, optional
-        Half-samples and bootstrap samples of the report.
-    options : str
-        Which options these are, in words.
-    """
+    """Return a sentence on the duration of a fit and its report; `options` names the options in words."""
     seconds = estimated_seconds(problem, settings, associations=associations, stability=stability)
     search = _of_search(problem, settings)
     if settings.max_seconds is not None and _SURPRISE * search >= settings.max_seconds:

@@ -1,4 +1,4 @@
-"""The subtypes of a fit that are more than slices of a continuum: its tree, tested from the root."""
+"""The distinct subtypes of a fit: its tree tested from the root against one continuous population."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 Labels = NDArray[np.int64]
 
 RESULT = {True: "distinct", False: "one subtype"}
-"""What the test of a join says of its two sides."""
+"""Result of the test of a join."""
 _RULES: Mapping[str, Rule] = {
     "n_draws": Rule(
         f"a whole number of at least {FEWEST_DRAWS}",
@@ -44,32 +44,30 @@ _RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistinctSubtypes:
-    """The distinct subtypes of a fit: unions of its subtypes, between which there is more than a continuum.
+    """The distinct subtypes of a fit: unions of its subtypes that are more than slices of one continuous population.
 
     Attributes
     ----------
     labels : int64 (N,)
         Distinct subtype of each subject, 0, 1, ... by decreasing size, in the order of the fit.
     joins : DataFrame
-        One row for each join that was tested, from the root on. Columns:
+        One row for each tested join, from the root on. Columns:
 
-        - `first`, `second` : tuples of the subtypes of the fit on each side, counted from 1 as in reports;
-        - `first_size`, `second_size` : subjects on each side;
-        - `n_tested` : subjects among whom the test was made, fewer than on both sides if these are above 5,000;
-        - `n_clusters` : subtypes of the fit on both sides;
-        - `n_parts` : into how many parts the subjects were divided where the gain exceeds its expectation most;
+        - `first`, `second` : subtypes of the fit in the two groups, tuples counted from 1;
+        - `first_size`, `second_size` : subjects in the two groups;
+        - `n_tested` : subjects in the test, fewer than in both groups if these are above 5,000;
+        - `n_clusters` : subtypes of the fit in both groups;
+        - `n_parts` : number of parts at which the gain exceeds its expectation most;
         - `gain` : log joint of this division less that of one cluster, in nats, at coarsening 1;
         - `expected`, `expected_sd` : mean and standard deviation of this gain in one continuous population, in nats;
         - `excess` : gain less its expectation, in nats;
         - `z`, `p` : the test (`distinct_subtypes`);
-        - `p_unimodal` : p with ``null="unimodal"`` for the joins that are accepted, else NaN: from the significance
-          level on, one continuum with a skewed severity would be parted as clearly;
-        - `accepted` : whether the sides are distinct, that is, whether p is below the significance level.
+        - `p_unimodal` : p with ``null="unimodal"`` for accepted joins, else NaN;
+        - `accepted` : whether p is below the significance level.
     tree : SubtypeTree
-        The tree whose joins were tested: that of the fit, or the one made again where ends were joined.
+        The tested tree: that of the fit, or one with merged leaves.
     test : TreeTest
-        What a fit keeps of the test: the joins by their steps, and `n_draws`, `significance_level`, `null` and
-        `random_seed` as they were used.
+        The joins by their steps, and `n_draws`, `significance_level`, `null` and `random_seed`.
 
     Examples
     --------
@@ -142,7 +140,6 @@ class DistinctSubtypes:
 
 
 def _html(distinct: DistinctSubtypes) -> str:
-    """Return distinct subtypes as HTML: their sizes, and every join that was tested."""
     from clinclust.estimators.notebook_view import counted_subtypes, sizes_in_rows
     from clinclust.schema.notebook_view import block, paragraph, table
 
@@ -193,10 +190,8 @@ def distinct_subtypes(
 ) -> DistinctSubtypes:
     """Test along the tree of a fit which of its subtypes are more than slices of one continuous population.
 
-    Is a division better than in *one* population with the same margins, correlations and missing values? This is the
-    question of SigClust (Liu et al. 2008), asked along a tree (Kimes et al. 2017); the one population is a Gaussian
-    copula, so that features may have any likelihood. `docs/number_of_subtypes.md` says how the tree is walked, which
-    leaves are merged, and how often the test is right.
+    The null is a Gaussian copula with the margins, correlations and missing values of the subjects, as in SigClust (Liu
+    et al. 2008) along a tree (Kimes et al. 2017); see docs/number_of_subtypes.md.
 
     For the subjects below a join, G_k is the gain in log joint over one cluster of the best division into k parts,
     k = 2 .. k_max, that repeated two-way divisions find, and g_2 that of the best two-way division, with that of the
@@ -210,23 +205,20 @@ def distinct_subtypes(
     Parameters
     ----------
     model : MAPDP
-        A fitted model. ``coarsening="auto"`` gives the best trees.
+        A fitted model.
     frame : DataFrame, N rows
-        The cohort of the fit. Rows in another order than at the fit are put back into it.
+        The cohort of the fit.
     n_draws : int
-        Largest number of cohorts drawn from the one population at each join, at least 20. After 20 or 50, no more are
-        drawn if z lies further than 4.5 of its standard errors from its value at the level.
+        Largest number of cohorts drawn at each join, at least 20; fewer if z is far from its value at the level.
     significance_level : float
         The level of each test, above 0 and below 1.
     null : {"copula", "unimodal"}
-        The one population. ``"copula"``: normal scores. ``"unimodal"``: their first principal component has the
-        distribution of the subjects, smoothed until it has one mode (Silverman 1981). This also allows for a severity
-        that is skewed, but it does not tell ordered classes from one continuum. With ``"copula"``, joins that are
-        accepted are also tested so, which decides nothing (`DistinctSubtypes.joins`: `p_unimodal`).
+        ``"copula"``: normal scores. ``"unimodal"``: their first principal component has the distribution of the
+        subjects, smoothed until it has one mode (Silverman 1981), which allows for a skewed severity.
     random_state : int, numpy.random.Generator or None
-        Seed of the draws; None = that of the model.
+        Seed of the draws; None: that of the model.
     n_jobs : int, optional
-        Number of threads; None or -1 = one for each processor. It does not change the result.
+        Number of threads; None or -1: one per processor.
 
     Returns
     -------
@@ -296,7 +288,7 @@ def distinct_subtypes(
 
 
 def _checked(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, Any]) -> Fit:
-    """Return the fit of the model; raise one error that lists all arguments that cannot be used."""
+    """Return the fit; raise one error for all arguments that cannot be used."""
     problems = parameter_problems(parameters, _RULES)
     if not problems:
         require_fitted(model)

@@ -1,6 +1,6 @@
-"""Which features speak for the subtype of a subject, and how strongly: terms of the log odds, in words.
+"""Terms of the log odds of a subject's subtype, by feature, and their description in words.
 
-New subjects are judged by the clusters; subjects of the fit by the clusters without them (leave one out).
+New subjects are compared with all clusters; subjects of the fit with the clusters without them (leave one out).
 """
 
 from __future__ import annotations
@@ -35,18 +35,8 @@ Labels = NDArray[np.int64]
 def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
     """Return ln p(z = j) + ln p(x | cluster j) of the subjects of a fit, each left out of its own cluster.
 
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
-
-    Returns
-    -------
-    float64 (N, J + 1)
-        In nats, up to a constant for each subject; the last column is that of a new cluster. New subjects are judged in
-        the same way (`Clusters.scores`), outlying values included, so that both can be compared. If a subject is alone
-        in its cluster, the score of that cluster is the one of a new cluster.
+    Float64 (N, J + 1), in nats up to a constant for each subject; the last column is a new cluster. `cohort` is as
+    `cohort_of` returns it. Outlying values count as in `Clusters.scores`.
     """
     clusters, labels = fit.clusters_, fit.cluster_labels_
     values = model_values(cohort, clusters.encoding.features)
@@ -59,7 +49,7 @@ def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
 
 
 def held_values(fit: Fit) -> NDArray[np.bool_]:
-    """Return which values the statistics of the clusters hold, bool (D, N): those that were not set aside."""
+    """Return which values the statistics of the clusters include, bool (D, N): those that are not outlying."""
     places = fit.schema_.places(fit.clusters_.encoding.features)
     return np.asarray(~fit.outliers_[:, places].T)
 
@@ -72,7 +62,7 @@ def log_weights(clusters: Clusters) -> Array:
 
 
 def own_log_weights(clusters: Clusters, labels: Labels) -> Array:
-    """Return the log prior weight of the cluster of each subject without it, float64 (N,): that of a new one if empty.
+    """Return the log prior weight of each subject's cluster without it, float64 (N,): that of a new one if empty.
 
     The constant is that of `log_weights`.
     """
@@ -84,18 +74,18 @@ def own_log_weights(clusters: Clusters, labels: Labels) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """The terms of n subjects.
+    """The terms of n subjects, in nats.
 
     Attributes
     ----------
     of_features : float64 (D, n)
-        The term of each feature in nats, in the order of the encoding; 0 where a value is missing.
+        By feature, in the order of the encoding; 0 where a value is missing.
     of_size : float64 (n,)
-        The term of the sizes.
+        Of the sizes.
     total : float64 (n,)
-        The log odds of the two subtypes.
+        Log odds of the two subtypes.
     subtype, against : int64 (n,)
-        Numbers from 1 of the subtypes that are compared; 0 is none of these.
+        Numbers from 1 of the two subtypes; 0 is none of these.
     """
 
     of_features: Array
@@ -106,19 +96,12 @@ class Terms:
 
     @property
     def within(self) -> Array:
-        """What the other clusters of the two subtypes add, float64 (n,)."""
+        """The term of the other clusters of the two subtypes, float64 (n,)."""
         return np.asarray(self.total - self.of_size - self.of_features.sum(axis=0))
 
 
 def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
-    """Return the terms of new subjects for their most probable subtype.
-
-    Parameters
-    ----------
-    subtypes : SubtypeMixture
-    frame : DataFrame, n rows
-        The subjects, validated.
-    """
+    """Return the terms of validated new subjects for their most probable subtype."""
     clusters, values = subtypes.clusters, model_values(frame, subtypes.encoding.features)
     scores = clusters.scores(values, coarsened=True)
     of_subtypes = subtypes.log_summed(scores)
@@ -137,13 +120,9 @@ def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
 
 
 def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
-    """Return the terms of the subjects of a fit for the subtype that it gave them, each judged by all others.
+    """Return the leave-one-out terms of the subjects of a fit for their own subtypes.
 
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
+    `cohort` is as `cohort_of` returns it.
     """
     subtypes, clusters, first = fit.subtypes_, fit.clusters_, fit.cluster_labels_
     scores, values = left_out_scores(fit, cohort), model_values(cohort, fit.clusters_.encoding.features)
@@ -162,10 +141,7 @@ def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
 
 
 def _next(of_subtypes: Array, best: Labels) -> Labels:
-    """Return the most probable of the other subtypes that were found; if there is none, the new one.
-
-    The last column is none of these subtypes.
-    """
+    """Return the most probable other subtype; without any, a new cluster (the last column)."""
     none = of_subtypes.shape[1] - 1
     left = of_subtypes.copy()
     left[np.arange(len(of_subtypes)), best] = -np.inf
@@ -175,13 +151,12 @@ def _next(of_subtypes: Array, best: Labels) -> Labels:
 
 
 def _numbers(subtype: Labels, subtypes: SubtypeMixture) -> Labels:
-    """Return the numbers of subtypes from 1; 0 is none of these."""
     n_subtypes = int(subtypes.subtype_of.max()) + 1
     return np.where(subtype == n_subtypes, 0, subtype + 1)
 
 
 def _leading_cluster(scores: Array, subtypes: SubtypeMixture, subtype: Labels) -> Labels:
-    """Return, for each subject, the cluster of this subtype with the highest score, int64 (n,)."""
+    """Return the cluster of each subject's subtype with the highest score, int64 (n,)."""
     # The empty cluster is the last, and a subtype of its own.
     of_cluster = np.append(subtypes.subtype_of, int(subtypes.subtype_of.max()) + 1)
     inside = of_cluster[None, :] == subtype[:, None]
@@ -195,21 +170,7 @@ _MOST = 1e6
 
 
 def explanation(subtypes: SubtypeMixture, frame: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
-    """Return the terms of the log odds of the subtype of each subject against the next one that was found.
-
-    Parameters
-    ----------
-    subtypes : SubtypeMixture
-        The subtypes of a fit; K is their number.
-    frame : DataFrame, n rows
-        The subjects, validated.
-    schema : FeatureSchema
-
-    Returns
-    -------
-    DataFrame
-        As `MAPDP.explain` says.
-    """
+    """Return the terms of the log odds of validated subjects as `MAPDP.explain` does."""
     terms = terms_of_new(subtypes, frame)
     features, of_features = of_wholes(subtypes.encoding.features, terms.of_features)
     names = [*(feature.name for feature in features), SIZE, WITHIN]
@@ -261,7 +222,7 @@ def _value(frame: pd.DataFrame, row: int, name: str) -> object:
 
 
 def _in_words(log_odds: float, best: int, other: int) -> str:
-    """Return for which subtype a term speaks, and with which odds."""
+    """Return the subtype that a term favours, and the odds."""
     if is_even(log_odds):
         return "speaks for neither"
     return f"speaks for {named(best if log_odds > 0.0 else other)}, {odds_in_words(log_odds)}"
@@ -278,7 +239,7 @@ def named(number: int) -> str:
 
 
 def odds_in_words(log_odds: float) -> str:
-    """Return odds for the one of two subtypes for which a term, in nats, speaks."""
+    """Return the odds of a term in nats, in favour of the subtype."""
     odds = float(f"{np.exp(min(abs(log_odds), 20.0)):.3g}")
     return f"{'over 1,000,000' if odds > _MOST else f'{odds:,.0f}' if odds >= 100 else f'{odds:g}'} : 1"
 
@@ -288,16 +249,9 @@ _AT_ONCE = 5_000
 
 
 def reasons_of_new(fit: Fit, frame: pd.DataFrame) -> list[str]:
-    """Return what speaks for the most probable subtype of each new subject.
+    """Return the three strongest features for the most probable subtype of each new subject, validated.
 
-    The terms are those of `MAPDP.explain`, of which the strongest three features for the subtype are named, with value,
-    log odds and odds: ``against Subtype 1: gait 0.62 m/s (3.1 nats, 22 : 1); grip 21 kg (1.9 nats, 6.69 : 1)``.
-
-    Parameters
-    ----------
-    fit : Fit
-    frame : DataFrame, n rows
-        The subjects, as `schema_needed` has validated them.
+    Such as ``against Subtype 1: gait 0.62 m/s (3.1 nats, 22 : 1); grip 21 kg (1.9 nats, 6.69 : 1)``.
     """
     found: list[str] = []
     for first in range(0, len(frame), _AT_ONCE):  # not all at once, to save memory
@@ -307,14 +261,7 @@ def reasons_of_new(fit: Fit, frame: pd.DataFrame) -> list[str]:
 
 
 def reasons_of_cohort(fit: Fit, cohort: pd.DataFrame) -> list[str]:
-    """Return the same for the subjects of a fit and the subtype that it gave them, each judged by all others.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        As `cohort_of` returns it.
-    """
+    """Return the same for the subjects of a fit and their own subtypes, leave one out."""
     return _on_one_line(fit, cohort, terms_of_cohort(fit, cohort))
 
 
@@ -332,7 +279,7 @@ def _on_one_line(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
 def _parts(
     features: list[Feature], columns: list[list[object]], terms: Array, subject: int, places: list[int]
 ) -> Iterator[str]:
-    """Yield the features among these that speak for the subtype of a subject, with value and odds."""
+    """Yield the features among these that favour the subtype of a subject, with value and odds."""
     for place in places:
         log_odds = float(terms[place])
         if log_odds > 0.0 and not is_even(log_odds):
@@ -343,7 +290,6 @@ def _parts(
 
 
 def _is_beyond(value: object) -> bool:
-    """Return whether a value is only known to lie beyond a limit of detection."""
     return isinstance(value, float) and math.isinf(value)
 
 

@@ -1,4 +1,4 @@
-"""GibbsDP: the posterior of the partition, where `MAPDP` finds its mode."""
+"""GibbsDP: draws from the posterior of the partition, whose mode `MAPDP` finds."""
 
 from __future__ import annotations
 
@@ -35,42 +35,39 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _MOST_IN_FULL = 5_000
-"""Subjects up to which the posterior similarity of all pairs is returned at once: 200 MB."""
+"""Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""
 
 
 class GibbsDP(Parameterised, BaseSubtypes):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
-    The model is that of `MAPDP`, with the same schema, priors, missing values that are integrated out, discount and
-    coarsening. Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`: each sweep draws
-    the cluster of each subject given all others (Neal 2000, algorithm 3), and proposes to divide or to merge whole
-    clusters (Jain and Neal 2004). Several chains run from starts that lie far apart, until the rank-normalised R-hat
-    of the log joint, of the number of clusters and of their sizes is at most 1.01 and their effective sample size at
-    least 400 (Vehtari et al. 2021), or `max_sweeps` or `max_seconds` is reached, which a warning tells. The first half
-    of each chain is left out.
+    Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
+    algorithm 3) with split and merge proposals (Jain and Neal 2004). Chains run until the rank-normalised R-hat of the
+    log joint, the number of clusters and their sizes is at most 1.01 and their effective sample size at least 400
+    (Vehtari et al. 2021), or a limit is reached. The first half of each chain is discarded.
 
-    The point estimate is the partition with the lowest posterior expected loss. It is a `SubtypeModel`: reports,
-    comparisons, subtype tables and figures accept a fitted `GibbsDP`. Reports leave out what needs a MAP-DP search.
+    The point estimate is the partition with the lowest posterior expected loss. Reports, comparisons, subtype tables
+    and figures accept a fitted `GibbsDP`.
 
     Parameters
     ----------
     schema : FeatureSchema, optional
         As in `MAPDP`.
     concentration : float or "drawn"
-        N0. ``"drawn"``: it is drawn beside the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.
+        N0. ``"drawn"``: drawn with the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.
     discount, coarsening, block_weights : float, float, dict, optional
-        As in `MAPDP`, which can estimate the last two.
+        As in `MAPDP`; not estimated.
     hyperparameters : dict or "drawn", optional
-        As in `MAPDP`; by default they are set from the data. ``"drawn"``: those that the schema does not state are
-        drawn beside the partition, each log-normal around its default with a standard deviation of 1.
+        As in `MAPDP`. ``"drawn"``: those that the schema does not state are drawn with the partition, log-normal around
+        their defaults with a standard deviation of 1.
     loss : {"variation-of-information", "binder"}
-        The loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.
+        Loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.
     n_chains, max_sweeps : int
-        Number of chains, at least 2, and most sweeps of each.
+        Number of chains, at least 2, and largest number of sweeps of each.
     max_seconds : float, optional
-        Seconds after which no further round of sweeps begins. Such a result depends on the speed of the machine.
+        Seconds after which no further round of sweeps begins.
     n_jobs : int, optional
-        Number of threads; by default (or -1) one for each processor. It does not change the result.
+        Number of threads; None or -1: one per processor.
     random_state : int, numpy.random.Generator or None
     progress : bool
         As in `MAPDP`.
@@ -80,24 +77,23 @@ class GibbsDP(Parameterised, BaseSubtypes):
     labels_ : int64 (N,)
         The point estimate: cluster of each subject, 0 .. K - 1 by decreasing size.
     n_clusters_, cluster_sizes_ : int, int64 (K,)
-        Number of its clusters, K, and of the subjects in each.
+        Number of its clusters, and of the subjects in each.
     membership_ : float64 (N, K)
-        The share of the draws in which a subject is in each cluster of the point estimate; rows sum to 1. A drawn
-        cluster stands for the cluster with which it shares most subjects. Unlike the probabilities of `MAPDP`, these
-        allow for what is not known of all other subjects.
+        Share of the draws in which a subject is in each cluster of the point estimate; rows sum to 1. A drawn cluster
+        counts as the cluster with which it shares most subjects.
     n_clusters_posterior_ : Series
         Posterior probability of each number of clusters.
     convergence_, converged_ : DataFrame, bool
-        For each quantity that was traced: R-hat, effective sample size, and whether both are good enough.
+        R-hat and effective sample size of each traced quantity, and whether both are good enough.
     traces_ : DataFrame
-        One row for each chain and sweep: log joint, concentration, number of clusters, the sizes of the two largest,
-        and the entropy of the sizes in nats. The first half of each chain is left out.
+        One row per chain and sweep of the second halves: log joint, concentration, number of clusters, the sizes of the
+        two largest, and the entropy of the sizes in nats.
     draws_ : int32 (S, N)
-        Cluster of each subject in each draw that was kept, in the order of the table.
+        Cluster of each subject in each kept draw, in the order of the table.
     n_sweeps_ : int
         Sweeps of each chain.
     concentration_ : float
-        The posterior mean of the concentration.
+        Posterior mean of the concentration.
     schema_, uninformative_, random_seed_ :
         As of `MAPDP`.
     index_ : Index or None
@@ -148,18 +144,17 @@ class GibbsDP(Parameterised, BaseSubtypes):
 
     @classmethod
     def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
-        """Return a sampler of the posterior whose mode a fitted `MAPDP` found, not fitted.
+        """Return a sampler, not fitted, of the posterior whose mode a fitted `MAPDP` found.
 
-        It has the schema, concentration, discount, coarsening, powers of blocks and hyperparameters of the fit. A
-        sampler has no outlying values and no selection of features: it draws from the model in which every value counts
-        and every feature may differ.
+        It has the schema, concentration, discount, coarsening, block weights and hyperparameters of the fit, without
+        outlying values and feature selection.
 
         Parameters
         ----------
         model : SubtypeModel
             A fitted `MAPDP`.
         **parameters
-            Other parameters of `GibbsDP`; those that are given here hold.
+            Parameters of `GibbsDP` that replace those of the fit.
         """
         from clinclust.estimators.subtype_model import require_search
 
@@ -187,14 +182,14 @@ class GibbsDP(Parameterised, BaseSubtypes):
         CohortError
             If the table does not fit the schema.
         ValueError
-            If parameters cannot be used (the message lists all), or no feature is left to cluster on.
+            If parameters cannot be used, or no feature is left to cluster on.
         KeyboardInterrupt
-            Within a second of Ctrl-C, while the model stays as it was.
+            After Ctrl-C; the model stays as it was.
 
         Warns
         -----
         CohortWarning
-            If the chains have not come to the same distribution, or the table is doubtful.
+            If the chains have not converged, or the table is doubtful.
         """
         from clinclust.engine.search.threads import interruptible
         from clinclust.estimators.posterior import checked, drawn_posterior
@@ -214,8 +209,7 @@ class GibbsDP(Parameterised, BaseSubtypes):
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).
 
-        It is the mean over draws, so that it allows for what is not known of the clusters. The last column is the
-        probability of none of them. Rows sum to 1.
+        It is the mean over draws. The last column is the probability of a new cluster. Rows sum to 1.
 
         Raises
         ------
@@ -243,12 +237,10 @@ class GibbsDP(Parameterised, BaseSubtypes):
     def membership_in(self, labels: ArrayLike) -> Array:
         """Return the share of the draws in which each subject is in each group of a partition, float64 (N, G).
 
-        So the subtypes of another method, such as those of `MAPDP` or unions of clusters, get posterior memberships.
-
         Parameters
         ----------
         labels : array of int, shape (N,)
-            Groups 0 .. G - 1. A drawn cluster stands for the group with which it shares most subjects.
+            Groups 0 .. G - 1. A drawn cluster counts as the group with which it shares most subjects.
         """
         codes = cluster_codes(labels, self._fitted.draws.shape[1], called="labels")
         given = np.asarray(labels)
@@ -262,12 +254,12 @@ class GibbsDP(Parameterised, BaseSubtypes):
         Parameters
         ----------
         subjects : array of int, shape (M,), optional
-            Positions of the subjects of the rows, from 0: landmarks of a large cohort. By default all.
+            Positions of the subjects of the rows, from 0; by default all.
 
         Raises
         ------
         ValueError
-            If `subjects` are not such positions, or are left out for more than 5,000 subjects.
+            If `subjects` are not such positions, or are not given for more than 5,000 subjects.
         """
         n_subjects = self._fitted.draws.shape[1]
         if subjects is None and n_subjects > _MOST_IN_FULL:
@@ -315,17 +307,17 @@ class GibbsDP(Parameterised, BaseSubtypes):
 
     @property
     def traces_(self) -> pd.DataFrame:
-        """What was traced, after each sweep of the second half of each chain."""
+        """The traced quantities after each sweep of the second half of each chain."""
         return self._fitted.traces
 
     @property
     def convergence_(self) -> pd.DataFrame:
-        """R-hat and effective sample size of each quantity that was traced."""
+        """R-hat and effective sample size of each traced quantity."""
         return self._fitted.convergence
 
     @property
     def converged_(self) -> bool:
-        """Whether all quantities that were traced have converged."""
+        """Whether all traced quantities have converged."""
         return self._fitted.chains.has_converged
 
     @property
@@ -350,7 +342,7 @@ class GibbsDP(Parameterised, BaseSubtypes):
 
     @property
     def membership_basis(self) -> str:
-        """What the probabilities rest on, as reports say it."""
+        """What the probabilities are conditional on, for reports."""
         return "averaged over partitions drawn from their posterior"
 
     @property
@@ -371,7 +363,6 @@ class GibbsDP(Parameterised, BaseSubtypes):
         return self.schema_
 
     def _values(self, X: pd.DataFrame | ArrayLike) -> dict[str, Array]:
-        """Return the validated columns of new subjects that the clusters were found from."""
         from clinclust.engine.problem.encoding import model_values
 
         schema, features = self._fitted_schema, self._fitted.problem.cohort.encoding.features

@@ -1,8 +1,4 @@
-"""Whether the likelihoods that a schema declares describe the features, or others would describe them better.
-
-A wrong likelihood is a costly error of a schema: the joint then buys clusters to describe a feature that one cluster
-under the right likelihood describes better. These clusters are reproducible and clear, and no subtypes.
-"""
+"""Comparison of the declared likelihood of each feature with its alternatives."""
 
 from __future__ import annotations
 
@@ -34,24 +30,17 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 _FEW_COUNTS = 10
-"""The largest count up to which counts may be declared as the levels of a scale."""
+"""Largest count for which counts may be declared as levels of a scale."""
 _AT_LOWEST, _MOST_TIED, _LEAST_SPREAD = 0.1, 0.2, 2.0
 _COUNTS = [name for name, traits in REGISTRY.items() if "count" in traits.drafted_for and traits.is_count]
 _OF_VALUES = ("levels", "trials", "minimum", "maximum")
 
 
 def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
-    """Return the feature with each other likelihood, or transform, that the schema accepts for its values.
+    """Return the feature with each other likelihood or transform that the schema accepts for its scores (n,).
 
-    A likelihood that gives every level a probability of its own (Bernoulli, ordinal, categorical) has no alternative,
-    because it can have any distribution. The levels of a scale keep their order.
-
-    Parameters
-    ----------
-    feature : Feature
-        A feature that is clustered on.
-    scores : float64 (n,)
-        The observed values before any transform, as `Feature.scores` returns them.
+    `scores` are the observed values before any transform. Bernoulli, ordinal and categorical features have no
+    alternative.
     """
     traits = feature.traits
     if traits.is_share or traits.counts_levels or not scores.size:
@@ -68,7 +57,7 @@ def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
 
 
 def _of_a_scale(feature: Feature, scores: Array) -> Iterator[dict[str, Any]]:
-    """Yield the ordinal likelihood, or a density for a scale of too many steps, if its values are spread widely."""
+    """Yield the ordinal likelihood, or a density for a scale of many steps."""
     steps = feature.n_trials or 0
     if Ordinal.most_steps is None or steps <= Ordinal.most_steps:
         yield {"likelihood": Ordinal.name, **{name: getattr(feature, name) for name in _OF_VALUES}}
@@ -96,22 +85,19 @@ def _of_a_measurement(scores: Array) -> Iterator[dict[str, Any]]:
 
 
 def _has_logarithm(values: Array) -> bool:
-    """Return whether a logarithm suits values (n,): all are positive, and few of them are the lowest one."""
+    """Return whether all values are positive and few of them are the lowest one."""
     low = float(values.min())
     return low > 0 and bool(np.mean(values == low) <= max(_AT_LOWEST, 2.0 / values.size))
 
 
 def _are_dense(values: Array) -> bool:
-    """Return whether whole numbers (n,) are spread so widely that a density describes them."""
+    """Return whether whole numbers (n,) are spread widely enough for a density."""
     shares = np.unique(values, return_counts=True)[1] / values.size
     return bool(values.std() >= _LEAST_SPREAD and shares.max() < _MOST_TIED)
 
 
 def _changed(feature: Feature, fields: dict[str, Any]) -> Feature | None:
-    """Return the feature with another likelihood; None if the schema does not accept it.
-
-    What it says of its cells and for readers stays; what only the likelihood before can have is left out.
-    """
+    """Return the feature with another likelihood; None if the schema does not accept it."""
     traits = REGISTRY[fields["likelihood"]]
     kept = {name: value for name, value in feature.content().items() if name not in ("prior", "transform")}
     if kept.get("contrast") not in traits.contrasts:
@@ -129,15 +115,13 @@ def _changed(feature: Feature, fields: dict[str, Any]) -> Feature | None:
 Labels = NDArray[np.int64]
 
 _CLEAR, _CLEAR_A_VALUE = 15.0, 0.02
-"""Evidence in nats, and nats for each observed value, from which on another likelihood is clearly better.
-
-A likelihood that is nearly right loses few nats however many subjects there are; see `benchmarks/noise.py`."""
+"""Evidence in nats, and in nats per observed value, from which another likelihood is clearly better."""
 _CLEAR_A_GROUP = 5.0
-"""Nats more for each further group of the better one: what a prior can cost a group that lies far from the others."""
+"""Additional nats for each further group of the better one."""
 _PREFERRED = 5.0
 """Evidence in nats by which a less usual alternative must be better than a more usual one."""
 _MOST_SUBJECTS = 4000
-"""Subjects beyond which every so-many-th is taken: a likelihood that is clearly worse is so among them too."""
+"""Number of subjects above which a systematic sample is taken."""
 
 _COLUMNS = {
     "feature": str,
@@ -151,44 +135,26 @@ _COLUMNS = {
     "schema_line": object,
 }
 NOTHING_COMPARED = pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in _COLUMNS.items()})
-"""The table of `compared_likelihoods` without a row."""
+"""An empty table of `compared_likelihoods`."""
 
 
 def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = None) -> pd.DataFrame:
     """Compare the declared likelihood of every clustered feature with its alternatives, in the clusters of a fit.
 
-    The evidence for a likelihood m of a feature is its log marginal at a level of the tree, at which the J clusters
-    have been merged to k groups g, less what the divisions into these groups cost the feature; at the best level:
+    The evidence for a likelihood m of a feature is its log marginal at the best level of the tree, where the J clusters
+    are merged to k groups g, less what the divisions into these groups cost the feature:
 
         E(m) = max over k = 1 .. J of [ sum over the groups g of ln m(values in g) - sum over the divisions s of c_s ]
         c_s  = C_s max(G_s, 0) / (sum over all features of max(G_s, 0))
 
-    G_s is what the feature, as it was declared, gains by division s, and C_s what the division costs by the prior of
-    partitions: features pay for clusters in proportion to what they gain. Both likelihoods pay the same, so that
-    clusters which a wrong likelihood has bought do not speak for it, and clusters that are there speak against none.
-    An alternative with a larger E describes the feature better, mostly in fewer groups; from 15 nats on (5
-    more for each group beyond its first) and 0.02 nats for each value it is clearly better, and the declared one a
-    misfit.
+    G_s is the gain of the declared feature by division s, and C_s its cost by the prior of partitions. From 15 nats on
+    (5 more for each group beyond its first) and 0.02 nats for each value, the alternative is clearly better and the
+    declared likelihood a misfit. ln m is the log density on the scale of the column under default hyperparameters.
+    Outliers are left out.
 
-    ln m is the log density on the scale of the column (with the Jacobian of a transform) under default hyperparameters,
-    whatever the schema states. Missing values, values that the fit set aside as outlying, and absurdly far values take
-    no part. Of more than 4,000 subjects every so-many-th does.
-
-    Parameters
-    ----------
-    fit : Fit
-    frame : DataFrame, N rows
-        The validated cohort in the order of the fit.
-    order : int64 (N,), optional
-        `canonical_order` of the clustered values, if it is known.
-
-    Returns
-    -------
-    DataFrame
-        One row for each clustered feature, the clearest misfit first: `feature`, `declared` and `better` (None if the
-        declared likelihood is the best, or nothing else can be declared), `evidence` (nats by which the better one is
-        better), `n_values`, `declared_groups` and `better_groups` (k at the best levels), `is_misfit`, and
-        `schema_line` (what to write into the schema to declare the better one).
+    `frame` is the validated cohort in the order of the fit. Returns one row per clustered feature, the clearest misfit
+    first: `feature`, `declared`, `better` (or None), `evidence` (nats), `n_values`, `declared_groups` and
+    `better_groups` (k), `is_misfit`, `schema_line` (the line of the schema that declares the better one).
     """
     rows = _subjects(fit, frame, order)
     labels = fit.cluster_labels_[rows]
@@ -208,7 +174,7 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
 
 
 def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | slice:
-    """Return the rows that are looked at; which they are does not depend on the order of the table."""
+    """Return the rows that are compared; they do not depend on the order of the table."""
     if len(frame) <= _MOST_SUBJECTS:
         return slice(None)
     if order is None:
@@ -219,7 +185,7 @@ def _subjects(fit: Fit, frame: pd.DataFrame, order: Labels | None) -> Labels | s
 
 
 class _Described(NamedTuple):
-    """A way to declare a feature, and how well it describes the values."""
+    """A declaration of a feature and its evidence."""
 
     feature: Feature
     evidence: float
@@ -255,7 +221,7 @@ def _compared(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree
 
 
 def _rest_of(whole: Feature, other: Feature) -> Feature | None:
-    """Return the second part of a feature with another likelihood and transform; None if the schema accepts none."""
+    """Return the second part of a feature with another likelihood; None if the schema accepts none."""
     changed = {"likelihood": other.likelihood, "transform": other.transform, "prior": None}
     try:
         return Feature(**(whole.content() | changed)).parts[-1]
@@ -264,10 +230,7 @@ def _rest_of(whole: Feature, other: Feature) -> Feature | None:
 
 
 def _best(described: list[_Described]) -> _Described:
-    """Return the best of the declared description and the alternatives.
-
-    Of the alternatives, a less usual one must be clearly better than one before it.
-    """
+    """Return the best declaration; a less usual alternative must be clearly better than a more usual one."""
     best = declared = described[0]
     for other in described[1:]:
         if other.evidence > best.evidence + (0.0 if best is declared else _PREFERRED):
@@ -278,7 +241,7 @@ def _best(described: list[_Described]) -> _Described:
 def _described(
     feature: Feature, scores: Array, labels: Labels, tree: ClusterTree, charges: Array | None = None
 ) -> _Described:
-    """Return how well a declaration describes the observed values; without charges, it is the one of the fit."""
+    """Return the evidence for a declaration; without charges, at the level of the fit."""
     values, log_jacobian = feature.on_model_scale(scores)
     log_marginals = log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
     if charges is None:
@@ -291,24 +254,18 @@ def _described(
 
 
 def in_words(feature: Feature) -> str:
-    """Return the likelihood of a feature for a reader, with its transform."""
+    """Return the likelihood and transform of a feature in words."""
     name = str(feature.likelihood).replace("_", " ")
     return name if feature.transform is None else f"{name} of the {feature.transform}"
 
 
 _SHOWN, _LONGEST_LINE = 5, 400
 _PROBABLE = 5.0
-"""Nats from which on, beside clear misfits, another likelihood is named as probably better."""
+"""Nats from which another likelihood is reported as probably better, if another feature is a misfit."""
 
 
 def warning_of_misfits(compared: pd.DataFrame) -> str | None:
-    """Return the warning, with the lines of the schema that mend it; None if no likelihood is clearly better.
-
-    Parameters
-    ----------
-    compared : DataFrame
-        From `compared_likelihoods`.
-    """
+    """Return the warning, with lines for the schema; None if no likelihood is clearly better."""
     misfits = compared[compared["is_misfit"]]
     n = len(misfits)
     if not n:
@@ -325,11 +282,7 @@ def warning_of_misfits(compared: pd.DataFrame) -> str | None:
 
 
 def probably_too(compared: pd.DataFrame) -> str:
-    """Return the sentence on features that another likelihood describes better, but not clearly; empty without any.
-
-    It is said only where another feature is a misfit, because clusters that one wrong likelihood has bought serve the
-    others as well, and hide how wrong they are.
-    """
+    """Return the sentence on probably better likelihoods; empty without any or without a clear misfit."""
     close = compared[~compared["is_misfit"] & (compared["evidence"] >= _PROBABLE)]
     if close.empty or not compared["is_misfit"].any():
         return ""

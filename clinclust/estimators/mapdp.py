@@ -41,9 +41,8 @@ class MAPDP(Parameterised, Prediction):
 
     m_d is the marginal likelihood of feature d under its conjugate prior (Raykov, Boukouvalas, Baig and Little 2016).
     `discount` generalises the first line, `coarsening` and `block_weights` the second. Missing values are integrated
-    out. Each restart reassigns one subject at a time until a sweep changes no label, then merges and divides whole
-    clusters, and repeats both until no move raises the joint. Clusters that one continuous population explains are then
-    merged to subtypes. The result depends neither on the order of subjects nor on threads.
+    out. Clusters that one continuous population explains are merged to subtypes. The result depends neither on the
+    order of subjects nor on threads.
 
     `as_published` is the model of the paper. docs/mapdp-parameters.md has the equations and measurements behind each
     parameter.
@@ -51,113 +50,99 @@ class MAPDP(Parameterised, Prediction):
     Parameters
     ----------
     schema : FeatureSchema, optional
-        Schema of the columns. By default one is drafted from the data; check it (`schema_`) before you rely on results.
+        Schema of the columns. By default one is drafted from the data (`schema_`); check it.
     n_clusters : "distinct", int or None
-        Number of subtypes. ``"distinct"`` merges clusters between which there is no more than one continuous population
-        explains, such as slices of one severity (`distinct_subtypes`); `tree_test_` keeps the test. A number merges
-        clusters along `tree_` until so many are left; fewer clusters than that are refused. None: each cluster is a
-        subtype. `cut` does the same after a fit.
+        ``"distinct"``: merge clusters that one continuous population explains (`distinct_subtypes`). A number: merge
+        along `tree_` until so many are left. None: each cluster is a subtype.
     min_size : int, float or None
-        Fewest subjects of a subtype that is tested: a number of at least 2, or a share of the cohort up to 0.5. A
-        smaller one is merged with another where the two are hardly distinct: by the test of the tree, or without one by
-        less than 5 nats of evidence. Else it stays and is described, without tests (`untested_`). None: no floor.
+        Fewest subjects of a tested subtype: at least 2, or a share of the cohort up to 0.5. Smaller ones are merged
+        where hardly distinct (below 5 nats, if the tree was not tested), else left untested. None: no floor.
     concentration : float, sequence of float, "map" or "cross-validation"
-        N0, the prior count: the weight of a new cluster, in subjects. Larger values give more clusters. A sequence is a
-        grid, of which the value with the highest log joint wins. ``"map"`` estimates N0 with the partition;
-        ``"cross-validation"`` takes the value from 0.1 to 30 with the best density of held-out subjects (`tuning_`).
+        N0, the prior count in subjects; larger values give more clusters. A sequence is a grid, ``"map"`` estimates N0
+        with the partition, ``"cross-validation"`` by the density of held-out subjects (0.1 to 30).
     discount : float
-        Discount of a Pitman-Yor process, in [0, 1). Larger values give more small clusters; 0 is the Dirichlet process.
+        Discount of a Pitman-Yor process, in [0, 1). 0 is the Dirichlet process.
     coarsening : float or "auto"
-        Power, in (0, 1], to which the likelihood is raised (Miller and Dunson 2019). At 1, features that depend on each
-        other within a subtype cause extra clusters; below 1 each cluster needs more evidence. ``"auto"`` takes the
-        power from the dependence that is left inside clusters (`resolution_path_`). It cannot be combined with
-        `select_features` or an estimated prior: state a number then, such as 1.
+        Power of the likelihood, in (0, 1] (Miller and Dunson 2019). ``"auto"``: from the dependence left inside
+        clusters; not with `select_features` or an estimated prior.
     block_weights : "auto", None or dict
-        What the features of a `block` of the schema count for. Their likelihoods are raised to a weight w in (0, 1], so
-        that p features count for w p. ``"auto"`` estimates it from their correlations within clusters: 1 / p for p
-        equal features, 1 for independent ones. None: every feature counts in full. ``{block: w}``: these weights.
+        Weight in (0, 1] of the features of each `block` of the schema: p features count for w p. ``"auto"``: from their
+        correlations within clusters. None: 1. ``{block: w}``: these weights.
     missing : {"marginal", "mode"}
-        ``"marginal"`` integrates missing values out, which is exact. ``"mode"`` fills them with modes as in the paper's
-        appendix F, which makes clusters too certain. Use it to reproduce published results only, with `as_published`.
+        ``"marginal"`` integrates missing values out. ``"mode"`` fills them with modes (appendix F of the paper), which
+        makes clusters too certain; for reproduction only.
     outlying_share : float, optional
-        Prior probability, in [0, 1), that a single value is outlying: an error, or in a tail heavier than that of the
-        likelihood. Such values (`outliers_`) add nothing to the statistics of their clusters. The search finds them by
-        maximising the same joint. The default is .01 with ``coarsening="auto"``, else 0.
+        Prior probability, in [0, 1), that a value is outlying (`outliers_`) and adds nothing to its cluster's
+        statistics. Default: .01 with ``coarsening="auto"``, else 0.
     select_features : bool
-        Select the features that differ between the clusters, together with the partition. A feature that is not
-        selected has one distribution for all subjects.
+        Select the features that differ between the clusters, together with the partition.
     n_restarts : int
-        Most starts. With ``init="search"`` the search stops when three have ended at the best partition, which it then
-        recombines and perturbs until nothing better is found. From 30,000 subjects on (10,000 with
-        ``coarsening="auto"`` or outliers), it does this in a sample of 5,000.
+        Largest number of starts. With ``init="search"``, fewer if three have ended at the best partition.
     init : {"search", "single"} or array of int, shape (N,)
-        Where restarts begin: at starts of several kinds; at a single cluster, as in the paper; or at these labels.
+        Starts of several kinds, a single cluster as in the paper, or these labels.
     hyperparameters : dict, "empirical" or "greedy", optional
-        ``{feature: {name: value}}``, on the scale of the validated column after its transform. What is not given here
-        or in the schema is set from the data, about as strong as one subject. ``"empirical"`` maximises the joint over
-        them with a weak hyperprior; ``"greedy"`` is the coordinate search of the paper.
+        ``{feature: {name: value}}`` on the scale of the column after its transform; others are set from the data.
+        ``"empirical"``: maximise the joint with a weak hyperprior; ``"greedy"``: the coordinate search of the paper.
     max_sweeps : int
-        Most sweeps of a restart. One that still moves subjects then counts as not converged.
+        Largest number of sweeps of a restart.
     max_seconds : float, optional
-        Seconds after which the search ends with the best partition so far (`stopped_early_`). Such a result depends on
-        the speed of the machine.
+        Seconds after which the search ends with the best partition so far (`stopped_early_`).
     n_jobs : int, optional
-        Number of threads; by default (or -1) one for each processor. It does not change the result.
+        Number of threads; None or -1: one per processor.
     random_state : int, numpy.random.Generator or None
-        Seed of the starts. For None a seed is drawn; `random_seed_` holds it.
+        Seed of the starts. For None a seed is drawn (`random_seed_`).
     progress : bool
-        Show the stages of the search: bars on a terminal, lines of the logger ``clinclust.progress`` everywhere.
+        Show the stages of the search on the terminal and in the logger ``clinclust.progress``.
 
     Attributes
     ----------
     labels_ : int64 (N,)
         Subtype of each subject, 0 .. K - 1 by decreasing size.
     n_clusters_, cluster_sizes_ : int, int64 (K,)
-        Number of subtypes, K, and of the subjects in each.
+        Number of subtypes, and of the subjects in each.
     membership_ : float64 (N, K)
         Probability of each subtype for each subject, given the labels of all other subjects.
     cluster_labels_, cluster_membership_ : int64 (N,), float64 (N, J)
-        The same of the J clusters that the search found; without a merger, those of the subtypes.
+        The same of the J clusters that the search found.
     subtype_of_ : int64 (J,)
-        Subtype that holds each of these clusters.
+        Subtype of each cluster.
     min_size_, untested_ : int, bool (K,)
-        Fewest subjects of a subtype that is tested (1 without a floor), and which subtypes have fewer.
+        Fewest subjects of a tested subtype (1 without a floor), and which subtypes have fewer.
     remarks_ : list of tuple of str
-        What suggests that a subtype is noise: ``few`` (below 5 subjects), ``weak`` (below 3 nats to its nearest other).
+        Signs that a subtype is noise: ``few`` (below 5 subjects), ``weak`` (below 3 nats to its nearest other).
     feature_relevance_ : Series
-        How far the subtypes lie apart in each feature, in nats: sum_k ln m_d(subtype k) - ln m_d(all subjects).
-        Descriptive: the subtypes were found from the features.
+        Separation of the subtypes by each feature in nats, sum_k ln m_d(subtype k) - ln m_d(all subjects); descriptive.
     selected_features_ : list of str
-        The features that differ between the clusters.
+        Features that differ between the clusters.
     uninformative_ : dict
-        Features that cannot inform the clustering (constant, or never observed), with the reason.
+        Features that cannot inform the clustering, with the reason.
     outliers_ : bool (N, D)
         Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit.
     log_joint_, merged_log_joint_ : float
-        Log joint in nats, all constants included, of the partition into clusters and of that into subtypes.
+        Log joint in nats, with all constants, of the partition into clusters and into subtypes.
     completed_log_joint_ : float
-        With ``missing="mode"`` only: log joint of the completed table, which that search raises.
+        With ``missing="mode"`` only: log joint of the completed table.
     log_joint_trace_ : float64
         Log joint of the winning restart after each sweep; it never decreases.
     leave_one_out_nll_ : float
-        The paper's E (eq. 12), for reproduction. It is not the objective.
+        The paper's E (eq. 12); it is not the objective.
     restarts_ : DataFrame
-        One row for each restart: start, log joint, number of clusters, sweeps, converged, seconds, and the adjusted
-        Rand index to the best partition. Partitions within a few nats of each other are equally good answers.
+        One row per restart: start, log joint, number of clusters, sweeps, converged, seconds, adjusted Rand index to
+        the best partition.
     tuning_ : DataFrame
-        One row for each concentration tried.
+        One row per concentration tried.
     tree_, tree_test_ : SubtypeTree, TreeTest
-        Tree of the clusters, each join with its evidence in nats; with ``n_clusters="distinct"``, their test.
+        Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
     resolution_path_ : ResolutionPath
-        With ``coarsening="auto"`` only: the best partition at each coarsening that was tried.
+        With ``coarsening="auto"`` only: the best partition at each coarsening.
     hyperparameters_, concentration_, discount_, coarsening_, block_weights_, outlying_share_ :
         Values of the final model.
     schema_, row_counts_ : FeatureSchema, RowCounts
-        Schema used, given or drafted; after `read_cohort`, how many rows of the file were taken and left out.
+        Schema used; after `read_cohort`, how many rows of the file were taken and left out.
     stopped_early_ : bool
         Whether `max_seconds` ended the search.
     random_seed_, versions_, cohort_fingerprint_ :
-        Seed and versions of packages of the fit, and what recognises its cohort without holding a value of it.
+        Seed, versions of packages, and what recognises the cohort without storing its values.
     n_features_in_, feature_names_in_ : int, array of str
         Number and names of the columns of the schema.
 
@@ -218,10 +203,8 @@ class MAPDP(Parameterised, Prediction):
     def as_published(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
         """Return an estimator of the model of Raykov et al. (2016), not fitted.
 
-        Its parameters are ``n_clusters=None``, ``coarsening=1.0`` and ``block_weights=None``: every cluster of the
-        search is a subtype, and every feature counts in full. Where features depend on each other inside a disease,
-        by its severity if nothing else, such clusters divide a continuum as well. ``missing="mode"``,
-        ``init="single"`` and ``hyperparameters="greedy"`` reproduce the search of the paper.
+        It has ``n_clusters=None``, ``coarsening=1.0`` and ``block_weights=None``. ``missing="mode"``, ``init="single"``
+        and ``hyperparameters="greedy"`` reproduce the search of the paper.
 
         Parameters
         ----------
@@ -243,13 +226,12 @@ class MAPDP(Parameterised, Prediction):
         return cls(schema, **{"n_clusters": None, "coarsening": 1.0, "block_weights": None, **parameters})
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-        """Find the clusters of a cohort.
+        """Find the subtypes of a cohort.
 
         Parameters
         ----------
         X : DataFrame or array, shape (N, D)
-            A table that fits the schema (text or typed values, columns in any order), or an array whose columns are in
-            the order of the schema.
+            A table that fits the schema, columns in any order, or an array with the columns in the order of the schema.
         y : ignored
 
         Raises
@@ -257,17 +239,17 @@ class MAPDP(Parameterised, Prediction):
         CohortError
             If the table does not fit the schema.
         ValueError
-            If parameters cannot be used or combined (the message lists all), no feature is left to cluster on, the
-            search found fewer clusters than `n_clusters` asks for, no two subtypes can have `min_size` subjects, the
-            table holds other rows than the schema says, or the fit would need more memory than there is.
+            If parameters cannot be used or combined, no feature is left to cluster on, fewer clusters than `n_clusters`
+            were found, no two subtypes can have `min_size` subjects, the table holds other rows than the schema says,
+            or memory is too small.
         KeyboardInterrupt
-            Within a second of Ctrl-C, while the model stays as it was.
+            After Ctrl-C; the model stays as it was.
 
         Warns
         -----
         CohortWarning
-            If another likelihood describes features clearly better than the one of the schema, which can invent
-            subtypes; the search did not converge or was ended by its time limit; or the table is doubtful.
+            If another likelihood describes a feature clearly better, the search did not converge or ran out of time, or
+            the table is doubtful.
         """
         from clinclust.engine.search.threads import interruptible
 
@@ -278,7 +260,7 @@ class MAPDP(Parameterised, Prediction):
         return self.fit_prepared(prepared(Settings.of(self.get_params()), X, stacklevel=2))
 
     def fit_prepared(self, cohort: Prepared) -> Self:
-        """Find subtypes in a cohort that was validated and encoded for this model; `fit` prepares it first."""
+        """Find subtypes in a validated and encoded cohort."""
         from clinclust.engine.search.threads import interruptible
 
         interruptible(_import_everything)
@@ -295,26 +277,24 @@ class MAPDP(Parameterised, Prediction):
     def cut(self, n_clusters: int | str | DistinctSubtypes | None, *, min_size: float | None = None) -> MAPDP:
         """Return the model with another number of subtypes, without another search; this model is not changed.
 
-        The clusters that the search found are merged along `tree_`, each time the two groups with the least evidence
-        between them. A union is the mixture of its clusters, so that densities of new subjects stay the same.
+        Clusters are merged along `tree_`. A union is the mixture of its clusters, so that densities of new subjects
+        stay the same.
 
         Parameters
         ----------
         n_clusters : int, "distinct", DistinctSubtypes or None
-            Number of subtypes, from 1 to the number of clusters that the search found (the length of `subtype_of_`).
-            What `distinct_subtypes` returned: the distinct subtypes; ``"distinct"``: those of a fit that tested them.
-            None: the clusters themselves.
+            Number of subtypes, from 1 to the number of clusters. ``"distinct"``, or what `distinct_subtypes` returned:
+            the distinct subtypes. None: the clusters.
         min_size : int, float or None
-            Fewest subjects of a subtype that is tested, as the parameter of `MAPDP`; None: no floor, whatever floor
-            the model had.
+            As in `MAPDP`; None: no floor.
 
         Raises
         ------
         NotFittedError
             If the model is not fitted.
         ValueError
-            If it is no such number, the distinct subtypes are of another fit or were not tested, or no two subtypes can
-            have `min_size` subjects.
+            If there is no such number, the distinct subtypes are of another fit or were not tested, or no two subtypes
+            can have `min_size` subjects.
 
         Examples
         --------
@@ -343,7 +323,7 @@ class MAPDP(Parameterised, Prediction):
     def save(self, folder: str | os.PathLike[str]) -> Path:
         """Write the fitted model to a folder, without pickle; return the folder.
 
-        The files are ``model.json``, ``model.npz`` and ``manifest.json``, which holds the checksums of the other two.
+        The files are ``model.json``, ``model.npz`` and ``manifest.json`` with their checksums.
 
         Raises
         ------
@@ -352,8 +332,7 @@ class MAPDP(Parameterised, Prediction):
         NotFittedError
             If the model is not fitted.
         ValueError
-            If parameters were set to values that cannot be used, or the schema has checks of a pandera schema, which
-            YAML cannot express.
+            If parameters were set to unusable values, or the schema has checks of a pandera schema.
         """
         from clinclust.estimators.saving import save
 
@@ -365,16 +344,15 @@ class MAPDP(Parameterised, Prediction):
     def load(folder: str | os.PathLike[str]) -> MAPDP:
         """Return a model that `save` wrote; its predictions equal those of the saved model bit for bit.
 
-        Damaged and edited files are refused. Someone who changes several numbers consistently and computes the
-        checksums anew cannot be detected: load only models from people you trust.
+        Checksums detect damage, but not forged files: load only models from people you trust.
 
         Raises
         ------
         FileNotFoundError
             If the folder holds no model.
         ValueError
-            If the files do not hold a model, are damaged or edited, are links to files elsewhere, or have a format that
-            this version cannot read.
+            If the files do not hold a model, are damaged, edited or links to files elsewhere, or have an unknown
+            format.
 
         Warns
         -----
@@ -398,6 +376,6 @@ class MAPDP(Parameterised, Prediction):
 
 
 def _import_everything() -> None:
-    """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
+    """Import what a fit needs, because Ctrl-C during an import in the main thread would leave half a module behind."""
     import clinclust.estimators.fitting
     import clinclust.estimators.preparation  # noqa: F401

@@ -1,7 +1,6 @@
 """Mixtures of clusters: subtypes that are unions of clusters, and values and quantiles of a mixture of predictives.
 
-A subtype of several clusters is their mixture: its predictive is the sum of theirs, weighed by their sizes. It is not
-the predictive of their pooled statistics, which would describe one cluster between them.
+The predictive of a subtype is the sum of those of its clusters, weighted by their sizes.
 """
 
 from __future__ import annotations
@@ -30,12 +29,9 @@ Labels = NDArray[np.int64]
 class SubtypeMixture:
     """The subtypes of a fit. J is the number of clusters that the search found, K that of the subtypes.
 
-    There are no posteriors of a subtype: ask its `clusters`.
-
     Attributes
     ----------
     clusters : Clusters
-        The clusters that the search found.
     subtype_of : int64 (J,)
         Subtype of each cluster, 0 .. K - 1.
     """
@@ -60,7 +56,7 @@ class SubtypeMixture:
 
     @cached_property
     def pooled(self) -> Clusters:
-        """The partition into subtypes, each taken as one cluster: for its evidence, not for predictions."""
+        """The subtypes as single clusters, for evidence only."""
         return self.clusters.pooled(self.subtype_of) if self.is_merged else self.clusters
 
     @property
@@ -74,25 +70,25 @@ class SubtypeMixture:
         return self.pooled.statistics
 
     def summed(self, probabilities: Array) -> Array:
-        """Return the probability of each subtype from those of its clusters; see the function of this name."""
+        """Return the probability of each subtype from those of its clusters."""
         return summed(probabilities, self.subtype_of)
 
     def log_summed(self, scores: Array) -> Array:
-        """Return the log weight of each subtype from those of its clusters; see `summed`."""
+        """Return the log weight of each subtype from those of its clusters."""
         return _joined(scores, self.subtype_of, lambda columns: np.logaddexp.reduce(columns, axis=1))
 
 
 def summed(probabilities: Array, subtype_of: Labels) -> Array:
     """Return the probability of each subtype, float64 (n, K), from those of the clusters (n, J).
 
-    Columns beyond the J clusters, such as that of a new cluster, stay as they are, at the end.
+    Further columns, such as that of a new cluster, stay at the end.
     """
     # A sum of several probabilities may exceed 1 by a rounding error.
     return _joined(probabilities, subtype_of, lambda columns: np.minimum(columns.sum(axis=1), 1.0))
 
 
 def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Array]) -> Array:
-    """Return the columns of each subtype joined; a subtype of one cluster keeps the bits of its column."""
+    """Return the columns of each subtype combined; that of a single cluster is unchanged."""
     members = _members(subtype_of)
     if len(members) == subtype_of.size:
         return of_clusters
@@ -101,35 +97,23 @@ def _joined(of_clusters: Array, subtype_of: Labels, join: Callable[[Array], Arra
 
 
 def _members(subtype_of: Labels) -> list[Labels]:
-    """Return the clusters of each subtype, ascending."""
     return [np.flatnonzero(subtype_of == subtype) for subtype in range(int(subtype_of.max()) + 1)]
 
 
 _ROUNDING = 1e-12
-"""A distribution function reaches a probability, but for the rounding errors of its sum."""
+"""Tolerance for rounding errors of a distribution function."""
 _MOST_STEPS = 2_000
-"""Steps of the search of a root. It needs about ten, but more if the bracket is very wide."""
+"""Largest number of steps of the search of a root."""
 _EVERY, _SPARSE = 2_048, 1_024
-"""Every count below the first number may be an end of an interval; of the larger ones, so many."""
+"""Every count below the first number may be an end of an interval; above it, a number of them."""
 _AT_ONCE = 4_000_000
-"""Numbers of the distribution functions of several subjects that are held at once."""
+"""Largest number of values of distribution functions in memory."""
 
 
 def mixture_quantiles(likelihood: Likelihood, posteriors: Array, weights: Array, share: float) -> Array:
-    """Return the smallest value of each mixture that is not exceeded with at least a probability, float64 (n,).
+    """Return the quantile of each mixture at a probability, float64 (n,).
 
-    It lies between the lowest and the highest such value of the parts.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-        Of a feature whose values have an order.
-    posteriors : float64 (m, P)
-        Posterior hyperparameters of each part.
-    weights : float64 (n, m)
-        Weight of each part for each subject; rows sum to 1.
-    share : float
-        The probability, above 0 and below 1.
+    Posteriors are float64 (m, P), weights float64 (n, m) with rows that sum to 1.
     """
     used = weights > 0.0
     of_parts = np.array([likelihood.quantile(posterior, share) for posterior in posteriors])
@@ -145,7 +129,7 @@ def mixture_quantiles(likelihood: Likelihood, posteriors: Array, weights: Array,
 
 
 def _roots(likelihood: Likelihood, posteriors: Array, weights: Array, share: float, low: Array, high: Array) -> Array:
-    """Return where the distribution functions of continuous mixtures reach a probability, between low and high (n,)."""
+    """Return where continuous distribution functions reach a probability, between low and high (n,)."""
     from scipy.optimize import elementwise
 
     found, open_ = high.copy(), np.flatnonzero(low < high)
@@ -165,15 +149,7 @@ def _roots(likelihood: Likelihood, posteriors: Array, weights: Array, share: flo
 
 
 def mixture_cumulative(likelihood: Likelihood, posteriors: Array, weights: Array, values: Array) -> Array:
-    """Return P(x <= value) of the mixture of each subject, float64 (n,); equal values are computed once.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-    posteriors : float64 (m, P)
-    weights : float64 (n, m)
-    values : float64 (n,)
-    """
+    """Return P(x <= value) of the mixture of each subject, float64 (n,); arguments as in `mixture_quantiles`."""
     different, place = np.unique(values, return_inverse=True)
     total = np.zeros(values.size)
     for part in np.flatnonzero((weights > 0.0).any(axis=0)):
@@ -184,21 +160,10 @@ def mixture_cumulative(likelihood: Likelihood, posteriors: Array, weights: Array
 def shortest_intervals(
     likelihood: Likelihood, posteriors: Array, weights: Array, level: float, highest: float | None
 ) -> tuple[Array, Array]:
-    """Return the ends of the shortest intervals of a discrete feature that hold at least a probability, float64 (n,).
+    """Return the ends of the shortest intervals of a discrete feature with at least a probability, float64 (n,).
 
-    Of several equally short ones it is the most probable. Of counts above some thousands, not every one is tried as an
-    end; the interval then is a little longer, and holds at least the probability too.
-
-    Parameters
-    ----------
-    likelihood : Likelihood
-        Of a feature whose values are whole numbers from 0 on.
-    posteriors : float64 (m, P)
-    weights : float64 (n, m)
-    level : float
-        The probability, above 0 and below 1.
-    highest : float or None
-        The highest value, if there is one.
+    Arguments as in `mixture_quantiles`; `highest` is the highest value, if any. Intervals of counts above some
+    thousands are approximate: slightly longer.
     """
     ends = _possible_ends(likelihood, posteriors, weights, level, highest)
     up_to = np.array([likelihood.cumulative(posterior, ends) for posterior in posteriors])
@@ -223,10 +188,7 @@ def shortest_intervals(
 def _possible_ends(
     likelihood: Likelihood, posteriors: Array, weights: Array, level: float, highest: float | None
 ) -> Array:
-    """Return the values that may be ends of the shortest intervals, ascending from 0.
-
-    The shortest interval is not longer than that between equal tails, and begins at most where only `level` is left.
-    """
+    """Return the possible ends of the shortest intervals, ascending from 0."""
     if highest is not None:
         return np.arange(highest + 1.0)
     tails = mixture_quantiles(likelihood, posteriors, weights, (1.0 + level) / 2.0)
@@ -239,22 +201,13 @@ def _possible_ends(
 
 
 _CANDIDATES = 1025
-"""Points between the lowest and the highest mode of the parts, among which the mode of a mixture is sought."""
+"""Candidates for the mode of a mixture between the modes of the parts."""
 
 
 def mixture_values(feature: Feature, likelihood: Likelihood, posteriors: Array, weights: Array, how: str) -> Array:
-    """Return the mean, median or mode of a mixture for each subject, float64 (n,).
+    """Return the mean, median or mode of a mixture for each subject, float64 (n,); arguments as in `mixture_quantiles`.
 
-    Parameters
-    ----------
-    feature : Feature
-    likelihood : Likelihood
-    posteriors : float64 (m, P)
-        Posterior hyperparameters of each cluster of the mixture.
-    weights : float64 (n, m)
-        Weight of each cluster for each subject; rows sum to 1.
-    how : {"median", "mean", "mode"}
-        Features with unordered levels get the most probable level. A mean that is not finite is replaced by the median.
+    Unordered levels get the most probable level; an infinite mean is replaced by the median.
     """
     parts = [likelihood.predictive(posterior) for posterior in posteriors]
     if how == "mode" or likelihood.is_nominal:
@@ -267,7 +220,7 @@ def mixture_values(feature: Feature, likelihood: Likelihood, posteriors: Array, 
 
 
 def _modes(feature: Feature, likelihood: Likelihood, parts: list[Any], posteriors: Array, weights: Array) -> Array:
-    """Return the most probable values: of all levels, or of the values between the modes of the parts."""
+    """Return the most probable values."""
     levels = likelihood.levels(np.empty(0)) if likelihood.counts_levels else None
     if levels is None and feature.n_trials is not None:
         levels = np.arange(feature.n_trials + 1.0)
@@ -280,10 +233,10 @@ def _modes(feature: Feature, likelihood: Likelihood, parts: list[Any], posterior
 
 
 def _densities(likelihood: Likelihood, parts: list[Any], values: Array) -> Array:
-    """Return the density or probability of each value under each part, float64 (m, values)."""
+    """Return the density of each value under each part, float64 (m, values)."""
     return np.array([part.pdf(values) if likelihood.is_continuous else part.pmf(values) for part in parts])
 
 
 def _best(values: Array, densities: Array, weights: Array) -> Array:
-    """Return the value (V,) with the largest density, from those of each part (m, V), for each subject (n,)."""
+    """Return the value (V,) with the largest mixture density for each subject (n,), given densities (m, V)."""
     return np.asarray(values[(weights @ densities).argmax(axis=1)], dtype=np.float64)

@@ -1,9 +1,7 @@
-"""Multiple imputations of a cohort, each with everything that is not known drawn anew, and Rubin's rules to pool them.
+"""Multiple imputations of a cohort, and Rubin's rules to pool analyses of them.
 
-Values that are drawn from fixed clusters are too certain, because nobody knows the clusters (Rubin 1987, *Multiple
-imputation for nonresponse in surveys*, calls imputations that draw the parameters too proper). A Markov chain draws the
-partition given what was observed, with all parameters and missing values integrated out. Given the partition, the
-parameters of each cluster and feature are drawn from their posterior, and the missing values given the parameters.
+The imputations are proper (Rubin 1987, *Multiple imputation for nonresponse in surveys*): a Markov chain draws the
+partition given the observed values; then the parameters of each cluster, and the missing values, are drawn.
 """
 
 from __future__ import annotations
@@ -42,19 +40,13 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _FIRST = 5
-"""Rounds of sweeps before the first draw: the chain begins at the best partition, which is no typical one."""
+"""Rounds of sweeps before the first draw."""
 
 
 def multiple_imputations(
     model: SubtypeModel, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
 ) -> list[pd.DataFrame]:
-    """Return m completed tables; see `Prediction.multiple_imputations`.
-
-    Raises
-    ------
-    SearchCancelled
-        If `cancelled` is set before all are drawn.
-    """
+    """Implement `Prediction.multiple_imputations`; raise SearchCancelled if `cancelled` is set."""
     fit = require_search(model, "multiple_imputations")
     rows = _rows(model, fit, frame)
     seen = fit.schema_.validate(frame, warn=False)
@@ -64,15 +56,7 @@ def multiple_imputations(
 
 
 def _rows(model: SubtypeModel, fit: Fit, frame: pd.DataFrame) -> Labels:
-    """Return the row of each subject of the fit, int64 (N,).
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If it is not the cohort of the fit.
-    """
+    """Return the row of each subject of the fit, int64 (N,); raise if the table is not its cohort."""
     rows = rows_of_the_fit(fit, frame)
     if rows is None:
         try:
@@ -103,7 +87,7 @@ def _draws(
 
 
 def _in_rows(labels: Labels, rows: Labels) -> Labels:
-    """Return the labels, one for each subject of the fit, in the order of the rows of the table, int64 (N,)."""
+    """Return the labels of the fit in the order of the rows of the table, int64 (N,)."""
     placed = np.empty_like(labels)
     placed[rows] = labels
     return placed
@@ -146,10 +130,7 @@ def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.r
 def _at_point_masses(
     whole: Feature, seen: pd.DataFrame, levels: Array, rng: np.random.Generator
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Return the cells of the point masses that were drawn, and which levels (n,) are none of them.
-
-    These have an observed value for now: if the amount forms no subtypes, it is the same in all of them.
-    """
+    """Return the drawn cells at point masses, and which levels (n,) are at none; these get an observed value first."""
     observed = whole.parts[-1].scores(seen[whole.name])
     observed = observed[~np.isnan(observed)]
     drawn = rng.choice(observed, levels.size) if observed.size else np.full(levels.size, np.nan)
@@ -161,7 +142,7 @@ def _at_point_masses(
 def _complete_block(
     filled: pd.DataFrame, clusters: Clusters, members: list[int], labels: Labels, rng: np.random.Generator
 ) -> None:
-    """Draw the missing values of a multivariate Gaussian block, those of a subject together and given the others."""
+    """Draw the missing values of a multivariate Gaussian block, jointly for each subject."""
     encoding = clusters.encoding
     values = encoded_block(filled, encoding, members)
     is_missing = np.isnan(values)
@@ -194,28 +175,25 @@ def pool_estimates(
                                   observed = (c + 1) / (c + 3) c (1 - lambda)   (Barnard and Rubin 1999)
 
     c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates should be
-    about normally distributed: pool the logarithm of an odds ratio or of a variance, and the Fisher z of a correlation.
+    about normal: pool log odds ratios, log variances and Fisher's z of correlations.
 
     Parameters
     ----------
     estimates : array, shape (m,) or (m, p), or list of m Series
-        One estimate, or p of them, from each imputation. The index of a Series, or the columns of a DataFrame, name
-        them.
+        p estimates from each imputation, named by the index of a Series or the columns of a DataFrame.
     variances : array, shape (m,) or (m, p), or list of m Series
         The squared standard error of each estimate.
     df_complete : float, optional
-        Degrees of freedom of the analysis if no value were missing, such as n - 1 for a mean of n subjects, or n - k
-        for a regression with k coefficients. By default a large sample is assumed.
+        Degrees of freedom without missing values, such as n - 1 for a mean. By default a large sample is assumed.
     level : float
         Level of the confidence intervals.
 
     Returns
     -------
     DataFrame
-        One row for each estimate: ``estimate``, ``se``, ``df``, ``t`` and ``p`` (two-sided, of the hypothesis that it
-        is 0), ``lower`` and ``upper``, ``within`` (U), ``between`` (B), ``total`` (T), ``lambda``, ``fmi`` (the
-        fraction of missing information, (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / U), ``relative_efficiency``
-        (1 / (1 + fmi / m), beside infinitely many imputations) and ``m``.
+        One row per estimate: ``estimate``, ``se``, ``df``, ``t`` and two-sided ``p`` of the hypothesis 0, ``lower``,
+        ``upper``, ``within`` (U), ``between`` (B), ``total`` (T), ``lambda``, ``fmi`` (fraction of missing information,
+        (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / U), ``relative_efficiency`` (1 / (1 + fmi / m)), ``m``.
 
     Raises
     ------
@@ -284,13 +262,7 @@ def _tested(estimate: Array, se: Array, df: Array, level: float) -> tuple[Array,
 
 
 def _table(given: Any, called: str) -> tuple[Array, Any]:
-    """Return numbers as float64 (m, p), and the names of the p estimates.
-
-    Raises
-    ------
-    ValueError
-        If they are no table of numbers.
-    """
+    """Return numbers as float64 (m, p), and the names of the p estimates."""
     import pandas as pd
 
     if isinstance(given, list | tuple) and given and all(isinstance(one, pd.Series) for one in given):

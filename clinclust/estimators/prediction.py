@@ -1,4 +1,4 @@
-"""What a fitted model says about new subjects: their clusters, densities, and missing values."""
+"""Predictions for new subjects: subtypes, densities and imputed values."""
 
 from __future__ import annotations
 
@@ -34,15 +34,14 @@ class Prediction(FittedAttributes):
     def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
         """Return the most probable subtype of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
 
-        The label is -1 (`NONE_OF_THESE`) if a cluster that was not found is more probable than each subtype.
+        The label is -1 (`NONE_OF_THESE`) if a new cluster is more probable than each subtype.
 
         Parameters
         ----------
         X : DataFrame or array
             New subjects. Identifiers and described columns may be absent.
         unseen : {"refuse", "missing"}
-            What to do with values that the model cannot read, such as a step beyond a scale, or a level that the schema
-            does not name: refuse the table, or take them for missing, which a warning tells.
+            Whether values that the model cannot read, such as an unknown level, are errors or become missing.
 
         Raises
         ------
@@ -54,15 +53,15 @@ class Prediction(FittedAttributes):
         Warns
         -----
         CohortWarning
-            If values were taken for missing.
+            If values became missing.
         """
         best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen)).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
-        """Return the probability of each subtype for new subjects, float64 (n, K + 1).
+        """Return the probability of each subtype for new subjects, float64 (n, K + 1); rows sum to 1.
 
-        The last column is the probability of none of these subtypes. Rows sum to 1. `unseen` is as in `predict`.
+        The last column is the probability of a new cluster. `unseen` is as in `predict`.
         """
         from clinclust.engine.problem.posterior import probabilities
 
@@ -71,23 +70,21 @@ class Prediction(FittedAttributes):
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
 
-        It is the density of the mixture over the clusters and a new cluster; the coarsening does not apply to it.
-        `unseen` is as in `predict`: the density of a value that was taken for missing is left out.
+        The coarsening does not apply. `unseen` is as in `predict`.
         """
         from scipy.special import logsumexp
 
         return np.asarray(logsumexp(self.cluster_scores(X, coarsened=False, unseen=unseen), axis=1), dtype=np.float64)
 
     def score(self, X: pd.DataFrame | ArrayLike, y: object = None) -> float:
-        """Return the mean log predictive density of new subjects in nats, as mixtures of scikit-learn do."""
+        """Return the mean log predictive density of new subjects in nats."""
         return float(self.score_samples(X).mean())
 
     def explain(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> pd.DataFrame:
-        """Return which features speak for the most probable subtype of new subjects, and which against it.
+        """Return the log odds of the most probable subtype of new subjects against the next, feature by feature.
 
-        Features are independent given the cluster, so that the log odds of two subtypes are a sum: of one term for
-        each observed feature, ln p(x_d | one) - ln p(x_d | other) with the coarsening and the power of its block, and
-        of one for the sizes of the subtypes. It explains the model, and no cause.
+        The log odds are a sum of ln p(x_d | one) - ln p(x_d | other) over the observed features, with coarsening and
+        block weight, and of a term of the sizes.
 
         Parameters
         ----------
@@ -99,12 +96,11 @@ class Prediction(FittedAttributes):
         Returns
         -------
         DataFrame
-            One row for each subject and observed feature, the strongest first: subject (the index of `X`), subtype (the
-            most probable, from 1; 0 = none of these), against (the next most probable that was found), feature, label,
-            value, log_odds in nats (above 0: for the subtype), and the same in words. The row ``(size of the
-            subtypes)`` is the term of the sizes. Where subtypes are unions of clusters (`cut`), the terms compare the
-            most probable cluster of each, and the row ``(other clusters of the subtypes)`` holds what the others add.
-            The terms of a subject add up to ln [p(subtype) / p(against)] of `predict_proba`.
+            One row for each subject and observed feature, the strongest first: subject (the index of `X`), subtype
+            (from 1; 0 = none of these), against (the next most probable), feature, label, value, log_odds in nats
+            (above 0: for the subtype), and the same in words. ``(size of the subtypes)`` is the term of the sizes; for
+            unions of clusters, the terms compare the most probable cluster of each, and ``(other clusters of the
+            subtypes)`` is the remainder. The sum is ln [p(subtype) / p(against)] of `predict_proba`.
 
         Raises
         ------
@@ -149,48 +145,34 @@ class Prediction(FittedAttributes):
         within_subtype: bool = False,
         random_state: int | np.random.Generator | None = None,
     ) -> pd.DataFrame:
-        """Return the validated columns with every missing value of a clustered feature filled in, or their intervals.
+        """Return the validated columns with missing values of clustered features filled in, or their intervals.
 
-        The predictive of a missing value is the mixture of those of all clusters, and of a new one, with their
-        probabilities given what was observed of the subject: sum_k p(k | observed) p(x | cluster k). Its mean has the
-        smallest mean squared error, its median the smallest mean absolute error (benchmarks/results/imputation.md).
-
-        Imputed values are an output: the fit does not use them. Described columns, and features that cannot inform the
-        clustering (`uninformative_`), are returned unchanged. Values are taken to be missing at random: given what was
-        observed of a subject, whether a value is missing does not depend on the value. Where large values are missing
-        more often, imputed ones are too low, and fewer intervals than promised hold the value.
+        The predictive of a missing value is sum_k p(k | observed) p(x | cluster k), with a new cluster among the k.
+        Values are taken to be missing at random. Described columns and features in `uninformative_` are returned
+        unchanged.
 
         Parameters
         ----------
         frame : DataFrame or array
-            Subjects of the cohort or new ones. Identifiers and described columns may be absent. Values that the model
-            cannot read are refused, because an imputed value would replace them.
+            Subjects of the cohort or new ones. Identifiers and described columns may be absent.
         how : {"mean", "median", "mode", "draw"}
-            What to take from the predictive. Features with unordered levels get the most probable level, whole numbers
-            are rounded, and a mean that is not finite is replaced by the median. Median, mean and mode are computed on
-            the scale on which the feature is modelled, and transformed back. ``"draw"`` draws the cluster of a subject,
-            and then its values. Of a feature with a spike or a limit, a value is at the point mass if that is more
-            probable than another value, and else the mean or mode of the other values; the median and the ends of
-            intervals are those of both parts. Values are clipped to the range that the schema allows. For tests and
-            estimates, use `multiple_imputations`, which draws the clusters and their parameters too.
+            What to take from the predictive, on the modelled scale, transformed back and clipped to the allowed range.
+            Unordered levels get the most probable level; whole numbers are rounded; an infinite mean becomes the
+            median.
         interval : float, optional
-            Return intervals that hold the missing value with this probability, such as .9, if the model is right.
+            Return intervals that hold the missing value with this probability, such as .9.
         within_subtype : bool
-            Take only the clusters of the subtype that `predict` gives (if it gives -1, the prior predictive), as if the
-            subtype of the subject were known.
+            Take only the clusters of the subtype that `predict` gives (if it gives -1, the prior predictive).
         random_state : int, numpy.random.Generator or None
             Seed or generator of ``"draw"``.
 
         Returns
         -------
         DataFrame
-            Without `interval`: the validated columns, in one row for each subject.
-
-            With `interval`: one row for each missing value, ``row`` (the label in the index of the table), ``feature``,
-            ``value``, ``lower``, ``upper`` and ``probability``. Values are those of the completed column. Measurements
-            and durations have the interval between equal tails, after the transform was undone; counts and ordered
-            levels the shortest one with at least the probability; unordered levels none. ``probability`` is that of the
-            value, for counts and levels.
+            Without `interval`: the validated columns, one row per subject. With it: one row per missing value, ``row``
+            (the index label), ``feature``, ``value``, ``lower``, ``upper`` and ``probability`` (of the value, for
+            counts and levels). Measurements and durations have equal tails; counts and ordered levels the shortest
+            interval.
 
         Raises
         ------
@@ -199,7 +181,7 @@ class Prediction(FittedAttributes):
         NotFittedError
             If the model is not fitted.
         ValueError
-            If `how` is not one of the names above, or `interval` is no probability or asked for of a draw.
+            If `how` is none of these, or `interval` is no probability or asked for of a draw.
 
         Examples
         --------
@@ -235,34 +217,26 @@ class Prediction(FittedAttributes):
     ) -> list[pd.DataFrame]:
         """Return the cohort of the fit m times, each time with other draws of its missing values.
 
-        Analyse each table as if it were complete, and pool the results with `pool_estimates`: their spread says what
-        the missing values cost. Each time, all that is not known is drawn anew: the partition, by collapsed Gibbs
-        sampling that begins at the clusters of the fit; then the parameters of each cluster, from their posterior; then
-        the missing values of clustered features, given both. Described columns are returned as they are, and so are
-        observed values, outlying ones too. Hyperparameters, concentration, coarsening, and selected features stay those
-        of the fit. The values are missing at random, as in `impute`.
-
-        An analysis of differences between the subtypes of the fit would find what the imputations put in: these draw
-        values from clusters. `validated_associations` and `compare_subtypes` use observed values.
+        Each time the partition is drawn by collapsed Gibbs sampling from the clusters of the fit, then the parameters
+        of each cluster, then the missing values. Hyperparameters, concentration, coarsening and selected features are
+        those of the fit. Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
+        test differences between the subtypes in imputed tables: the values were drawn from the clusters.
 
         Parameters
         ----------
         frame : DataFrame or array
-            The cohort of the fit, in any order of its rows: the model keeps no values. Of new subjects, draw with
-            ``impute(how="draw")``.
+            The cohort of the fit, rows in any order. For new subjects use ``impute(how="draw")``.
         m : int
-            Number of imputations. Twenty are enough for most estimates; as many as the percentage of subjects with a
-            missing value make p values and intervals repeatable.
+            Number of imputations.
         n_sweeps : int
-            Sweeps of the chain before each draw; five times as many before the first. The chain seldom leaves the
-            neighbourhood of the fit in large cohorts; with other partitions about as good, more sweeps find them.
+            Sweeps of the chain before each draw; five times as many before the first.
         random_state : int, numpy.random.Generator or None
             Seed or generator of all draws.
 
         Returns
         -------
         list of DataFrame
-            m tables of the validated columns, with the rows as they were given.
+            m tables of the validated columns, rows in the given order.
 
         Raises
         ------
@@ -301,24 +275,9 @@ class Prediction(FittedAttributes):
         return interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
 
     def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
-        """Return ln p(z = j) + ln p(x | cluster j) of new subjects under the clusters that the search found.
+        """Return ln p(z = j) + ln p(x | cluster j) of new subjects in nats, float64 (n, J + 1); last, a new cluster.
 
-        `predict`, `predict_proba` and `score_samples` are made from it. It differs from the subtypes only where
-        clusters were merged (`MAPDP.cut`).
-
-        Parameters
-        ----------
-        X : DataFrame or array
-            As in `predict`.
-        coarsened : bool
-            Whether the likelihood is coarsened, as for probabilities; densities need False.
-        unseen : {"refuse", "missing"}
-            As in `predict`.
-
-        Returns
-        -------
-        float64 (n, J + 1)
-            In nats; the last column is that of a new cluster.
+        With `coarsened`, the likelihood has its power, as for probabilities; densities need False.
         """
         from clinclust.compiled import announcing_compilation
         from clinclust.engine.problem.encoding import model_values
@@ -339,7 +298,7 @@ class Prediction(FittedAttributes):
         return interruptible(scores)
 
     def _validated(self, frame: pd.DataFrame, unseen: str) -> pd.DataFrame:
-        """Return the columns that the clusters were found from, validated; called by `cluster_scores` only."""
+        """Return the columns that the clusters were found from, validated."""
         schema = self.schema_needed
         if unseen == TAKE_FOR_MISSING:
             frame, note = without_unseen(schema, frame)
@@ -352,5 +311,5 @@ class Prediction(FittedAttributes):
 
     @property
     def schema_needed(self) -> FeatureSchema:
-        """The features that new subjects are judged by."""
+        """The features that the model needs of new subjects."""
         return self.schema_.restricted_to(feature.column for feature in self.clusters_.encoding.features)

@@ -1,13 +1,8 @@
 """The walk along the tree of a fit, with the test of each join; leaves that are one continuum are merged.
 
-A tree that merges the nearest clusters can divide by severity first and by disease then. The walk from the root then
-ends at slices of the diseases: the mild and the severe of one disease lie on different branches. Such leaves are tested
-together as a join of the tree is, and those that are most clearly one continuum are merged, until none are.
-
-Pairs are not enough. A slice ends abruptly where the next begins, so that two slices of one continuum are a population
-with an edge, which no normal severity has, while all slices together are the continuum. Unions of several leaves are
-therefore tested as well, if they hang together by pairs that are not parted widely: all of them if the leaves are few,
-else those that leave out one or two leaves.
+Where a tree divides by severity before disease, slices of one disease lie on different branches. Leaves are therefore
+tested pairwise after the walk, and the most clearly continuous are merged. Unions of several connected leaves are
+tested as well, because two neighbouring slices alone have an abrupt edge, and are no sample of a normal severity.
 """
 
 from __future__ import annotations
@@ -48,30 +43,21 @@ Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
 
 _BRANCH = 1416
-"""Spawn key of the random draws, which keeps them independent of those of the search."""
+"""Spawn key of the random draws."""
 _NEAREST = 3
-"""Number of nearest sides with which each side is tested."""
+"""Number of nearest groups with which each group is tested."""
 _FEW = 5
-"""Number of sides up to which all unions are tested."""
+"""Largest number of groups for which all unions are tested."""
 _LEFT_OUT = (1, 2)
-"""Numbers of sides that a union leaves out where the sides are more than that."""
+"""Numbers of groups that a union leaves out if there are more."""
 _NEAR = 6.0
-"""The z below which two sides may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
+"""The z below which two groups may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
 _MANY = 7
-"""Number of sides above which only pairs are tested."""
+"""Number of groups above which only pairs are tested."""
 
 
 class PairTests:
-    """The tests of the unions of two sides, each made once.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        The cohort of the fit, as `cohort_of` returns it.
-    plan : DrawPlan
-    seed : int
-    """
+    """Cached tests of unions of groups of clusters; `cohort` is as `cohort_of` returns it."""
 
     def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> None:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
@@ -80,16 +66,15 @@ class PairTests:
         self._found: dict[tuple[frozenset[Side], str], NodeTest] = {}
 
     def node(self, first: Side, second: Side) -> Node:
-        """Return the subjects of two sides."""
+        """Return the subjects of two groups."""
         members = np.flatnonzero(np.isin(self.labels, list(first | second)))
         halves = np.isin(self.labels[members], list(second)).astype(np.int64)
         return Node(members, halves, len(first | second))
 
     def test(self, first: Side, second: Side, number: int | None = None, null: str | None = None) -> NodeTest:
-        """Return the test whether two sides are more than one continuum.
+        """Return the test of two groups against one continuum.
 
-        The draws depend on the clusters of both sides, or on `number` if it is given. `null` is that of the plan unless
-        another is given.
+        The draws depend on `number`, or else on the clusters; `null` is by default that of the plan.
         """
         plan = self.plan if null is None else replace(self.plan, null=null)
         pair = frozenset((first, second)), plan.null
@@ -100,11 +85,11 @@ class PairTests:
         return self._found[pair]
 
     def together(self, sides: Sequence[Side]) -> NodeTest:
-        """Return the test whether several sides are more than one continuum, as at the join of the last of them."""
+        """Return the test of several groups against one continuum, as at the join of the last of them."""
         return self.test(frozenset().union(*sides[:-1]), sides[-1])
 
     def of_unions(self, sides: Sequence[Side]) -> dict[tuple[int, ...], NodeTest]:
-        """Return the test of each union of some of the sides, but not of all, by their places in ascending order."""
+        """Return the test of each proper union of the groups, by their positions in ascending order."""
         found: dict[tuple[int, ...], NodeTest] = {
             pair: self.together([sides[place] for place in pair]) for pair in self.nearest_pairs(sides)
         }
@@ -115,7 +100,7 @@ class PairTests:
         return found
 
     def nearest_pairs(self, sides: Sequence[Side]) -> Iterator[tuple[int, int]]:
-        """Yield the places of the pairs to test: each side of enough subjects with the sides nearest to it."""
+        """Yield the positions of the pairs to test: each large enough group with its nearest ones."""
         side_of = np.zeros(self.labels.max() + 1, dtype=np.int64)
         for place, side in enumerate(sides):
             side_of[list(side)] = place
@@ -131,7 +116,7 @@ class PairTests:
 
 
 def _unions(n_sides: int) -> Iterator[tuple[int, ...]]:
-    """Yield the places of the sides of each union of three or more that is tested."""
+    """Yield the positions of the groups of each tested union of three or more."""
     if n_sides <= _MANY:
         numbers = range(3, n_sides) if n_sides <= _FEW else [n_sides - number for number in _LEFT_OUT]
         for number in numbers:
@@ -139,7 +124,7 @@ def _unions(n_sides: int) -> Iterator[tuple[int, ...]]:
 
 
 def _hangs_together(union: Sequence[int], near: Sequence[tuple[int, ...]]) -> bool:
-    """Return whether each side of a union can be reached from the first through near pairs inside of it."""
+    """Return whether near pairs connect the groups of a union."""
     reached, before = {union[0]}, 0
     while before < len(reached):
         before = len(reached)
@@ -148,17 +133,9 @@ def _hangs_together(union: Sequence[int], near: Sequence[tuple[int, ...]]) -> bo
 
 
 def leaves_merged(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> list[tuple[int, int]]:
-    """Return the first joins of a new tree, in which sides that are one continuum lie together; empty if none are.
+    """Return the first joins of a new tree in which leaves that are one continuum are merged; empty if none are.
 
-    These are the joins of the tree below the nodes at which the walk ended, and then those of the sides that are
-    merged. Nodes of the new tree are numbered as in `SubtypeTree.joins`.
-
-    Parameters
-    ----------
-    tree : SubtypeTree
-    ends : sequence of int
-        The nodes at which the walk along the tree ended.
-    tests : PairTests
+    `ends` are the nodes at which the walk ended; nodes are numbered as in `SubtypeTree.joins`.
     """
     members, joins = tree.members(), list[tuple[int, int]]()
     within = [set(members[end]) for end in ends]
@@ -196,31 +173,11 @@ def tested_tree(
     *,
     with_unimodal: bool,
 ) -> tuple[SubtypeTree, TreeTest]:
-    """Test the joins of a tree from its root, and those below each that is accepted.
+    """Test the joins of a tree from its root; merge leaves that are one continuum, and walk the new tree once more.
 
-    Where the tree divides by severity first and by disease then, slices of one disease lie on different branches. The
-    sides that the walk ends at are therefore merged where two of them are one continuum (`leaves_merged`), and the tree
-    is made again from there and walked once more.
-
-    Parameters
-    ----------
-    fit : Fit
-    cohort : DataFrame, N rows
-        The cohort of the fit, as `cohort_of` returns it.
-    parameters : mapping
-        Those of `distinct_subtypes`; `random_state` is a seed.
-    progress : Progress
-    cancelled : threading.Event
-        Ends the walk when it is set.
-    with_unimodal : bool
-        Whether accepted joins are also tested against one population whose severity may be skewed.
-
-    Returns
-    -------
-    tree : SubtypeTree
-        The tree of the fit, or the one that was made again.
-    test : TreeTest
-        The test of its joins.
+    `cohort` is as `cohort_of` returns it, `parameters` are those of `distinct_subtypes` with a seed as `random_state`.
+    With `with_unimodal`, accepted joins are also tested against a skewed severity. Returns the tested tree and its
+    test.
     """
     level = float(parameters["significance_level"])
     with (
@@ -265,10 +222,7 @@ def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
 
 
 def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dict[str, Any]]:
-    """Return the rows of `TreeTest.joins`.
-
-    With `by_number`, the draws at a join depend on its number, else on the clusters below it.
-    """
+    """Return the rows of `TreeTest.joins`; draws depend on the number of a join (`by_number`), or its clusters."""
     rows, members = list[dict[str, Any]](), tree.members()
     ahead = [2 * tree.n_subtypes - 2]
     while ahead:
@@ -289,7 +243,7 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
 
 
 def _add_unimodal(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> None:
-    """Add to each accepted join its p against one population whose severity may be skewed."""
+    """Add to each accepted join its p against a unimodal severity."""
     members = tree.members()
     for row in rows:
         if row["accepted"]:
