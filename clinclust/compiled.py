@@ -78,6 +78,7 @@ _pointer: Any = types.CPointer
 
 
 def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
+    """Return a pointer to the elements of an array, or of another pointer, from flat index `start` on."""
     signature = _pointer(array.dtype)(array, types.intp)
 
     def build(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -90,6 +91,7 @@ def _numbers_of(typing: Any, array: Any, start: Any) -> Any:
 
 
 def _part_of(array: NDArray[Number], start: int) -> NDArray[Number]:
+    """Return the elements of an array from flat index `start` on."""
     return array.reshape(-1)[start:]
 
 
