@@ -82,7 +82,7 @@ class MAPDP(Parameterised, Prediction):
     init : {"search", "single"} or array of int, shape (N,)
         Starts of several kinds, a single cluster as in the paper, or these labels.
     hyperparameters : dict, "empirical" or "greedy", optional
-        ``{feature: {name: value}}`` on the scale of the column after its transform; others are set from the data.
+        ``{feature: {name: value}}`` on the scale after the transform; others are from the schema or the data.
         ``"empirical"``: maximise the joint with a weak hyperprior; ``"greedy"``: the coordinate search of the paper.
     max_sweeps : int
         Largest number of sweeps of a restart.

@@ -229,7 +229,7 @@ class _Header:
 
 
 def read_arrays(content: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive by name, contiguous by rows; InputError if damaged, or with all problems of the headers."""
+    """Return the arrays of an archive by name, contiguous by rows; InputError if it is damaged or headers are wrong."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             headers = _headers(archive)
