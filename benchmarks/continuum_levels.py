@@ -26,8 +26,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust import MAPDP, distinct_subtypes
-from clinclust.engine.continuum import node_test
-from clinclust.engine.continuum.node_test import DrawPlan, Node, NodeTest, against_one_population
+from clinclust.engine.continuum import tested_node
+from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, against_one_population
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
@@ -71,7 +71,7 @@ def at_the_root(task: tuple[str, int, str, int]) -> list[Row]:
     found, n_draws = result_of(problem, np.arange(n_subjects), seed, null)
     row: Row = {"kind": kind, "n": n_subjects, "null": null, "seed": seed, "z": found.z, "p": found.p, "draws": n_draws}
     if (kind, n_subjects, null) == (*CHECKED, "copula"):
-        with mock.patch.object(node_test, "_CHECKPOINTS", ()):
+        with mock.patch.object(tested_node, "_CHECKPOINTS", ()):
             row["p_of_all"] = result_of(problem, np.arange(n_subjects), seed)[0].p
         model = MAPDP.as_published(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
         joins = distinct_subtypes(model, frame, n_jobs=1).joins

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.association_test import Part
+from clinclust.associations.tested_association import Part
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
@@ -38,11 +38,7 @@ class AsReported(NamedTuple):
 def as_many(
     problem: Problem, clusters: Labels, reported: AsReported, seed: int, cancelled: Event
 ) -> tuple[Labels, Labels]:
-    """Return clusters by decreasing size, (N,), and the subtype of each, (J,): as many as were reported where possible.
-
-    Clusters are divided where the log joint falls least until as many have enough subjects, then merged along their
-    tree.
-    """
+    """Return clusters by decreasing size, (N,), and the subtype of each, (J,): as many as were reported if possible."""
     n_groups = max(reported.n_large, min(reported.n_groups, _MOST_GROUPS))
     divided = _divided(problem, clusters, n_groups, reported.enough, np.random.default_rng(seed), cancelled)
     clusters = by_decreasing_size(divided)
@@ -50,10 +46,7 @@ def as_many(
 
 
 def merged(problem: Problem, clusters: Labels, n_subtypes: int, n_large: int, enough: float) -> Labels:
-    """Return the subtype of each cluster, int64 (J,), merged along their tree.
-
-    There are `n_subtypes`, or more where fewer than `n_large` of these would have `enough` subjects.
-    """
+    """Return the subtype of each cluster, int64 (J,): `n_subtypes`, or more until `n_large` have `enough` subjects."""
     sizes = np.bincount(clusters)
     if sizes.size > n_subtypes:
         tree = SubtypeTree(clusters, *merge_tree(problem, clusters))

@@ -57,34 +57,28 @@ def validated_associations(
     Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
     role ``cluster`` is tested against as many subtypes found, by a search from scratch, without it and the other
     features of its `block`. The null hypothesis is that it is independent of the features that these subtypes are found
-    from. Under it p is valid for any number of subtypes and any likelihoods, if rows are independent and values are not
-    missing because of their size. Features with the role ``describe`` are tested against the subtypes of the model, or,
-    in the `block` of a clustered feature, against subtypes found without this block. Of subtypes that no MAP-DP search
-    found, only described features are tested.
+    from. p is valid if rows are independent, values are not missing because of their size, and features that depend on
+    each other within subtypes are declared as a `block`. Features with the role ``describe`` are tested against the
+    subtypes of the model (in the `block` of a clustered feature, against subtypes found without this block). Of
+    subtypes that no MAP-DP search found, only described features are tested.
 
-    If features depend on each other within subtypes, this test is invalid, as is every other test after clustering:
-    declare them as a `block`.
-
-    The test is the contrast of `compare_subtypes`. Where a subtype has too few values for its p, given how skewed they
-    are, p is by up to 9,999 permutations and `df` is missing. Where persons have several rows, whole persons are
-    permuted: each gets the values of another with as many rows.
+    The test is the contrast of `compare_subtypes`. Where a subtype has too few values for its p, p is by up to 9,999
+    permutations and `df` is missing. Where persons have several rows, whole persons are permuted.
 
     Parameters
     ----------
     model : MAPDP, Partition or another SubtypeModel
-        A fitted model. The searches use its concentration, discount, coarsening, block weights, share of outliers and
-        stated hyperparameters, but no hyperparameters that were estimated with the subtypes.
+        A fitted model, whose settings the searches use, without hyperparameters that were estimated with the subtypes.
     frame : DataFrame, N rows
         The cohort of the fit. Rows in another order are put back into that of the fit; those of a `Partition` must be
         in the order of its labels.
     method : {"refit", "cross-fit"}
         ``"refit"``: for each feature, one search without it among all subjects. ``"cross-fit"``: for each fold, one
         search with all features among the subjects of the other folds; each subject of the fold gets its most probable
-        subtype without the tested feature and its block, and the p of the folds are combined by Fisher's method (1932).
-        It needs fewer searches and has less power.
+        subtype without the tested feature and its block, and the p of the folds are combined by Fisher's method (1932);
+        less power.
     n_restarts : int
-        Restarts of each search. The best two after a few sweeps are searched to the end; all are if the model selects
-        features.
+        Restarts of each search.
     n_folds : int
         Folds for ``"cross-fit"``.
     min_size : int
@@ -113,11 +107,10 @@ def validated_associations(
         subjects (on the scale of the transform; without order, in the share of the level that differs most). `effect`
         is that between the subtypes found without the feature that share most subjects with these two.
 
-        `doubtful`: p is not to be believed. Either the residuals of the feature given the subtypes correlate with those
-        of others or with their sizes (p below 0.01), or values are missing more often in some subtypes (chi-squared, p
-        below 0.01) and `p_whatever_is_missing`, the upper bound of p over all values that can be missing, is not below
-        that; or the test of the tree found one population. Missing if the dependence cannot be tested. `remark` gives
-        the reason, says where other subtypes were found (agreement below 0.5), or why there is no test.
+        `doubtful`: p may be invalid, because residuals of the feature given the subtypes correlate with those of others
+        or their sizes (p below 0.01), values are missing more often in some subtypes (p below 0.01) and the upper bound
+        `p_whatever_is_missing` is not below 0.01, or the test of the tree found one population. Missing if it cannot be
+        tested. `remark` gives the reason, where other subtypes were found (agreement below 0.5), or why no test.
 
     Raises
     ------
@@ -144,10 +137,10 @@ def validated_associations(
     """
     import pandas as pd
 
-    from clinclust.associations.association_test import TestRules
     from clinclust.associations.feature_tests import FeatureTests, rows_of_given
     from clinclust.associations.persons import persons_of
     from clinclust.associations.refit_without import refit_plan
+    from clinclust.associations.tested_association import TestRules
     from clinclust.associations.validity import finds_one_population, mark_dependence_everywhere, mark_slices
     from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted

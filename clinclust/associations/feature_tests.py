@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import OTHER_BELOW, AsReported, agreement, effects
-from clinclust.associations.association_test import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
 from clinclust.associations.refit_without import column_keys, folds_of, parts_without, posed_as_fitted, refit, without
+from clinclust.associations.tested_association import NOT_FOUND_AGAIN, Part, TestRules, described, tested, whole_cohort
 from clinclust.associations.validity import ValidityChecks
 
 if TYPE_CHECKING:
@@ -114,10 +114,7 @@ class FeatureTests:
         return [Part(self.problem.cohort.order[order], subtypes.labels, subtypes.membership, subtypes.n_found)]
 
     def _as_reported(self, share: float) -> AsReported:
-        """Return the numbers of reported subtypes and groups; `share` is that of the subjects who are searched.
-
-        Half of the smallest tested subtype is enough: the search without a feature need not find a smaller one.
-        """
+        """Return the numbers of reported subtypes and groups; `share` is that of the subjects who are searched."""
         sizes, groups = np.bincount(self.reported), np.bincount(self.model.cluster_labels_)
         fewest = max(self.rules.min_size, self.rules.floor)
         large = sizes[sizes >= fewest]

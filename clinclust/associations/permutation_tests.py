@@ -1,9 +1,7 @@
 """Tests whose p is the share of permutations with as large a statistic, whatever the distribution of the values.
 
-If the feature is independent of what the subtypes were found from, every permutation of its values over independent
-subjects is as probable as the table, so p is exact (Good 2005, Permutation, Parametric and Bootstrap Tests of
-Hypotheses, chapter 3). Where persons have several rows, each gets the values of another with as many rows: p is exact
-however the rows of one person depend on each other.
+Where persons have several rows, each gets the values of another with as many rows (Good 2005, Permutation, Parametric
+and Bootstrap Tests of Hypotheses, chapter 3).
 """
 
 from __future__ import annotations
@@ -30,12 +28,10 @@ _MOST_SHAPE, _LEAST_OBSERVED, _MOST_CELLS = 0.2, 2, 500
 
 
 def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contrast:
-    """Return the contrast of `contrast_of`, (N,) values and groups, with p by permutations where its p is not accurate.
+    """Return `contrast_of`, (N,) values and groups, with p by permutations where its p is not accurate.
 
-    The p of a test of means or ranks is that of normal means. How far the mean of n values is from normal grows with
-    the squared skewness and the kurtosis of the values (of their ranks) by n (Hall 1992, The Bootstrap and Edgeworth
-    Expansion, chapter 2): values are permuted where both together exceed 0.2 in the smallest group. Welch's test is
-    inaccurate for small groups of normal values too, so values are always permuted. Counts of levels have exact tests.
+    Values are permuted where squared skewness plus excess kurtosis exceeds 0.2 n in the smallest group (Hall 1992, The
+    Bootstrap and Edgeworth Expansion, chapter 2), and always for Welch's test.
     """
     found = contrast_of(values, groups, kind)
     if kind == "counts" or np.isnan(found.p):
@@ -76,11 +72,7 @@ def _shape(scores: Array) -> float:
 
 
 def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, persons: Labels) -> Contrast:
-    """Return the contrast of `contrast_of` with p by permutations of whole persons, int64 (N,).
-
-    What is compared is the sum of squares between the groups: of the values (``"student"``, ``"welch"``), of their
-    ranks (``"rank"``), or of the indicators of the levels, weighed as in Pearson's chi-squared (``"counts"``).
-    """
+    """Return `contrast_of` with p by permutations of whole persons, int64 (N,), of a sum of squares between groups."""
     found = contrast_of(values, groups, kind)
     exchanges = _exchanges(persons)
     if np.isnan(found.p) or not any(rows.shape[0] > 1 for rows in exchanges):

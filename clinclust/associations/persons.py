@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 
 
 def persons_of(model: SubtypeModel, frame: pd.DataFrame, given: str | ArrayLike | None) -> NDArray[np.int64] | None:
-    """Return the person of each subject, int64 (N,), in the order of the model; None if each row is of another person.
-
-    `given` is a column of `frame`, the person of each of its rows, or None for `_column_of_persons`.
-    """
+    """Return the person of each subject, int64 (N,), in the order of the model; None if each row is of another."""
     if given is None:
         given = _column_of_persons(frame, model.schema_)
         if given is None or given not in frame.columns:

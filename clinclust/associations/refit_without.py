@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.associations.as_reported import AsReported, as_many
-from clinclust.associations.association_test import Part
+from clinclust.associations.tested_association import Part
 from clinclust.engine.kernels.outlying_scores import mixed_scores
 from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
 from clinclust.engine.kernels.sweep import write_scores
@@ -60,20 +60,13 @@ def column_keys(columns: Sequence[Array]) -> Keys:
 
 
 def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[Problem, Labels]:
-    """Return the problem without the features of `left_out`, (D,), and the rows of its subjects in `problem`, (N,).
-
-    Their order depends on the `column_keys` of the other features alone: the random starts depend on the order.
-    """
+    """Return the problem without the features of `left_out`, (D,), and the rows of its subjects, (N,), by `keys`."""
     order = np.argsort(keys[~left_out].sum(axis=0, dtype=np.uint64), kind="stable")
     return problem.with_features(~left_out).restricted_to(order, 0), order
 
 
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
-    """Return the plan of a search like that of the model, but from scratch, on one thread and without refinement.
-
-    If the model selects no features, clusters are merged but not divided, and only the best two restarts go on after a
-    few sweeps: the rest hardly ever improves a search from random partitions, and takes most of the time.
-    """
+    """Return the plan of a search like that of the model, but from scratch, on one thread and not refined."""
     select_features, fill_modes = model.select_features, model.missing == "mode"
     return SearchPlan(
         seed=seed,

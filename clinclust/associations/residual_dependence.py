@@ -1,10 +1,7 @@
 """Residual dependence: a test of whether a feature depends on other features given the subtypes.
 
-Let P be the membership probabilities found without the feature. If the model holds, features are independent given the
-subtypes, and the residual of the feature after regression on P is uncorrelated with that of any other feature. One
-continuum through all features looks like ordered subtypes, which take up most of each correlation; what is left lies
-along the main axis of the other features, which is therefore tested as well. A curved dependence leaves a correlation
-between a residual and the size of another one.
+Let P be the membership probabilities found without the feature. The residual of the feature after regression on P is
+tested for correlation with the residuals of the others, with their sizes, and with their main axis.
 """
 
 from __future__ import annotations
@@ -29,12 +26,7 @@ class Dependence(NamedTuple):
     """The residual dependence between one feature and the others."""
 
     p: float
-    """Four times the smallest of four p, NaN = untestable.
-
-    They are that of all correlations together, of the strongest one times their number, of the correlation with the
-    main axis of the others, and of the strongest correlation between a residual and the size of another times their
-    number.
-    """
+    """Four times the smallest p: of all correlations, the strongest, the main axis, and the sizes; NaN = untestable."""
     strongest: int
     """The index of the other feature with the largest correlation; -1 if there is none."""
     correlation: float

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.association_test import Part, TestRules, association_of
 from clinclust.associations.residual_dependence import Dependence, residual_dependence
+from clinclust.associations.tested_association import Part, TestRules, association_of
 from clinclust.comparisons.contrasts import Contrast, Contrasted, combined
 from clinclust.graded import Graded, graded, mid_ranks
 
@@ -37,11 +37,10 @@ def p_of_missingness(values: Array, parts: list[Part], rules: TestRules) -> floa
 def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *, is_nominal: bool) -> float:
     """Return an upper bound of p over all values that the missing ones can have; NaN if expected counts are too small.
 
-    The values, (N,), are cut in two at each quartile, or into each nominal level and all others. For each cut, the
-    share above it in every subtype lies between two bounds: all missing values below, or all above. The smallest
-    Pearson chi-squared within these bounds is valid however values came to be missing (worst-case bounds: Horowitz and
-    Manski 2000, Journal of the American Statistical Association 95). p is multiplied by the number of cuts, and parts
-    are combined as in `association_of`. Rows must be independent.
+    Values (N,) are cut in two at each quartile, or into each nominal level and all others. p is that of the smallest
+    chi-squared, with shares between all missing values below and all above the cut, times the number of cuts
+    (worst-case bounds: Horowitz and Manski 2000, Journal of the American Statistical Association 95). Rows must be
+    independent.
     """
     found = []
     for part in parts:

@@ -32,8 +32,8 @@ _MOST = 32
 class CohortColumn:
     """A column of a cohort; its role is ``ignore`` without a feature.
 
-    `levels` are its levels or intervals from 0, int64 (N,), -1 = missing, of which those of fewer than 10 subjects are
-    one; `part` is a condition (see `read_cohort`) that keeps the most frequent level, None if the values are measured.
+    `levels` are levels or intervals from 0, int64 (N,), -1 = missing; `part` is a condition that keeps the most
+    frequent.
     """
 
     name: str

@@ -81,13 +81,11 @@ def compare_subtypes(
     min_size : int
         Subtypes with fewer subjects are summarised but not tested. The floor of a model is its `min_size_`.
     significance_level : float
-        `significant` is p <= this level, without a correction for multiple tests (`q` has one). The paper used 0.01.
+        `significant` is p <= this level, without a correction for multiple tests (`q` has one).
     contrasts : dict, optional
-        The test of all subtypes at once, by feature name: ``"student"`` (means with one common variance; the default
-        for scales, counts and measurements), ``"welch"`` (means with a variance for each subtype), ``"rank"`` (the
-        default for skewed features) or ``"counts"`` (numbers of subjects at each level; the default for yes/no features
-        and the only choice for categorical ones; not possible for others). Otherwise the `contrast` of the schema
-        applies, or else the default.
+        The test of all subtypes at once, by feature name: ``"student"``, ``"welch"``, ``"rank"`` or ``"counts"`` (for
+        yes/no features, and the only choice for categorical ones). By default the `contrast` of the schema; else
+        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"student"`` for others.
 
     Returns
     -------
@@ -98,28 +96,26 @@ def compare_subtypes(
         number of observed and `missing` that of missing values; then `mean`, `sd` (denominator n - 1), `median`, `q1`
         and `q3` in the unit of the column, never transformed. For Bernoulli features and levels, the mean is the share
         of subjects with that level, `count` their number and `percent` their percentage. Ordered levels that are
-        numbers (``60 %``, ``70 %``) are these numbers, and `step` is what all their differences are multiples of;
-        levels that are words have the scores 0, 1, ..., and `scored` says what the lowest and the highest mean.
-        `minimum` and `maximum` are the ends of a scale, and `at_ends` is the number of subjects at the end that has
-        fewer.
+        numbers (``60 %``, ``70 %``) are these numbers, with all differences multiples of `step`; levels that are words
+        have the scores 0, 1, ..., explained in `scored`. `minimum` and `maximum` are the ends of a scale, and `at_ends`
+        is the number of subjects at the end that has fewer.
 
-        ``"test"``: `subtype` against `versus` by the `test` ``"student"`` (equal variances, as in the paper) or
-        ``"welch"``. `n` and `missing` count both. `statistic` and `standardised_difference`, the difference of the
-        means divided by the root of the mean of both variances (of shares, p (1 - p)), are positive if `subtype` has
-        the higher mean. `q` is p adjusted as by Benjamini and Hochberg over all tests of the same name. If either has
-        fewer than 2 observed values, or if all values of both are equal, the results are NaN and `significant` is
-        missing. If each has a single value and these differ, `statistic` is infinite, `p` is 0 and Welch's `df` is NaN.
+        ``"test"``: `subtype` against `versus` by the `test` ``"student"`` (equal variances) or ``"welch"``. `n` and
+        `missing` count both. `statistic` and `standardised_difference`, the difference of the means divided by the root
+        of the mean of both variances (of shares, p (1 - p)), are positive if `subtype` has the higher mean. `q` is p
+        adjusted as by Benjamini and Hochberg over all tests of the same name. Results are NaN if either has fewer than
+        2 observed values, or all values of both are equal; `statistic` is infinite and `p` 0 if each has a single value
+        and these differ.
 
         ``"contrast"``: the test of all subtypes of at least `min_size` subjects at once, one row per feature: `test`
         (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts. For two subtypes it
         is Student's t, Welch's t or the Mann-Whitney test; for more, the analysis of variance, Welch's, or the
         Kruskal-Wallis test. Counts of levels have the chi-squared test, or Fisher's exact test if an expected count is
-        below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part. All results are
-        missing if nothing can be tested.
+        below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part.
 
         ``"effect"``: the effect size of `subtype` against `versus`, for every pair of subtypes, and for each subtype
-        against all other subjects (`versus` is 0; at least `min_size`, of subtypes of any size). `measure` is its name,
-        `estimate` its value, and `lower` and `upper` are the ends of its 95% confidence interval.
+        against all other subjects (`versus` is 0). `measure` is its name, `estimate` its value, and `lower` and `upper`
+        are the ends of its 95% confidence interval; NaN where they do not exist.
 
         =========================== ============================ ==================================================
         `measure`                   of                           estimate, and interval
@@ -133,16 +129,12 @@ def compare_subtypes(
                                     contrasted by rank           logit
         =========================== ============================ ==================================================
 
-        Effects are NaN if either has fewer than 2 observed values. If the estimate is infinite, or if there is no
-        spread, there is no interval, except where one end of it is known.
-
         A feature with a `spike` or a `limit` has rows of both parts (`part`): the number of subjects at each point mass
         (``"spike"``; the `level` is the point mass), and summaries of the other values (``"rest"``), whose `missing`
-        counts those at a point mass too. Its contrast is Fisher's combination of the test of the counts and of that of
-        the other values (by ranks unless `contrasts` or the schema says otherwise).
+        counts those at a point mass too. Its contrast is Fisher's combination of the tests of both parts.
 
-        `whole` is whether every observed value is a whole number, so that counts can be inferred from means.
-        `suppressed` is whether numbers of the row were withheld because few subjects contribute to them.
+        `whole` is whether every observed value is a whole number. `suppressed` is whether numbers of the row were
+        withheld because few subjects contribute to them.
 
     Raises
     ------

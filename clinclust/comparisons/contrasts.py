@@ -1,9 +1,4 @@
-"""Contrasts: one test of whether the distribution of a feature differs between any of its groups.
-
-Groups with fewer than two observed values (for counts: with none) take no part. If fewer than two groups are left, or
-if all observed values are equal, every number is NaN and `Contrast.test` is empty. Groups without spread are treated as
-in `clinclust.comparisons.t_tests`.
-"""
+"""Contrasts: one test of whether a feature differs between groups; every number is NaN where nothing can be tested."""
 
 from __future__ import annotations
 
@@ -62,11 +57,7 @@ class Contrasted(NamedTuple):
 
 
 def contrasted(feature: Feature, column: pd.Series, chosen: ContrastKind | None = None) -> list[Contrasted]:
-    """Return what is tested of a feature: its values or, if it has point masses, each of its two parts.
-
-    Whether a value is at a point mass is tested by counts, the other values by ranks or as the schema or caller says.
-    If the feature does not depend on the groups, both p are independent, and Fisher's combination of them is valid.
-    """
+    """Return what is tested of a feature: its values or, with point masses, the counts at these and the others."""
     if not feature.point_masses:
         values = feature.described(column)
         return [Contrasted(values, chosen or contrast_kind(feature, values))]
@@ -116,10 +107,8 @@ def is_skewed(feature: Feature, values: Floats) -> bool:
 def contrast_of(values: Floats, groups: Groups, kind: ContrastKind) -> Contrast:
     """Test whether groups (N,) of values (N,) differ; groups below 0 take no part.
 
-    ``"student"``: means with one common variance (Student's t, one-way analysis of variance). ``"welch"``: means with a
-    variance for each group (Welch 1947, 1951). ``"rank"``: ranks (Mann-Whitney, Kruskal-Wallis). ``"counts"``: counts
-    of levels 0, 1, ... (chi-squared, or Fisher's exact test if an expected count is below 5, simulated for tables
-    larger than two by two).
+    ``"student"``: means, one variance. ``"welch"``: means (Welch 1947, 1951). ``"rank"``: Mann-Whitney, Kruskal-Wallis.
+    ``"counts"``: chi-squared, or Fisher's exact test if an expected count is below 5 (simulated beyond two by two).
     """
     taking_part = (groups >= 0) & ~np.isnan(values)
     values, groups = values[taking_part], groups[taking_part]
@@ -212,10 +201,7 @@ def _of_counts(levels: Groups, groups: Groups) -> Contrast:
 
 
 def _simulated(table: Groups) -> float:
-    """Return the share of random tables with the same margins, and the table itself, that are no more probable than it.
-
-    scipy.stats.fisher_exact can simulate too, but fails if there are more subjects than random cells.
-    """
+    """Return the share of random tables with the same margins, and the table itself, that are no more probable."""
     from scipy.special import gammaln
     from scipy.stats import random_table
 

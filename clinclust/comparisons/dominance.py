@@ -26,8 +26,7 @@ Ints = NDArray[np.int64]
 class ColumnEvidence:
     """The log predictives of a column in every subtype, relative to all subjects; levels (N,) from 0, -1 = missing.
 
-    For a subject at level l, ln(p(l | k) / p(l)), where p(l | k) = (n_lk + p(l)) / (n_k + 1) and all counts are without
-    the subject itself, so that many levels are not more informative than few. A missing value has 0.
+    ln(p(l | k) / p(l)) with p(l | k) = (n_lk + p(l)) / (n_k + 1), counted without the subject itself; 0 if missing.
     """
 
     def __init__(self, levels: Ints, labels: Ints) -> None:
@@ -87,11 +86,7 @@ def _log_prior(sizes: Ints) -> Floats:
 
 
 NEARLY = 0.8
-"""The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions.
-
-Of 2,370 columns of noise, none avoided more than 0.41; a yes/no column that five measurements follow by 1.3, 1.6 and 2
-standard deviations avoids 0.85, 0.92 and 0.97 of the errors in their subtypes.
-"""
+"""The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions."""
 _STANDARD_ERRORS = 2.0  # by how many standard errors a feature makes fewer errors than all others together
 _PAIRED = 8  # the most informative features are tried in pairs
 _COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
@@ -103,15 +98,13 @@ def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of which one alone, or two together, nearly are the partition or a division of it.
 
     A column names the subtype of each subject from its level (of numbers and dates: one of at most 32 intervals) and
-    the subtypes of all other subjects at it. It is nearly the partition if it avoids four fifths of the errors of
-    calling every subject the largest subtype: Goodman and Kruskal's lambda (1954, Journal of the American Statistical
-    Association 49, 732-764), with each subject left out. Subtypes may be united: a partition of each sex in the same
-    two subtypes is divided by sex. Whether a value is missing counts as such a column.
+    the subtypes of all other subjects at it. It is nearly the partition if Goodman and Kruskal's lambda (1954, Journal
+    of the American Statistical Association 49, 732-764), with each subject left out, is at least 0.8. Subtypes may be
+    united: a partition of each sex in the same two subtypes is divided by sex. Whether a value is missing is a column.
 
-    Subtypes that are more than one column differ in several features. A clustered feature is therefore returned only if
-    it names subtypes better, by two standard errors, than all other features together. Where no feature is nearly the
-    partition, the best pair is returned that is, if the others together avoid less than a fifth of the errors; where
-    there is no such pair, the features of divisions. Features are taken for independent inside subtypes, as in the
+    A clustered feature is returned only if it names subtypes better, by two standard errors, than all other features
+    together. Where none is nearly the partition, the best pair that is comes in their place, if the others together
+    have a lambda below 0.2; or else the features of divisions. Features are independent inside subtypes, as in the
     model.
 
     Parameters

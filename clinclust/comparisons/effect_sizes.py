@@ -28,11 +28,8 @@ def t_quantile(df: Floats) -> Floats:
 def standardised_mean(a: Side, b: Side) -> Effect:
     """Return d, the difference of the means divided by s, the root of the mean of both variances, with its interval.
 
-    The interval is d +- 1.96 times the root of the large-sample variance of d for normal values with unequal variances,
-
-        d^2 (v_a^2 / f_a + v_b^2 / f_b) / (8 s^4) + v_a / (s^2 f_a) + v_b / (s^2 f_b),    f = n - 1
-
-    (Bonett 2008, Psychological Methods 13, 99-109, with the contrast 1, -1).
+    d +- 1.96 times the root of d^2 (v_a^2 / f_a + v_b^2 / f_b) / (8 s^4) + v_a / (s^2 f_a) + v_b / (s^2 f_b), f = n - 1
+    (Bonett 2008, Psychological Methods 13, 99-109).
     """
     estimate = standardised_difference(a.mean, b.mean, a.variance, b.variance)
     with np.errstate(all="ignore"):
@@ -53,12 +50,10 @@ def mean_difference(a: Side, b: Side) -> Effect:
 
 
 def ratio_of_means(a: Side, b: Side) -> Effect:
-    """Return the ratio of the means of values that are 0 or greater, with its interval.
+    """Return the ratio of the means of values that are 0 or greater, with its interval, symmetric in the logarithm.
 
-    The interval is symmetric in the logarithm, with the robust variance v_a / (n_a m_a^2) + v_b / (n_b m_b^2), the
-    sandwich (HC2) variance of a Poisson regression, and Satterthwaite's degrees of freedom: clinical counts vary more
-    than Poisson. If all values of one group are 0, the interval of its mean is 0 to -ln(0.025) / n (exact Poisson), and
-    both are combined as in Donner and Zou (2012, Statistical Methods in Medical Research 21, 347-359, eq. 9).
+    Its variance is v_a / (n_a m_a^2) + v_b / (n_b m_b^2). If all values of one group are 0, the interval is by Donner
+    and Zou (2012, Statistical Methods in Medical Research 21, 347-359, eq. 9), with that of 0 events for its mean.
     """
     with np.errstate(all="ignore"):
         estimate = a.mean / b.mean
@@ -92,18 +87,13 @@ _HALVINGS = 80  # enough halvings to find the upper limit to the last bit of a f
 def standardised_share(a: Side, b: Side) -> Effect:
     """Return the difference of the shares divided by the root of the mean of both p (1 - p), with its interval.
 
-    The interval is by the recovery of variances from Wilson's limits (Zou and Donner 2008, Statistics in Medicine 27,
-    1693-1702); those of the delta method are much too short for rare levels.
+    From Wilson's limits (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702).
     """
     return _recovered(_standardised, a, b)
 
 
 def risk_difference(a: Side, b: Side) -> Effect:
-    """Return the difference of the shares, with Newcombe's hybrid score interval.
-
-    The distance of each end from the difference is the root of the sum of squares of the distances of the two shares
-    from their Wilson limits in that direction (Newcombe 1998, Statistics in Medicine 17, 873-890, method 10).
-    """
+    """Return the difference of the shares and its interval (Newcombe 1998, Stat Med 17, 873-890, method 10)."""
     return _recovered(np.subtract, a, b)
 
 
@@ -125,9 +115,8 @@ def _recovered(size: Callable[[Floats, Floats], Floats], a: Side, b: Side) -> Ef
 def odds_ratio(a: Side, b: Side) -> Effect:
     """Return the odds ratio, with its score interval: the odds ratios that the chi-squared test does not reject.
 
-    The interval is that of Cornfield (1956), without continuity correction. If a cell is empty, the estimate is 0 with
-    a finite upper limit, or infinite with a positive lower limit. If no subject or every subject has the level, all
-    results are NaN.
+    Cornfield (1956), without continuity correction. One end exists if a cell is empty; all are NaN if no or every
+    subject has it.
     """
     yes_a, yes_b = np.rint(a.mean * a.n), np.rint(b.mean * b.n)
     no_a, no_b = a.n - yes_a, b.n - yes_b
@@ -149,11 +138,7 @@ def _wilson(side: Side) -> tuple[Floats, Floats]:
 
 
 def _upper(yes_a: Floats, no_a: Floats, yes_b: Floats, no_b: Floats) -> Floats:
-    """Return the upper limit of the odds ratio, by bisection.
-
-    It is that of the table with the same margins whose cells differ by `shift` subjects, where chi-squared(shift) =
-    shift^2 * (sum of 1 / cells) = 1.96^2.
-    """
+    """Return the upper limit of the odds ratio, by bisection of shift^2 * (sum of 1 / cells) = 1.96^2."""
     near, far = np.zeros(yes_a.shape), np.minimum(no_a, yes_b)
     for _ in range(_HALVINGS):
         shift = (near + far) / 2
@@ -169,13 +154,11 @@ _LEAST_OBSERVED = 2
 
 
 def superiority(values: Floats, groups: Groups, comparisons: Groups) -> Effect:
-    """Return P(a > b) + P(a = b) / 2 for random subjects of both groups, with its interval; each part has shape (C,).
+    """Return P(a > b) + P(a = b) / 2, with its interval, symmetric in the logit; each part has shape (C,).
 
-    The interval is symmetric in the logit, with the variance and degrees of freedom of Brunner and Munzel (2000,
-    Biometrical Journal 42, 17-25). If every value of one group is above every value of the other, that variance is 0;
-    the end of the interval that is not 0 or 1 is then that of Newcombe (2006, Statistics in Medicine 25, 559-573,
-    method 5). `groups` is 0 to G - 1, (N,); each of the comparisons (C, 2) has a group g, or g + G for all subjects
-    outside g.
+    Variance: Brunner and Munzel (2000, Biometrical Journal 42, 17-25); if the groups do not overlap, Newcombe (2006,
+    Statistics in Medicine 25, 559-573, method 5). `groups` (N,) are 0 to G - 1; of `comparisons` (C, 2), g + G is all
+    subjects outside g.
     """
     observed = ~np.isnan(values)
     levels, level = np.unique(values[observed], return_inverse=True)
@@ -248,8 +231,7 @@ def effects(
 ) -> Iterator[tuple[list[Measure], dict[str, NDArray[Any]]]]:
     """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
 
-    `summary` has those (measures, 1 + G) of all subjects, then of each group; `groups` is 0 to G - 1, (N,), and
-    `subtypes` the number of each, (G,). Features in `ranked` have the probability of superiority too.
+    `summary` has (measures, 1 + G) of all subjects, then of each group; `groups` is 0 to G - 1, (N,).
     """
     sizes = np.bincount(groups, minlength=subtypes.size)
     comparisons = _comparisons(sizes, min_size)

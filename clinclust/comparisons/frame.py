@@ -99,10 +99,7 @@ class ComparisonsFrame:
 
     @cached_property
     def sizes(self) -> dict[int, int | None]:
-        """The number of subjects in each subtype (0 = all subjects); None if n or missing of every feature is withheld.
-
-        Rounded sizes have a column of their own, because rounded n and missing need not add up to them.
-        """
+        """The number of subjects, as rounded, in each subtype (0 = all); None if every n or missing is withheld."""
         if self.is_rounded:
             rows = next(iter(next(iter(self.summaries.values())).values()))
             return {group: None if is_missing(row["size"]) else int(row["size"]) for group, row in rows.items()}

@@ -21,10 +21,7 @@ _QUARTILES = np.array([0.25, 0.5, 0.75])
 
 @dataclass(frozen=True)
 class Measure:
-    """A feature, or one level of it, as numbers that can be averaged over subjects.
-
-    `scores`, (N,), are `Feature.described`, or 1 for subjects with the level and 0 for others; NaN = missing.
-    """
+    """A feature, or one level of it, as `scores`, (N,), to average over subjects: 1 with the level, 0 without."""
 
     feature: Feature
     level: str | None
@@ -99,8 +96,7 @@ def measures(features: Iterable[Measure]) -> Iterator[Measure]:
 def summarise(measure: Measure, groups: Sequence[NDArray[np.intp]]) -> NDArray[np.float64]:
     """Return the summaries, (groups, 8) with the columns of `SUMMARY`, of the values in each group of row numbers.
 
-    The deviation is the mean minus `measure.centre`, so that differences of large means lose no digits. The variance
-    has denominator n - 1 and is NaN if a float64 cannot hold it. Quartiles are interpolated linearly.
+    The deviation is the mean minus `measure.centre`; the variance is NaN if a float64 cannot hold it.
     """
     centre = measure.centre
     return np.array([_summary(measure.scores[rows], centre) for rows in groups])

@@ -1,9 +1,6 @@
 """Two-sample t-tests and standardised differences from means, variances and counts, elementwise on arrays.
 
-If neither group has spread, nothing can be tested where their means are equal, and every result is NaN. Where these
-differ, the results are the limits for a spread that goes to 0: the statistic and the standardised difference are
-infinite and p is 0 (as in SciPy; R raises an error), so that a feature that separates two subtypes perfectly is
-reported.
+Without spread in either group, results are NaN if the means are equal, and else infinite with p = 0.
 """
 
 from __future__ import annotations
@@ -34,11 +31,7 @@ class Effect(NamedTuple):
 
 
 def pooled(a: Side, b: Side) -> Side:
-    """Return both groups merged into one.
-
-    The sum of squares is that of each about its own mean, plus (m_b - m_a)^2 n_a n_b / n (Chan, Golub and LeVeque
-    1979). No term is negative, so there is no cancellation.
-    """
+    """Return both groups merged into one (Chan, Golub and LeVeque 1979)."""
     n = a.n + b.n
     with np.errstate(all="ignore"):
         distance = np.where((a.n > 0) & (b.n > 0), b.mean - a.mean, 0.0)

@@ -28,11 +28,7 @@ class _Step(NamedTuple):
 def shown_counts(
     counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld: NDArray[np.bool_], rule: Rule
 ) -> FeatureCounts | None:
-    """Return the numbers of a feature that can be shown; None if all of them can.
-
-    `counts` are those of `rounded_counts` if the rule rounds, `sizes` the ends of the size of each group, (G,), and
-    `withheld` marks the groups whose size is withheld, (G,).
-    """
+    """Return the numbers of a feature that can be shown, None if all can; `sizes` and `withheld` are by group (G)."""
     search = _Search(counts, sizes, withheld, rule)
     if not search.is_touched:
         return None

@@ -28,28 +28,10 @@ _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 class FeatureCounts:
     """The numbers shown of one feature in G groups (all subjects, then each subtype); NaN where a number is withheld.
 
-    L is the number of levels in the frame: one for a yes/no feature, as the count of the other follows by subtraction;
-    a feature without levels has L = 1 and no counts.
-
-    Attributes
-    ----------
-    subtypes : tuple of int
-        The subtype of each of the G groups; the first is 0 (all subjects).
-    places : int64 (L, G)
-        The row numbers of the summaries in the frame.
-    n, missing : float64 (G,)
-    count, percent, mean, sd : float64 (L, G)
-        The columns of these names in the frame.
-    scale : tuple of two float
-        The ends of a scale; NaN for other features.
-    decimals : int
-        The number of decimals of printed means and SDs.
-    is_whole : bool
-        Whether every observed value is a whole number of steps of the grid; False for features counted by level.
-    grid : tuple of two float
-        The origin and the step of the possible values: 0 and 1 unless the values are levels that are numbers.
-    part : {"spike", "rest"} or None
-        The part of a feature with point masses: the counts at these, or the other values.
+    L is the number of levels in the frame: one for a yes/no feature; without levels, L = 1 and there are no counts.
+    `places` (L, G) are row numbers in the frame; `n` and `missing` (G,) and `count`, `percent`, `mean` and `sd` (L, G)
+    its columns. `scale` are the ends of a scale, or NaN; `grid` is the origin and the step of the possible values, and
+    `is_whole` whether all values are on it (False for features counted by level).
     """
 
     name: str
@@ -70,11 +52,7 @@ class FeatureCounts:
     part: str | None = None
 
     def given_point_masses(self, first: FeatureCounts) -> FeatureCounts:
-        """Return the numbers of the other values that can be shown with those of the point masses of the same feature.
-
-        n and missing follow from the counts at the point masses. Where these are withheld, all numbers of the group
-        are.
-        """
+        """Return the numbers of the other values that can be shown with those of the point masses of the feature."""
         n = first.n - first.count[0] if first.is_yes_no else first.count[0]  # the first level is that of other values
         missing = first.missing + first.n - n
         unknown = np.isnan(n) | np.isnan(missing)
@@ -119,11 +97,7 @@ class FeatureCounts:
         return np.vstack([self.count, *other, self.missing])
 
     def withheld_groups(self, sizes: Mapping[int, int | None], rounding: int | None = None) -> set[int]:
-        """Return the groups whose tests cannot be shown: a number that they use is withheld; all if counts are rounded.
-
-        Of a feature without levels, all are returned if one has a known size: its mean and SD would follow from the
-        others.
-        """
+        """Return the groups whose tests use a withheld number, or would give one; all if counts are rounded."""
         lacking = np.isnan(self.n) | (np.isnan(self.mean) & (self.n != 0)).any(axis=0)
         if self.is_share:
             lacking |= (np.isnan(self.count) & (self.n != 0)).any(axis=0)
@@ -143,10 +117,7 @@ class FeatureCounts:
         return self.without(is_withheld, levels, levels)
 
     def without(self, n: NDArray[np.bool_], count: NDArray[np.bool_], mean: NDArray[np.bool_]) -> FeatureCounts:
-        """Return a copy with NaN where a mask is true: of n and missing (G,), count (L, G), or mean and sd (L, G).
-
-        A percentage is withheld if n or its count is.
-        """
+        """Return a copy with NaN where a mask is true: of n and missing (G,), count (L, G), or mean and sd (L, G)."""
         return replace(
             self,
             n=np.where(n, np.nan, self.n),

@@ -1,9 +1,6 @@
 """The attacker's intervals: the lowest and the highest possible value of each count, given every number shown.
 
-They are those of an integer programme (`clinclust.disclosure.programme`). If nothing is shown of all subjects, no
-constraint connects two groups, and all numbers n of observed values are tried in each group. n is possible if there are
-whole counts that give the shares shown, or, for whole values without levels, a whole sum and a whole sum of squares
-that give the mean and the SD.
+By an integer programme (`clinclust.disclosure.programme`) or, if nothing is shown of all subjects, by trying each n.
 """
 
 from __future__ import annotations
@@ -142,9 +139,8 @@ def intervals(
 ) -> tuple[Floats, Floats]:
     """Return the lowest and the highest possible counts, each (R + 1, G): the rows, then the observed values.
 
-    Only the ends of the `wanted` intervals, (R + 1, G), are certain. `sizes` are the ends of the size of each group,
-    (G,). The search for an interval starts from `possible` counts, (R + 1, G), such as the true ones, and stops at a
-    length of `enough`. Raises InputError if no counts agree with the numbers shown.
+    Only the ends of the `wanted` intervals are certain. `sizes` are the ends of the size of each group, (G,); a search
+    starts from `possible` counts and stops at a length of `enough`. InputError if no counts agree with what is shown.
     """
     if are_independent(shown):
         return column_intervals(shown, sizes, rounding)

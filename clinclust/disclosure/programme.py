@@ -1,13 +1,10 @@
-"""The counts of a feature as the unknowns of an integer programme, constrained by all numbers shown.
+"""The counts of a feature, R rows by K subtypes, as the unknowns of an integer programme, given all numbers shown.
 
-The unknowns are the counts of R rows (levels, missing) by K subtypes. Counts and their margins hold exactly (rounded
-counts within the rounding error), and a share for the interval that rounds to it. For features without levels, sums and
-sums of squares add up over the subtypes,
+For features without levels, sums and sums of squares add up over the subtypes,
 
-    sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2,
+    sum_k n_k m_k = n m,    sum_k (n_k - 1) s_k^2 + n_k (m_k - m)^2 = (n - 1) s^2.
 
-which is linear in the counts for given means and SDs; these hold for the intervals that round to them. The interval
-from the lowest to the highest possible value of a count is that of Fischetti and Salazar-Gonzalez (2000).
+Intervals of possible counts are those of Fischetti and Salazar-Gonzalez (2000).
 """
 
 from __future__ import annotations

@@ -1,9 +1,6 @@
 """Tests, effect sizes, q and names of a shared frame, as far as they follow from the counts shown.
 
-One rule holds: **every further number of a shared frame is a function of numbers that it shows**, so it discloses
-nothing more. A number made of a withheld one is withheld, and so is all that depends on it: the name of a test that is
-chosen by counts, that it exists at all, and its rank among others. No level and no end of a scale is named that only
-few subjects have: a schema drafted from data may name the answer of one person.
+Every further number of a shared frame is a function of numbers that it shows, so it discloses nothing more.
 """
 
 from __future__ import annotations
@@ -37,11 +34,7 @@ _CHOSEN_BY_VALUES = "superiority"  # the effect size that a feature has if its v
 
 
 def with_results_of_shown_counts(comparisons: pd.DataFrame, using_withheld: Mask, withheld: Set[int]) -> pd.DataFrame:
-    """Return the frame, changed in place, with the results that follow from its summaries, and without the others.
-
-    Rows that use withheld numbers are marked as suppressed even without a number: that a test cannot be made says that
-    there is no spread. Tests and effects of the `withheld` subtypes are left out.
-    """
+    """Return the frame, changed in place, with the results that follow from its summaries, and without the others."""
     set_missing(comparisons, using_withheld, _NUMBERS)
     comparisons.loc[using_withheld, "suppressed"] = True
     kind = comparisons["kind"]
@@ -54,10 +47,7 @@ def with_results_of_shown_counts(comparisons: pd.DataFrame, using_withheld: Mask
 
 
 def q_of_shown(comparisons: pd.DataFrame) -> Floats:
-    """Return q of each row by Benjamini and Hochberg, over the shown tests of the same name, or the shown contrasts.
-
-    Over all tests, q times rank would be p times the number of tests, and so enclose the p that are withheld.
-    """
+    """Return q of each row by Benjamini and Hochberg, over the shown tests of the same name or the shown contrasts."""
     p = comparisons["p"].to_numpy(dtype=np.float64, na_value=np.nan)
     q = np.full(p.shape, np.nan)
     for family in _families(comparisons):
@@ -66,10 +56,7 @@ def q_of_shown(comparisons: pd.DataFrame) -> Floats:
 
 
 def rows_ranked_with_shown(comparisons: pd.DataFrame, using_withheld: Mask) -> Mask:
-    """Return which rows of `rows_using_withheld` are among the tests over which q of others was adjusted, bool (rows,).
-
-    That is so if the q of the family do not follow from the p that are shown, up to rounding.
-    """
+    """Return which rows of `rows_using_withheld` are among the tests over which q was adjusted, bool (rows,)."""
     p, q = (comparisons[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("p", "q"))
     ranked = np.zeros(len(comparisons), dtype=bool)
     for family in _families(comparisons):
@@ -111,8 +98,7 @@ def _families(comparisons: pd.DataFrame) -> Iterator[Mask]:
 def rows_using_withheld(comparisons: pd.DataFrame, touched: Set[tuple[str, int]], withheld: Set[int]) -> Mask:
     """Return which rows are tests, effects or contrasts that use withheld numbers, bool (rows,).
 
-    A number is withheld of each feature and subtype (0 = all subjects) in `touched`, and the size of the subtypes in
-    `withheld`. If there are any of these, all contrasts are marked: they use all subtypes.
+    Numbers of `touched` (feature, subtype; 0 = all subjects) and the sizes of the subtypes in `withheld` are withheld.
     """
     features = {feature for feature, _ in touched}
     columns = (comparisons[name].tolist() for name in ("kind", "feature", "subtype", "versus"))
@@ -138,11 +124,7 @@ _ENDS = ("minimum", "maximum", "step", "scored")
 
 
 def with_names_of_many(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
-    """Return a frame in which small counts are withheld already, without the names that only few subjects give.
-
-    A level has its name where a number of it is shown that is not small; otherwise ``[c]``, numbered where a feature
-    has several. The ends of a scale are shown if more subjects than the threshold are at each of them.
-    """
+    """Return a suppressed frame without the names of levels and ends of scales that only few subjects have."""
     keys = list(zip(shared["feature"].tolist(), shared["level"].tolist(), strict=True))
     called = _unnamed_levels(shared, rule)
     shared["level"] = shared["level"].where(shared["level"].isna(), [called.get(key, key[1]) for key in keys])

@@ -1,8 +1,4 @@
-"""Rounding: counts to multiples of a base, means to the decimals that reports print, and quartiles to steps.
-
-What is withheld then follows from the rounded numbers alone, and so says nothing of the exact counts. Medians and
-quartiles are rounded because each is the value of one or two subjects.
-"""
+"""Rounding: counts to multiples of a base, means to the decimals that reports print, and quartiles to steps."""
 
 from __future__ import annotations
 
@@ -39,11 +35,7 @@ _STEPS_TO_A_QUARTER = 4.0
 
 
 def step_of_quartiles(q1: float, q3: float) -> float | None:
-    """Return the step to which quartiles are rounded: 1, 2 or 5 times a power of ten; None if they are not rounded.
-
-    It is at most a quarter of the distance between the quartiles, so that about an eighth of the subjects share a
-    rounded value. If both quartiles are equal, at least a quarter of the subjects have this value.
-    """
+    """Return the step of quartiles: 1, 2 or 5 times a power of ten, at most (q3 - q1) / 4; None if these are equal."""
     room = (q3 - q1) / _STEPS_TO_A_QUARTER
     if not 0.0 < room < math.inf:
         return None
@@ -63,12 +55,7 @@ def rounded_quartiles(of_order: Sequence[Floats]) -> list[Floats]:
 
 
 def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
-    """Return the numbers of a feature with every count rounded to a multiple of `base`.
-
-    Shares, and means of counts of events, are those of the rounded counts and totals. The SD of counts of events is
-    left out: that of rare events follows from their total, as that of a share does. Other means and SDs are rounded to
-    the decimals that reports print.
-    """
+    """Return a feature with counts rounded to multiples of `base`, without the SD of counts of events."""
     # A level without a count would show that n is exactly 0.
     of_levels = np.where(counts.n == 0, 0.0, counts.count) if counts.is_share else counts.count
     n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, of_levels))

@@ -1,8 +1,4 @@
-"""The disclosure rule: which counts, totals and numbers of rows are sensitive, and how long a protected interval is.
-
-A mean and its n give the total of whole numbers, of events or of the steps of a score above the lowest or below the
-highest. A total below the threshold belongs to fewer subjects than the threshold, so it is as sensitive.
-"""
+"""The disclosure rule: which counts, totals and numbers of rows are sensitive, and how long a protected interval is."""
 
 from __future__ import annotations
 
@@ -24,9 +20,9 @@ Floats = NDArray[np.float64]
 class Rule:
     """The disclosure rule: which counts are sensitive, and when they are protected.
 
-    A count of 1 to ``threshold - 1`` is sensitive. It is protected if a reader cannot find an interval for it that is
-    shorter than `width`: a sliding protection level (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000).
-    The parameters are those of `suppress_small_cells`.
+    A count of 1 to ``threshold - 1``, and a total of whole numbers, is protected if no interval shorter than `width`
+    follows (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000). Parameters are those of
+    `suppress_small_cells`.
     """
 
     threshold: int = 10
@@ -94,10 +90,7 @@ def _levels(counts: FeatureCounts) -> NDArray[np.bool_]:
 
 
 def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:
-    """Return whether a number of rows that were left out is small, or one that could be computed: withhold all then.
-
-    The rows left out and the subjects add up to the rows of the table, and each row may be a subject.
-    """
+    """Return whether a number of rows left out is small, or gives one by subtraction from the rows of the table."""
     numbers = [counts.not_meeting, counts.unknown, counts.not_meeting - counts.unknown]
     numbers += [counts.further, counts.outside, counts.taken - n_subjects]
     return any(Rule(threshold).may_be_sensitive(number, number, is_level=False) for number in numbers)
@@ -107,10 +100,7 @@ _SLACK = 1e-6
 
 
 def totals(counts: FeatureCounts) -> Floats:
-    """Return the total of each group in steps above the lowest score and below the highest, (2, G).
-
-    NaN if the values are no whole numbers, the mean is withheld, or there is no highest score.
-    """
+    """Return each group's total in steps above the lowest and below the highest score, (2, G); NaN if there is none."""
     if not counts.is_whole:
         return np.full((2, counts.n.size), np.nan)
     origin, step = counts.grid
@@ -134,10 +124,7 @@ def small_totals(counts: FeatureCounts, rule: Rule) -> NDArray[np.bool_]:
 
 
 def total_intervals(shown: FeatureCounts) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest possible total above the lowest score, each (G,); infinite without a bound.
-
-    The total of a group whose mean is withheld is at most what the groups shown leave of that of all subjects.
-    """
+    """Return the lowest and the highest possible total above the lowest score, each (G,); infinite without a bound."""
     known = totals(shown)[0]
     # A mean of a count is stored exactly, so that totals are right; others as they are printed.
     decimal = 0.0 if traits_of(shown.likelihood).is_count else 0.5 * 10.0**-shown.decimals / shown.grid[1]

@@ -1,8 +1,4 @@
-"""The sizes of subtypes that can be shown: no small size, and no size from which a small one can be inferred.
-
-A size is the sum of the counts of a feature. Sums of rounded counts can bound a size more closely than its rounded
-value does. The bounds follow by passing the ends of the intervals through each sum until none changes.
-"""
+"""The sizes of subtypes that can be shown: no small size, and no size from which a small one can be inferred."""
 
 from __future__ import annotations
 
@@ -50,11 +46,9 @@ def _pass_through_sum(low: Floats, high: Floats, sum_low: Floats, sum_high: Floa
 
 
 def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None = None) -> dict[int, int | None]:
-    """Return the size of all subjects (key 0) and of each subtype, with None where the size must be withheld.
+    """Return the size of all subjects (key 0) and of each subtype, rounded if asked; None where it must be withheld.
 
-    Sizes below `threshold` are withheld, and those of the next smallest subtypes until the `size_interval` of every
-    withheld size is at least `threshold` long. With `rounding`, the sizes are rounded first, and a size is withheld if
-    it may be below `threshold`. Raises InputError if the cohort is too small for such intervals.
+    Every withheld size has a `size_interval` of at least `threshold`. InputError if the cohort is too small for that.
     """
     total = sum(sizes.values())
     if rounding is not None:
@@ -84,11 +78,7 @@ def size_intervals(
     *,
     are_sums: bool = False,
 ) -> dict[int, tuple[int, int]]:
-    """Return the lowest and the highest possible value of each size; both are the size itself if it is shown exactly.
-
-    With `rounding`, the rounded numbers of all features narrow the intervals. `are_sums`: each size is the sum of two
-    rounded counts, n and missing.
-    """
+    """Return the lowest and the highest possible value of each size, narrowed by rounded numbers of `features`."""
     if rounding is None:
         return {
             subtype: size_interval(shown, subtype) if size is None else (size, size) for subtype, size in shown.items()

@@ -43,14 +43,13 @@ def suppress_small_cells(
     subjects first, until a reader who knows every number still shown, as printed, can infer no interval shorter than
     `threshold` for any small count; `audit_disclosure` returns the intervals.
 
-    - All numbers of a subtype with a small size are withheld, and those of the next smallest subtypes if necessary.
-      Contrasts are then withheld too, because they are tests of all subtypes.
-    - Where n and missing of a subtype are withheld, so are its counts and percentages; its shares are shown with 2
-      decimals, unless n can be inferred from them. Median and quartiles are withheld, because the steps between them
-      distinguish n from n + 1, and all numbers of all subjects, because totals would connect the subtypes.
+    - All numbers of a subtype with a small size are withheld, those of the next smallest subtypes if necessary, and
+      then all contrasts.
+    - Where n and missing of a subtype are withheld, so are its counts, percentages, median and quartiles, and all
+      numbers of all subjects; its shares are shown with 2 decimals, unless n can be inferred from them.
     - Mean, SD, median and quartiles of fewer than `threshold` values are withheld, and those of all subjects if that
-      mean could be computed from them. The same holds for whole numbers with a total of 1 to ``threshold - 1``, because
-      mean times n is the total: few falls, or few steps of a scale above its lowest or below its highest score.
+      mean could be computed from them; so are those of whole numbers with a total of 1 to ``threshold - 1``, of events
+      or of steps of a scale above its lowest or below its highest score.
     - Tests and effects computed from a withheld number are withheld, and so is the contrast of its feature with the
       name of its test. Each q is adjusted over the tests shown.
     - Means and SDs are rounded to the decimals that reports print, medians and quartiles to 1, 2 or 5 times a power of
@@ -66,8 +65,7 @@ def suppress_small_cells(
     threshold : int
         The smallest count that may be known.
     zero_is_disclosive : bool
-        Whether to withhold counts of 0 for a level too, and means without spread: a share of 0% or 100% says something
-        of every subject in the group.
+        Whether to withhold counts of 0 for a level too, and means without spread.
     rounding : int, optional
         Instead of withholding small counts, round every count and size to a multiple of this base, and compute shares,
         their SDs and means of counts of events from the rounded counts. A small count is protected if a reader cannot
@@ -160,10 +158,7 @@ def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:
 
 
 def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
-    """Write the numbers that are shown of a feature into the columns of the frame, in place.
-
-    Means and SDs are rounded as they are printed, unless every decimal is known from n and count or a whole total.
-    """
+    """Write the numbers that are shown of a feature into the columns of the frame, rounded as printed, in place."""
     n_withheld = np.broadcast_to(np.isnan(shown.n), shown.mean.shape)
     complete = ~n_withheld & ~np.isnan(shown.mean)
     if counts.is_share:

@@ -74,7 +74,9 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
             if low != 0:
                 fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
             return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
-    kinds = kinds_of_numbers(numbers, may_be_scale=is_plain)
+    top = column.notes.maximum
+    is_longer = top is not None and top > numbers.values[-1]  # the file declares more steps than the values show
+    kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
     scores = np.array([kind.score for kind in kinds])
     shares = np.exp(scores - scores.max())
     shares = shares / shares.sum()
@@ -89,7 +91,7 @@ def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[
         second = _of_kind(kinds[1], column, values, numbers).fields
         otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
     fields = {**proposal.fields}
-    if "levels" not in fields:
+    if not {"levels", "trials"} & set(fields):
         fields |= written.fields
         fields |= _bounds(column.notes, numbers, fields)
     found = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.continuum.node_test import LARGEST_NODE
+from clinclust.engine.continuum.tested_node import LARGEST_NODE
 from clinclust.engine.joint_estimates.dependence import has_repeated
 from clinclust.engine.joint_estimates.resolution import LARGE_BESIDE
 from clinclust.engine.search.plan import n_threads

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.continuum.node_test import SMALLEST_NODE
+from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import WEAK_NATS

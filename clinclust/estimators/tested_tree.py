@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.continuum.node_test import (
+from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.engine.continuum.tested_node import (
     LARGEST_NODE,
     SMALLEST_NODE,
     DrawPlan,
@@ -24,7 +25,6 @@ from clinclust.engine.continuum.node_test import (
     NodeTest,
     against_one_population,
 )
-from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.split_merge import merge_gains, merge_tree

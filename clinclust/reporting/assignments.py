@@ -34,26 +34,12 @@ _NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a qu
 
 
 def inert_text(text: str) -> str:
-    """Return the text with an apostrophe before each character that could begin a formula.
-
-    Examples
-    --------
-    >>> from clinclust.reporting.assignments import inert_text
-    >>> inert_text("=1+1"), inert_text("a;=1+1"), inert_text("p-01"), inert_text("-3.5")
-    ("'=1+1", "a;'=1+1", 'p-01', '-3.5')
-    """
+    """Return the text with an apostrophe before each character that could begin a formula."""
     return _LIVE.sub(r"\1'", text)
 
 
 def original_text(text: str) -> str:
-    """Return the text that `inert_text` was given.
-
-    Examples
-    --------
-    >>> from clinclust.reporting.assignments import original_text
-    >>> original_text("'=1+1"), original_text("''=1+1"), original_text("'tis")
-    ('=1+1', "'=1+1", "'tis")
-    """
+    """Return the text that `inert_text` was given."""
     return _INERT.sub(lambda match: match[1][:-1], text)
 
 
@@ -68,34 +54,10 @@ def assignment_table(
     described_only: NDArray[np.bool_] | None = None,
     reasons: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Return one row for each subject: its identifiers, its subtype, and the probability of each subtype.
+    """Return one row for each subject: its identifiers, its subtype (from 1; 0: none of these) and the probabilities.
 
-    Parameters
-    ----------
-    frame : DataFrame, shape (N, D)
-        The subjects. Identifiers are the columns with the role ``id``; without such columns, the index.
-    labels : int64 (N,)
-        Cluster of each subject, 0 .. K - 1; -1 means none of these.
-    membership : float64 (N, K)
-        Probability of each cluster.
-    none_of_these : float64 (N,), optional
-        For new subjects: the probability of a cluster that was not found.
-    assigned : bool (rows of `frame`,), optional
-        Which subjects were assigned, if some could not be; `labels` and the probabilities are of these alone.
-    continuum_score : float64 (N,), optional
-        Position of each subject in a cohort that is one continuum; NaN = nothing observed.
-    described_only : bool (K,), optional
-        Which subtypes have too few subjects to be tested (`MAPDP.untested_`).
-    reasons : sequence of str, optional
-        What speaks for the subtype of each subject who was assigned (`clinclust.estimators.explanation`).
-
-    Returns
-    -------
-    DataFrame
-        Identifiers (with ``_id`` appended if another column has the same name), ``assigned`` (yes or no) if some were
-        not, ``subtype`` (1 .. K; 0: none of these), its ``probability``, ``few_subjects`` (yes or no) if some subtype
-        is untested, ``subtype_1`` to ``subtype_K``, ``none_of_these``, ``continuum_score`` and ``speaks_for_it`` as
-        given.
+    `labels` (N,) are from 0, -1 = none of these; `membership` is (N, K). `assigned`, bool (rows of `frame`,), says
+    which subjects these are of; `described_only`, bool (K,), marks subtypes with too few subjects to be tested.
     """
     of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
     if none_of_these is not None:
@@ -120,11 +82,7 @@ def assignment_table(
 
 
 def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False) -> pd.DataFrame:
-    """Return the assignment table of the subjects of a fit; `frame` is its cohort, as `cohort_of` returns it.
-
-    It has the continuum score of each subject if the test of the tree says that the cohort is one continuum, and with
-    `explained` the features that speak for the subtype of each.
-    """
+    """Return the assignment table of a fit; with `explained`, also the features that speak for the subtype of each."""
     score = continuum_of(model.fit_, frame).score if n_distinct(model.fit_) == 1 else None
     return assignment_table(
         frame,

@@ -46,14 +46,8 @@ _DECIMALS = 6
 class Continuum:
     """The main axis of a cohort.
 
-    Attributes
-    ----------
-    score : float64 (N,)
-        Position of each subject of the fit, mean 0 and standard deviation 1; NaN where nothing is observed.
-    correlations : Series
-        Correlation of the normal scores of each feature with the score, the strongest first.
-    share : float
-        Share of the variance of all normal scores that lies along the axis, 0 to 1.
+    `score` is (N,), mean 0 and SD 1, NaN where nothing is observed; `correlations` are of the normal scores of each
+    feature with it, the strongest first; `share`, 0 to 1, is that of the variance along the axis.
     """
 
     score: Array
@@ -76,9 +70,8 @@ class Continuum:
 def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
     """Return the position of each subject along the main axis of the cohort, such as its severity.
 
-    Where a cohort is one continuum (`distinct_subtypes`), a score says more than subtypes do. This is the first
-    principal component of the features that were clustered on, on the scale of their normal scores: the value with
-    mid-rank r among n observed ones becomes Phi^-1((r - 1/2) / n).
+    It is the first principal component (Hotelling 1933, Journal of Educational Psychology 24, 417-441) of the normal
+    scores of the features that were clustered on: the value with mid-rank r of n becomes Phi^-1((r - 1/2) / n).
 
     Parameters
     ----------
@@ -107,14 +100,8 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
 
     Notes
     -----
-    Most features increase with the score; which end is the worse it cannot know. Where values are missing, it is the
-    expectation given the observed values, as if normal scores were normal. The levels of a nominal feature are ordered
-    along the axis. What the fit set aside as outlying counts as missing. Scores of two cohorts do not compare.
-
-    References
-    ----------
-    Hotelling (1933), *Analysis of a complex of statistical variables into principal components*, Journal of Educational
-    Psychology 24, 417-441.
+    Most features increase with the score. Where values are missing or outlying, it is the expectation given the other
+    values. The levels of a nominal feature are ordered along the axis. Scores of two cohorts do not compare.
 
     Examples
     --------

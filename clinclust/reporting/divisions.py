@@ -19,24 +19,10 @@ _MOST_NAMED = 6
 
 @dataclass(frozen=True)
 class Division:
-    """A division of the tree that was tested.
+    """A tested division of a tree; `node` is numbered as in `SubtypeTree.joins`, and the evidence is in nats.
 
-    Attributes
-    ----------
-    number : int
-        Its number in a report, from 1: from the root down, the first branch before the second.
-    node : int
-        The node of the tree that it divides, numbered as in `SubtypeTree.joins`.
-    branches : tuple of two str
-        The subtypes in each branch, as the report calls them.
-    subtypes : tuple of two tuples of int, or None
-        The subtypes in each branch, from 1; None if a subtype has parts in both.
-    gain, expected, expected_sd : float
-        Evidence for the division, and its mean and standard deviation in one continuous population, in nats.
-    p_skewed : float
-        The p where severity may be skewed; NaN if that was not tested.
-    may_be_skewed : bool
-        Whether the branches are distinct, but one continuum with a skewed severity would be divided as clearly.
+    `subtypes` are those in each branch, from 1, or None if a subtype has parts in both. `p_skewed` (NaN: not tested)
+    and `may_be_skewed` are about one continuum with a skewed severity.
     """
 
     number: int

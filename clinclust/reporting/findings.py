@@ -47,20 +47,8 @@ _MANY_PAIRS = 5_000
 class Findings:
     """A partition with its validated cohort and the comparisons of its subtypes.
 
-    A shared report has no stability, other methods or partitions drawn from the posterior.
-
-    Attributes
-    ----------
-    significance_level : float
-        Level of p in the descriptive comparisons, and of q of features that are called validated.
-    names : mapping of int to str
-        Names of subtypes by number from 1; a subtype may have none.
-    rule : Rule or None
-        By which small counts are withheld in a report made for sharing, or all counts are rounded.
-    min_size : int
-        The smallest subtype that is tested.
-    n_asked : int, optional
-        The number of subtypes that was asked for, if the model does not keep it, because its search found fewer.
+    `significance_level` is that of p in the comparisons and of q of validated features. A report made for sharing has a
+    `rule`. `n_asked` is the number of subtypes asked for, if the model does not keep it.
     """
 
     model: SubtypeModel
@@ -129,11 +117,7 @@ class Findings:
         return f"{subtype} {self.names[subtype]}" if subtype in self.names else f"Subtype {subtype}"
 
     def for_sharing(self, rule: Rule) -> Findings:
-        """Return these findings with counts withheld or rounded, as `suppress_small_cells` does.
-
-        If counts are rounded, tests and effect sizes are left out: all of them are functions of exact counts. A
-        ValueError says that the cohort is too small to withhold counts in it.
-        """
+        """Return these findings with counts withheld or rounded; ValueError if the cohort is too small for that."""
         comparisons = suppress_small_cells(
             self.comparisons,
             threshold=rule.threshold,
@@ -216,10 +200,7 @@ class Findings:
 
     @cached_property
     def model_check(self) -> ModelCheck | None:
-        """Where the model does not describe its cohort (`check_model`); None without a search.
-
-        A shared report has none: every number of it is a function of all values.
-        """
+        """Where the model does not describe its cohort (`check_model`); None without a search or if shared."""
         if self.fit is None or self.is_shared or not self.fit.clusters_.encoding.features:
             return None
         return check_of(self.fit, self.frame, self.likelihoods, N_DRAWS, np.random.default_rng(self.fit.random_seed_))
@@ -260,11 +241,7 @@ class Findings:
         return any(self.clustered_on(feature) and self.is_withheld(feature) for feature in self.model.schema_)
 
     def relevance(self, feature: Feature) -> float | None:
-        """Return how far the subtypes lie apart in the feature, in nats; None if no search clustered on it.
-
-        It is descriptive, and None if a number of the feature is withheld: it is a function of all counts of the
-        feature, so that a reader could find the last unknown count by trial.
-        """
+        """Return the relevance, in nats; None if no search clustered on the feature, or a number of it is withheld."""
         if self.fit is None or not self.clustered_on(feature) or self.is_withheld(feature):
             return None
         return float(self.fit.feature_relevance_[feature.name])
@@ -282,10 +259,7 @@ class Findings:
 
     @cached_property
     def by_relevance(self) -> list[Feature]:
-        """Features by decreasing relevance; features that were not clustered on come last.
-
-        Without a MAP-DP search the order is by decreasing distance between the subtypes (`Profiles.prominence`).
-        """
+        """Features by decreasing relevance, or `Profiles.prominence` without a search; those not clustered on last."""
         ranks = None if self.fit is not None else self.profiles.prominence
 
         def least_relevant_last(feature: Feature) -> float:
@@ -295,11 +269,7 @@ class Findings:
         return sorted(self.features, key=least_relevant_last)
 
     def clustered_on(self, feature: Feature) -> bool:
-        """Return whether the subtypes were found from the feature or, without a search, may have been made from it.
-
-        If counts are rounded, it is what the schema asks for: that a feature is uninformative, because all its values
-        are the same, would disclose its exact counts.
-        """
+        """Return whether the feature formed, or may have formed, the subtypes; if rounded, by the schema alone."""
         return feature.is_clustered and (self.is_rounded or feature.name not in self.model.uninformative_)
 
     @cached_property
@@ -329,10 +299,7 @@ class Findings:
         return [subtype for subtype, size in self.sizes.items() if size < self.min_size]
 
     def setting(self, fit: Fit, name: str) -> Value:
-        """Return the concentration or the coarsening of the search, by its name.
-
-        A shared report withholds one that was chosen by the data: it is a function of all values.
-        """
+        """Return the concentration or the coarsening, by name; a shared report withholds one chosen by the data."""
         chosen = not isinstance(parameters_of(self.model)[name], Real)
         return WITHHELD if self.is_shared and chosen else as_value(getattr(fit, f"{name}_"))
 
@@ -348,11 +315,7 @@ def number_of(row: Row, name: str) -> Value:
 
 
 def with_pooled_means(comparisons: pd.DataFrame) -> pd.DataFrame:
-    """Return a rounded frame with the mean and SD of all subjects of each feature without levels.
-
-    They stay withheld where n, mean or SD of any subtype is. The exact mean of all subjects would disclose how many
-    values each subtype has; the pooled one is a function of numbers that are shown.
-    """
+    """Return a rounded frame with mean and SD of all subjects, pooled from those of the subtypes if all are shown."""
     result = comparisons.copy()
     for levels in ComparisonsFrame(comparisons).summaries.values():
         rows = levels.get(None)

@@ -1,7 +1,4 @@
-"""Sheets of tables and charts before they are written to a file; numbers are not yet formatted.
-
-A cell is a string, which is written as it is, a number, which gets the format of its column, or None: an empty cell.
-"""
+"""Sheets of tables and charts; a cell is a text, a number that gets the format of its column, or None (empty)."""
 
 from __future__ import annotations
 
@@ -49,11 +46,9 @@ _LARGEST_WHOLE = 10**15 - 1
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
+    """A column of a table; `kind` is the format of its numbers, ``measure`` with the decimals of the row.
 
-    `kind` is the format of the numbers: ``measure`` takes the number of decimals from the row (`Table.decimals`),
-    ``any`` has none that is fixed. Adjoining columns of one `group` share its heading, in two lines, above their own.
-    Text wraps after `widest` characters or, with `overflow`, extends over the empty cells to its right.
+    Adjoining columns of one `group` share its heading. Text wraps after `widest` characters, or overflows to the right.
     """
 
     title: str
@@ -67,20 +62,9 @@ class Column:
 class Table:
     """A table: a caption, columns with headings, and rows with one value for each column.
 
-    Attributes
-    ----------
-    bands : sequence of str
-        Section of each row, whose name is written as a separate row above its first row. Empty: no sections.
-    decimals : sequence of int
-        Number of decimals of the ``measure`` columns in each row. Empty: 2 in every row.
-    shades : sequence of rows
-        Darkness of the background of each cell, 0 to 1; None for no shade. Empty: no shades.
-    stub : int
-        Number of leading columns that identify the row.
-    diverging : tuple of two int, optional
-        First and last of the columns that a workbook colours from orange (-1) through white (0) to blue (1).
-    plain : bool
-        Whether to omit rules and wrapping, which make a workbook slow when a table has many thousands of rows.
+    `bands` (sections), `decimals` (of ``measure`` columns; empty: 2) and `shades` (0 to 1) have an element for each
+    row, or none. The first `stub` columns identify the row. `diverging` are the first and the last column that a
+    workbook colours from -1 to 1. A `plain` table has no rules and no wrapping.
     """
 
     caption: str
@@ -111,12 +95,10 @@ class Table:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart that a workbook draws from the numbers of the table with index `table`, next to it on the same sheet.
+    """A chart that a workbook draws from the table with index `table`, next to it on the same sheet.
 
-    The first column of the table names the bars or intervals. ``bars`` have the length `value`, ``forest`` has
-    intervals from `value` - `below` to `value` + `above`, and ``expected`` numbers `value` and intervals around
-    `expected`: each the index of a column. `description` is the alternative text; `least` the left end of the axis of
-    numbers.
+    `value`, `below`, `above` and `expected` are indices of columns; an interval is from `value` - `below` to `value` +
+    `above`. `description` is the alternative text, `least` the left end of the axis of numbers.
     """
 
     table: int
@@ -133,11 +115,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A sheet of a workbook, or a section of a web page.
-
-    `notes` explain the tables above them, `explanations` below: what was found comes first. Only a workbook draws
-    charts.
-    """
+    """A sheet of a workbook, or a section of a page, with `notes` above its tables and `explanations` below."""
 
     name: str
     notes: Sequence[str]
@@ -173,10 +151,7 @@ def tabulated(caption: str, frame: pd.DataFrame, columns: Sequence[Filled], *, s
 
 
 def as_value(value: object) -> Value:
-    """Return a value as a plain Python value for a table; None if it is neither a string nor a finite number.
-
-    Whole numbers of more than 15 digits (a seed, a row label) become strings, because spreadsheet programs round them.
-    """
+    """Return a value for a table: None unless it is a string or finite; whole numbers of over 15 digits as strings."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, int) and abs(value) > _LARGEST_WHOLE:
@@ -213,16 +188,7 @@ def number_text(value: float, kind: Kind, decimals: int) -> str:
 
 
 def percent(part: int, whole: int) -> float:
-    """Return 100 * part / whole to one decimal, a tie rounded up, in whole numbers; 0 of 0 is 0.
-
-    Programs print the float64 of 27.25% as 27.2 or as 27.3; what is already rounded, all print alike.
-
-    Examples
-    --------
-    >>> from clinclust.reporting.layout import percent
-    >>> percent(109, 400)
-    27.3
-    """
+    """Return 100 * part / whole to one decimal, a tie rounded up, in whole numbers; 0 of 0 is 0."""
     return (2000 * part + whole) // (2 * whole) / 10 if whole else 0.0
 
 

@@ -22,10 +22,7 @@ from clinclust.stability import Stability
 
 @dataclass(frozen=True, eq=False)
 class ReportOptions:
-    """What a report shows: as in `write_report`, but None and False are the defaults.
-
-    `whole_procedure` is that of `assess_stability`, and `n_jobs` are the threads of all searches.
-    """
+    """What a report shows, as in `write_report`; `whole_procedure` is that of `assess_stability`."""
 
     comparisons: pd.DataFrame | None = None
     associations: pd.DataFrame | Method | None = None

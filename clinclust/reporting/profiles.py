@@ -1,8 +1,4 @@
-"""Profiles: where each subtype lies in every feature or level, as arrays of features or levels (R) by subtypes (K).
-
-A subtype lies at the median of a feature for which the subtype table shows it, and else at the mean (of a yes/no
-feature or level: the share), so that no figure, sheet or sentence contradicts that table.
-"""
+"""Profiles: median, mean or share of every feature or level (R) in each subtype (K), as in the subtype table."""
 
 from __future__ import annotations
 
@@ -32,23 +28,9 @@ Array = NDArray[np.float64]
 class Profiles:
     """Summaries of every subtype. A number is NaN if no value was observed or the number is withheld.
 
-    Attributes
-    ----------
-    features, levels, labels, titles : list of str, R
-        Name of the feature, level (or None), label, and label with the level unless it is a plain yes, of each row.
-    subtypes : list of int, K
-        Numbers of the subtypes from 1.
-    summaries : list of str, R
-        What the subtype table shows of the feature: ``"n"`` (a share), ``"mean"``, ``"rate"`` (a mean) or ``"median"``.
-    n, missing, centre : float64 (R, K + 1)
-        Numbers of observed and of missing values, and the median or mean; the first column is of all subjects.
-    spread : float64 (R,)
-        Standard deviation of all subjects; for medians that of a normal distribution with their quartiles, if they
-        differ.
-    withheld : bool (R, K + 1)
-        Whether numbers of the row are withheld in this group because they are about few subjects.
-    sizes : dict
-        Number of all subjects (0) and of the subjects in each subtype; None if every row withholds it.
+    `n`, `missing`, `centre` (median or mean) and `withheld` are (R, K + 1), the first column of all subjects. `spread`,
+    (R,), is the SD of all subjects; for medians that of a normal distribution with their quartiles. `sizes` are by
+    subtype, 0 = all subjects.
     """
 
     features: list[str]
@@ -90,11 +72,7 @@ class Profiles:
 
     @property
     def prominence(self) -> dict[str, float]:
-        """Distance between the subtypes in each feature, by name; features without any number are left out.
-
-        It is the root mean square of `standardised`, weighted by the observed subjects of each subtype (of means: eta
-        of the analysis of variance), and the maximum over the levels of a feature.
-        """
+        """Root mean square of `standardised` over the subtypes, weighted by n; the maximum over levels, by feature."""
         found: dict[str, float] = {}
         for feature, means, n in zip(self.features, self.standardised, self.n[:, 1:], strict=True):
             shown = ~np.isnan(means) & (n > 0)
@@ -104,11 +82,7 @@ class Profiles:
         return found
 
     def ranked_for(self, model: SubtypeModel) -> list[int]:
-        """Return the rows by decreasing relevance of their features, or `prominence` without a search, (R,).
-
-        Features of which a number is withheld come last: relevance is a function of all counts, and the place among
-        others would enclose it. A ValueError names features that the subtypes were found from and that have no row.
-        """
+        """Return the rows, (R,), by decreasing relevance, or `prominence` without a search; withheld features last."""
         expected = set(clustered_features(model)) if model.fit_ is None else set(model.fit_.feature_relevance_.index)
         unknown = sorted(expected - set(self.features))
         if unknown:

@@ -46,11 +46,7 @@ _SMALLEST_P = 0.001
 
 
 def as_printed(sheet: Sheet) -> Sheet:
-    """Return the sheet with every number as it is printed, so that a shared file stores nothing that is not seen.
-
-    A cell that shows 0.01 and stores 0.014285714285714285 discloses that it is 1 of 70. Of a p below 0.001 one digit is
-    stored; columns without a fixed number of decimals keep four digits.
-    """
+    """Return the sheet with every number as it is printed, so that a shared file stores nothing that is not seen."""
     return replace(sheet, tables=[_printed(table) for table in sheet.tables])
 
 
@@ -98,10 +94,7 @@ def write_findings(
 
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
-    """Return the sheets in order: what was found comes first, and the settings of the run after all results.
-
-    A page lists the first subjects only, and has figures in the place of tables that are for other programs.
-    """
+    """Return the sheets in order; a page lists the first subjects only, and has no tables for other programs."""
     in_workbook = not on_page
     return [
         overview(findings),
@@ -130,11 +123,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
 def gathered_findings(
     model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions, *, dominant: pd.DataFrame | None = None
 ) -> Findings:
-    """Return the findings of a report whose arguments `check_report` has checked.
-
-    The validated associations come last because they need searches: an earlier error then costs no search. The dominant
-    columns are looked for in `frame`, unless they are given.
-    """
+    """Return the findings of a report whose arguments `check_report` has checked; `dominant` is computed by default."""
     # Every association is a function of exact counts, so that a report of rounded ones has none.
     associations = None if options.round_to is not None else options.associations
     persons = persons_of(model, frame, None) if isinstance(associations, str) else None

@@ -39,7 +39,7 @@ def main() -> None:
 def row(table: Path, types: dict[str, str]) -> str:
     """Run the one command on a table, and return its line of the results."""
     started = time.perf_counter()
-    command = [sys.executable, "-m", "clinclust.cli", "start", str(table), "--yes", "--no-open", "--quiet"]
+    command = [sys.executable, "-m", "clinclust", "start", str(table), "--yes", "--no-open", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     if done.returncode:
         raise SystemExit(done.stderr)

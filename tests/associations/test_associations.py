@@ -8,8 +8,8 @@ from scipy import stats
 import clinclust as cc
 from clinclust.associations import refit_without
 from clinclust.associations.as_reported import AsReported
-from clinclust.associations.association_test import Part, TestRules, association_of
 from clinclust.associations.refit_without import column_keys, folds_of, parts_without, refit, without
+from clinclust.associations.tested_association import Part, TestRules, association_of
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size

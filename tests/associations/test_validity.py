@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.association_test import Part, TestRules
+from clinclust.associations.tested_association import Part, TestRules
 from clinclust.associations.validity import p_whatever_is_missing
 
 

@@ -147,7 +147,7 @@ def failing_streams(count, rng, folder):
 
 
 def _stream_fault(command, stream, arguments, usual):
-    line = f"exec {sys.executable} -m clinclust.cli {arguments} {_STREAMS[stream]}"
+    line = f"exec {sys.executable} -m clinclust {arguments} {_STREAMS[stream]}"
     writer = None
     if stream == "closed pipe":
         reader, writer = os.pipe()

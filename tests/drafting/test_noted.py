@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pandas as pd
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from schema_strategies import messy_frames
@@ -131,3 +132,12 @@ def test_whatever_a_file_says_of_a_column_the_draft_is_valid(frame, data):
         schema.validate(frame)
     assert not any("a fault of clinclust" in comment for comment in schema.comments.values())
     assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+
+
+@pytest.mark.parametrize("declared", [{"maximum": 100.0}, {"minimum": 0.0}, {"maximum": 2.0}])
+def test_a_declared_range_is_never_a_fault_of_the_draft(declared):
+    frame = pd.DataFrame({"falls": ["0"] * 13 + ["1", "2"]})
+    add_notes(frame, {"falls": ColumnNotes(**declared)})
+    schema = draft_schema(frame)
+    assert "a fault of clinclust" not in schema.comments["falls"]
+    assert schema["falls"].traits.is_scale != (declared.get("maximum", 0.0) > 2.0)  # 101 steps are no scale of three

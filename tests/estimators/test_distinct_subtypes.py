@@ -124,7 +124,7 @@ def test_fewer_than_ten_subjects_are_one_subtype():
 
 
 def test_a_stricter_level_accepts_no_more(three, monkeypatch):
-    monkeypatch.setattr("clinclust.engine.continuum.node_test._CHECKPOINTS", ())  # the level decides when draws end
+    monkeypatch.setattr("clinclust.engine.continuum.tested_node._CHECKPOINTS", ())  # the level decides when draws end
     model, frame, _, _ = three
     distinct = distinct_subtypes(model, frame, n_draws=40)
     assert distinct_subtypes(model, frame, n_draws=40, significance_level=1e-300).n_subtypes == 1
@@ -231,19 +231,19 @@ def test_features_that_are_not_clustered_on_or_not_selected_change_nothing(three
 
 
 def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch):
-    from clinclust.engine.continuum import node_test
+    from clinclust.engine.continuum import tested_node
 
     frame, schema, _ = severity_cohort(0, n_groups=2)
     frame.iloc[3, 2] = 90.0
     model = fitted(frame, schema, outlying_share=0.01)
     assert model.outliers_[3, 2]
-    parts, of_population = [], node_test.one_population
+    parts, of_population = [], tested_node.one_population
 
     def remembering(part, *rest):
         parts.append(part)
         return of_population(part, *rest)
 
-    monkeypatch.setattr(node_test, "one_population", remembering)
+    monkeypatch.setattr(tested_node, "one_population", remembering)
     distinct_subtypes(model, frame, n_draws=20)
     values = parts[0].cohort.arrays.values
     assert np.isnan(values).sum() == model.outliers_.sum() > 0
@@ -252,14 +252,14 @@ def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch)
 
 
 def test_powers_of_blocks_count_in_the_subjects_and_in_the_draws(monkeypatch):
-    from clinclust.engine.continuum import node_test
+    from clinclust.engine.continuum import tested_node
 
     frame, schema, _ = severity_cohort(0, n_groups=2)
     blocks = [Feature(name=one.name, likelihood="gaussian", block="b" if one.name > "x3" else None) for one in schema]
     model = fitted(frame, FeatureSchema(blocks), block_weights={"b": 0.3})
     powers = []
-    of_part = node_test.profile
-    monkeypatch.setattr(node_test, "profile", lambda part, *rest: powers.append(part.model) or of_part(part, *rest))
+    of_part = tested_node.profile
+    monkeypatch.setattr(tested_node, "profile", lambda part, *rest: powers.append(part.model) or of_part(part, *rest))
     distinct_subtypes(model, frame, n_draws=20)
     assert len(powers) >= 21
     assert {tuple(sorted(one.powers)) for one in powers} == {(0.3,) * 4 + (1.0,) * 4}

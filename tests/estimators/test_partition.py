@@ -116,7 +116,7 @@ def test_a_group_is_too_small_to_test_only_if_it_is_small(tmp_path):
     frame = SCHEMA.validate(pd.DataFrame({"falls": np.arange(40) % 5}))
     whole = cc.Partition(np.zeros(40, dtype=int), SCHEMA, made_by="nobody")
     page = cc.write_report(whole, frame, tmp_path / "whole.html").read_text(encoding="utf-8")
-    assert '<th scope="row">Subtypes of few subjects, described only</th><td>none</td>' in page
+    assert '<th scope="row">Subtypes of few subjects, untested</th><td>none</td>' in page
     few = cc.Partition([0] * 38 + [1, 2], SCHEMA, made_by="somebody")
     page = cc.write_report(few, frame, tmp_path / "few.html").read_text(encoding="utf-8")
-    assert '<th scope="row">Subtypes of few subjects, described only</th><td>2, 3</td>' in page
+    assert '<th scope="row">Subtypes of few subjects, untested</th><td>2, 3</td>' in page

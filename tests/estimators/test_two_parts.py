@@ -206,8 +206,8 @@ def test_both_parts_are_left_out_together_and_have_one_p(fitted):
     assert found["feature"].tolist() == list(schema.names)
     assert found["test"].iloc[0].startswith("Fisher's combination of chi-squared, Mann-Whitney")
     assert found["left_out"].isna().all()
-    from clinclust.associations.association_test import TestRules
     from clinclust.associations.refit_without import refit_plan
+    from clinclust.associations.tested_association import TestRules
 
     tests = FeatureTests(model, schema.validate(frame), "refit", refit_plan(model, 0, 1), 2, TestRules(3))
     assert len(tests.places["gaussian0"]) == 2

@@ -134,7 +134,8 @@ LABELS = WORDS.map(str.strip).filter(lambda label: any(map(str.isalpha, label)))
 @given(st.lists(st.tuples(CODES, LABELS), min_size=1, max_size=6))
 def test_choices_are_read_as_they_were_written(choices):
     written = " | ".join(f"{code}, {label}" for code, label in choices)
-    assert redcap_choices(written) == ([(code, plain_text(label)) for code, label in choices], [])
+    first = {code: plain_text(label) for code, label in reversed(choices)}
+    assert redcap_choices(written) == ([(code, first[code]) for code in dict.fromkeys(code for code, _ in choices)], [])
 
 
 PLAIN = st.from_regex(r"[a-z]{1,8}( [a-z]{1,8})?", fullmatch=True)

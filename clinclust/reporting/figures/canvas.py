@@ -1,7 +1,4 @@
-"""Shared parts of the figures: the Axes, the colours, the names of subtypes, and the rules for text from the data.
-
-One figure is drawn at a time, because matplotlib's settings belong to the whole process and not to a thread.
-"""
+"""Shared parts of the figures: the Axes, the colours, the names of subtypes, and the rules for text from the data."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 DRAWING = RLock()
-"""Held while a figure is made or drawn."""
+"""Held while a figure is made or drawn: the settings of matplotlib belong to the whole process."""
 
 # Blue and vermilion of Okabe and Ito (2008), which readers with any kind of colour vision can distinguish.
 BLUE, VERMILION, GREY = "#0072B2", "#D55E00", "#6E6E6E"

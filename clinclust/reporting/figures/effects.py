@@ -77,20 +77,6 @@ def plot_effects(
     ValueError
         If the model is not fitted, the comparisons or the names do not belong to its subtypes, or the comparisons hold
         no effect of this measure against this group.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
-    >>> comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    >>> ax = cc.plots.plot_effects(model, comparisons)
-    >>> ax.figure.savefig("effects.png")
     """
     require_fitted(model)
     profiles = profiles_of(comparisons)
@@ -143,11 +129,7 @@ def plot_effects(
 def effects_against(
     comparisons: pd.DataFrame, versus: int | None = None, measure: str | None = None
 ) -> tuple[dict[int, dict[Key, Effect]], int, str]:
-    """Return the effects of each subtype by feature and level, the group that it is compared with, and the measure.
-
-    `versus` and `measure` as in `plot_effects`; a ValueError says which effects there are. Without either, comparisons
-    without effects give an empty dictionary.
-    """
+    """Return the effects by subtype, then by feature and level, the group compared with, and the measure."""
     rows = comparisons[comparisons["kind"] == "effect"]
     if rows.empty and versus is None and measure is None:
         return {}, _OTHERS, _USUAL

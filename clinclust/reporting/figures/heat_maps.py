@@ -41,11 +41,7 @@ def draw_heat_map(
     bar: str,
     number_format: str,
 ) -> None:
-    """Draw a heat map of `numbers` (R, C), the first row at the top; cells without a number are hatched.
-
-    `colours` is the name of a colour map, or its colours from low to high; a number beyond `limits` has the colour of
-    the limit. `bar` is the title of the colour bar.
-    """
+    """Draw a heat map of `numbers` (R, C), the first row at the top; cells without a number are hatched."""
     import matplotlib as mpl
     from matplotlib.colors import Colormap, LinearSegmentedColormap
     from matplotlib.patches import Rectangle
@@ -233,19 +229,6 @@ def plot_missing(
     ------
     ValueError
         If the comparisons hold no summaries, or names are given for subtypes that do not exist.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> comparisons = cc.compare_subtypes(frame.mask(rng.random((200, 2)) < 0.1), frail.astype(int), schema)
-    >>> ax = cc.plots.plot_missing(comparisons)
-    >>> ax.figure.savefig("missing.png")
     """
     profiles = profiles_of(comparisons)
     called = headings(profiles, {0: "All", **named(profiles.subtypes, names)})

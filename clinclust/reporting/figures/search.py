@@ -38,18 +38,6 @@ def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
     ------
     ValueError
         If the model is not fitted, or its subtypes were not found by a MAP-DP search.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
-    >>> ax = cc.plots.plot_restarts(model)
-    >>> ax.figure.savefig("restarts.png")
     """
     fit = require_search(model, "plot_restarts")
     searches = fit.restarts_
@@ -119,18 +107,6 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
     ------
     ValueError
         If the model is not fitted, or its subtypes were not found by a MAP-DP search.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
-    >>> ax = cc.plots.plot_relevance(model)
-    >>> ax.figure.savefig("relevance.png")
     """
     fit = require_search(model, "plot_relevance")
     nats = fit.feature_relevance_.sort_values(ascending=False, kind="stable")
@@ -162,19 +138,6 @@ def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
         From `resolution_path`, or the attribute `MAPDP.resolution_path_`.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure. The agreement has a second axis on the right.
-
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> path = cc.resolution_path(frame, cc.draft_schema(frame), random_state=0)
-    >>> ax = cc.plots.plot_resolution_path(path)
-    >>> ax.figure.savefig("resolution_path.png")
     """
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 

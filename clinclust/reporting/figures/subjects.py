@@ -48,18 +48,6 @@ def plot_certainty(model: SubtypeModel, *, names: Mapping[int, str] | None = Non
     ------
     ValueError
         If the model is not fitted, has no membership probabilities, or names are given for subtypes that do not exist.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
-    >>> ax = cc.plots.plot_certainty(model)
-    >>> ax.figure.savefig("certainty.png")
     """
     require_fitted(model)
     labels, own = np.asarray(model.labels_), own_membership(model)
@@ -123,18 +111,6 @@ def plot_explanation(
     ------
     ValueError
         If the explanation is of no such subject.
-
-    Examples
-    --------
-    >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> ax = cc.plots.plot_explanation(model.explain(frame.head(5)), subject=3)
-    >>> ax.figure.savefig("subject.png")
     """
     rows = _rows_of(explanation, subject)
     drawn = rows.iloc[:at_most]

@@ -40,10 +40,7 @@ _SETTINGS = (
 
 
 def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
-    """Return a figure as one ``<svg>`` element with `label` as its alternative text.
-
-    `name` (letters and hyphens) is the prefix of every id, so that the ids of a page are unique.
-    """
+    """Return a figure as one ``<svg>`` element; `label` is its alternative text, and `name` the prefix of its ids."""
     import matplotlib as mpl
 
     with DRAWING:  # matplotlib sets the filters of warnings while its settings are listed

@@ -118,10 +118,7 @@ SHOWN = 3
 
 
 def on_dominant_columns(findings: Findings) -> list[str]:
-    """Return a sentence for each of the columns that say the most, with the options that fit without it.
-
-    A shared report names only described levels of which every count is shown: the sentence then follows from them.
-    """
+    """Return a sentence for each dominant column; a shared report names described levels with all counts shown."""
     if findings.dominant is None:
         return []
     rows = findings.dominant.to_dict("records")
@@ -155,10 +152,7 @@ def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[i
 
 
 def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
-    """Return what a fit without the columns of a row needs: ``describe`` with names, or ``where`` with a condition.
-
-    Where other features follow a column, a fit without it finds the same again: then there is a condition, or none.
-    """
+    """Return the option of a fit without the columns of a row: ``describe`` and names, or ``where`` and a condition."""
     if _is_alone(row):
         return "describe", _names(row)
     return "where", [] if is_missing(row["part"]) else [row["part"]]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from math import isnan
 
-from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.engine.continuum.tested_node import LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import TreeTest
 from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
@@ -135,10 +135,7 @@ def _on_blocks(fit: Fit) -> str:
 
 
 def is_sampled(findings: Findings, test: TreeTest) -> bool:
-    """Return whether some division was tested in a sample.
-
-    A report of rounded counts does not say so: it would disclose whether there are more subjects than the limit.
-    """
+    """Return whether some division was tested in a sample; False if counts are rounded."""
     of_both = test.joins["first_size"] + test.joins["second_size"]
     return not findings.is_rounded and bool((test.joins["n_tested"] < of_both).any())
 
@@ -163,11 +160,7 @@ def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
 
 
 def divisions_table(findings: Findings) -> list[Table]:
-    """Return the table Divisions tested; no table if no division was tested.
-
-    Evidence is a function of all counts, and the rule of shared reports does not protect sizes of parts of a subtype: a
-    shared report has the result of each division only, and sizes that it shows elsewhere.
-    """
+    """Return the table Divisions tested, if any was; a shared report has no evidence and no sizes of parts."""
     if not findings.divisions:
         return []
     both, population = ("One side", "Other side"), ("In one population (nats)", "")

@@ -19,10 +19,7 @@ _UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
 
 
 def on_few_subjects(findings: Findings) -> list[str]:
-    """Return the sentences of the first page on subtypes that are untested, few or weak; empty without any.
-
-    In a shared report no subtype is named, and no number is given: they would narrow down sizes that are withheld.
-    """
+    """Return the sentences on subtypes that are untested, few or weak; a shared report gives no names and numbers."""
     return [*_on_untested(findings), *_on_marks(findings)]
 
 
@@ -82,10 +79,7 @@ def explained_marks(findings: Findings) -> list[str]:
 
 
 def remark(findings: Findings, subtype: int) -> str | None:
-    """Return what is remarked of a subtype wherever it is shown: that it is untested, few or weak.
-
-    It is None in a shared report: whether a subtype is few discloses its size, and weak evidence all counts.
-    """
+    """Return the remark that a subtype is untested, few or weak; None if it is none of these, or in a shared report."""
     if findings.is_shared:
         return None
     said = [_UNTESTED] if subtype in findings.untested else []

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from clinclust.engine.continuum.node_test import LARGEST_NODE, SMALLEST_NODE
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.engine.continuum.tested_node import LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_tree import TreeTest
 from clinclust.reporting.divisions import n_distinct

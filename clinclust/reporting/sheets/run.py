@@ -20,10 +20,7 @@ from clinclust.schema import Feature, FeatureSchema
 
 
 def sentences_on_rows(findings: Findings) -> list[str]:
-    """Return which rows of the table were analysed, and how many were left out for which reason, as far as is known.
-
-    In a shared report small numbers are withheld, and so is a condition with values that few subjects may have.
-    """
+    """Return which rows were analysed, and how many were left out for which reason; small numbers withheld."""
     choice, counts = _known(findings)
     words = _words(findings, choice)
     n_subjects = len(findings.frame)
@@ -110,10 +107,7 @@ _MOST_LISTED = 10
 
 
 def worth_of_blocks(findings: Findings, fit: Fit) -> dict[str, str]:
-    """Return a predicate for each block with several features clustered on, by name: "8 features count for 1.6".
-
-    A shared report withholds what was chosen by the data: it follows from the values of all features of the block.
-    """
+    """Return the weight of each block in words, by name: "8 features count for 1.6"; withheld if shared and chosen."""
     clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.uninformative_]
     sizes = Counter(feature.block for feature in clustered)
     is_secret = findings.is_shared and _are_chosen(findings)
@@ -159,11 +153,7 @@ _OF_ROUNDED = ("Concentration", "Discount", "Coarsening", _OUTLYING, "Random see
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
-    """Return the settings and results of the search by name.
-
-    A shared report withholds functions of all values, and settings chosen by the data: a reader could find the
-    last unknown value by trial.
-    """
+    """Return the settings and results of the search by name; a shared report withholds functions of all values."""
     restarts, is_shared, filled = fit.restarts_, findings.is_shared, fit.completed_log_joint_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     near = restarts["log_joint"] >= restarts["log_joint"].max() - 1.0

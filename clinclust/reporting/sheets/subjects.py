@@ -117,10 +117,7 @@ _HOW_TO_READ = "A higher score goes with higher values of most features; see bel
 
 
 def on_continuum_score(findings: Findings) -> list[str]:
-    """Return what the continuum score is and where to find it; empty if the cohort is not one continuum.
-
-    A report of rounded counts has nothing of the score, which is a function of all values.
-    """
+    """Return what the continuum score is and where to find it; empty without a score, or if counts are rounded."""
     continuum = findings.continuum
     if continuum is None or findings.is_rounded:
         return []

@@ -41,10 +41,7 @@ def descriptive(findings: Findings) -> str:
 
 
 def subtypes(findings: Findings) -> Sheet:
-    """Return the sheet Subtypes: the summaries of every feature in each subtype.
-
-    Yes/no features, scales, and counts and measurements have the layout of Tables 3 and 4 of Raykov et al. (2016).
-    """
+    """Return the sheet Subtypes: the summaries of every feature in each subtype."""
     blocks: dict[str, tuple[str, tuple[str, str], Callable[[type[Likelihood]], bool]]] = {
         "Probability of yes": ("Level", ("Probability", "n"), lambda traits: traits.is_share),
         "Mean score": ("Scale", ("Mean", "SD"), lambda traits: traits.is_scale),

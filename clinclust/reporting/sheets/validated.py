@@ -22,10 +22,8 @@ _Outcome: TypeAlias = Literal["validated", "unconfirmed", "doubtful", "elsewhere
 class Validation:
     """Numbers of features by the outcome of their validated association, `n_features` in all.
 
-    Tested: validated (q at most the significance level), unconfirmed (q above it), doubtful, or elsewhere (tested
-    against other subtypes than those reported: agreement below `OTHER_BELOW`). Not tested: resting (without them no two
-    subtypes are left), untested for another reason, or withheld. Of those validated, it is unknown of `unchecked`
-    whether they depend on other features inside the subtypes.
+    `elsewhere`: tested against other subtypes than those reported (agreement below `OTHER_BELOW`). `resting`: without
+    them no two subtypes are left. `unchecked`: validated, with unknown dependence inside the subtypes.
     """
 
     n_features: int
@@ -45,10 +43,7 @@ class Validation:
 
 
 def validation_of(findings: Findings, *, found_from: bool) -> Validation | None:
-    """Return the outcomes for the features that the subtypes were found from, or for the others; None without tests.
-
-    In a shared report they are counted from the associations that it shows.
-    """
+    """Return the outcomes for the features that the subtypes were found from, or for the others; None without tests."""
     if findings.associations is None:
         return None
     wanted = {feature.name for feature in findings.features if findings.clustered_on(feature) == found_from}

@@ -12,10 +12,7 @@ _COUNTS, _MEANS = ("n", "missing", "count"), ("mean", "sd", "median")
 
 
 def withheld(findings: Findings) -> Sheet:
-    """Return the sheet: the rule in words, and one row for each feature of which a number is withheld.
-
-    It does not say which of the numbers withheld are small, and which only go with them.
-    """
+    """Return the sheet: the rule in words, and one row for each feature of which a number is withheld."""
     features = [feature for feature in findings.features if findings.is_withheld(feature)]
     groups = (Column(title, widest=40) for title in ("Counts withheld in", "Means or SDs withheld in"))
     columns = [Column("Feature", widest=60), *groups, Column("Tests and effect sizes")]

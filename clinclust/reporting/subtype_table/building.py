@@ -66,13 +66,12 @@ def subtype_table(
         Names of subtypes by number, for the headings: ``{1: "Tremor dominant"}``. The default names of a `Partition`
         are its labels.
     features : sequence of str, or "significant", optional
-        Features to show, by column name, in this order, or those whose descriptive p is significant at the level given
-        to `compare_subtypes`. By default all. Features of one section are adjacent.
+        Features to show, by column name, in this order, or those with a significant descriptive p; by default all.
     subtypes : sequence of int, optional
         Subtypes to show, in this order; by default all.
     between : tuple of two int, optional
         Two subtypes whose Student's t-test gives the descriptive p. By default it is of the test of all subtypes at
-        once; or of the two that `subtypes` selects of three or more, if they were tested against each other.
+        once, or of the two that `subtypes` selects.
     summaries : dict or {"n", "mean", "median", "rate"}, optional
         Summary of each feature by name, or of every feature that allows it: n (%), mean (SD), median [Q1, Q3], or mean
         per subject (total). By default yes/no features and levels have n (%), Poisson counts the mean per subject,
@@ -84,7 +83,6 @@ def subtype_table(
         feature, for every group; or nowhere.
     title : str, optional
         Caption of the table.
-
 
     Raises
     ------

@@ -60,11 +60,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Plan:
-    """The choices of `subtype_table`, with its defaults filled in.
-
-    `associations` are the validated ones by feature, `between` is the pair of subtypes whose test is shown instead of
-    the contrast, and `marks` are those of subtypes that may be noise. The features of one section are adjacent.
-    """
+    """The choices of `subtype_table`, with its defaults filled in; the features of one section are adjacent."""
 
     asked: Choices
     compared: Compared

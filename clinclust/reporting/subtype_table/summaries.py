@@ -45,9 +45,8 @@ _NEEDED = (
 class ComparedFeature:
     """The rows of a comparisons frame about one feature.
 
-    Summaries are by level (None for a feature without levels) and subtype (0: all subjects), Student's t-tests by level
-    and pair of subtypes, the smaller number first; `contrast` is the test of all subtypes at once, and may be empty.
-    `scored` says what the ends of a scale mean whose levels are words; `part` is set of the parts with point masses.
+    Summaries are by level (None without levels) and subtype (0: all subjects), Student's t-tests by level and pair of
+    subtypes, the smaller number first.
     """
 
     name: str
@@ -190,11 +189,7 @@ def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
-    """Return the default summary of a feature: that of its likelihood, or the median if it is skewed, else the mean.
-
-    A feature contrasted by ranks is skewed. Without a contrast (a single subtype), the traits of the likelihood or the
-    distance between mean and median decide. Values at no point mass have the median.
-    """
+    """Return the default summary: that of the likelihood, or the median if values are skewed, else the mean."""
     if feature.is_in_parts and feature.part != "spike":
         return "median"
     if feature.traits.summary is not None:

@@ -54,10 +54,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of the table: a feature, one of its levels, or its missing values, with one cell for each heading.
-
-    `title`, `level` and `summary` are the parts of the label; `method` and `remark` belong to the validated p.
-    """
+    """A row of the table, with one cell for each heading; `method` and `remark` belong to the validated p."""
 
     section: str
     feature: str
@@ -82,9 +79,7 @@ class Note:
 
 @dataclass(frozen=True, repr=False)
 class SubtypeTable:
-    """A table of summaries of every feature in all subjects and in each subtype.
-
-    `clinclust.subtype_table` makes it. A notebook displays it, and `save` writes it as a document.
+    """A table of summaries of every feature in all subjects and in each subtype, from `clinclust.subtype_table`.
 
     Attributes
     ----------
@@ -186,12 +181,7 @@ class SubtypeTable:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the table to a file and return its path; the suffix is .docx, .xlsx, .html, .tex, .md or .csv.
 
-        Raises
-        ------
-        ValueError
-            If the file has another suffix.
-        ImportError
-            If the suffix is .docx and python-docx is not installed.
+        ValueError for another suffix; ImportError for .docx without python-docx.
         """
         path = Path(path)
         if problems := suffix_problems(path):

@@ -116,10 +116,7 @@ def _add_table(document: Document, table: SubtypeTable) -> None:
 
 
 def _widths(table: SubtypeTable) -> list[int]:
-    """Return the width of each column in EMU, that of the labels first.
-
-    Every other cell fits in one line, unless the table is too wide for the page: all are then narrowed by one factor.
-    """
+    """Return the width of each column in EMU, that of the labels first; together at most the width of the page."""
     page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
     needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths()]
     shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))

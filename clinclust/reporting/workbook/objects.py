@@ -43,10 +43,9 @@ def height_of(chart: Chart, n_rows: int) -> float:
 
 
 def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
-    """Add a chart of the numbers in the rows from `heading` + 1 to `last`; its upper left corner is at `top`, `column`.
+    """Add a chart of the rows `heading` + 1 to `last`, with its upper left corner at `top`, `column`.
 
-    Intervals, and numbers compared with what is expected, are two series of invisible bars: the error bars of the first
-    are the intervals, those of the second are short and thick and mark the numbers.
+    Intervals, and numbers compared with what is expected, are error bars of two series of invisible bars.
     """
 
     def cells(place: int) -> Reference:
@@ -128,10 +127,7 @@ _LONGEST_HEADING = 255
 
 
 def unique_headings(table: Table) -> list[str]:
-    """Return the headings of the columns in one line each and unique, as those of an Excel table must be.
-
-    A heading that several columns share is prefixed with that of its group, and numbered if it is still not unique.
-    """
+    """Return the headings in one line each, made unique by the heading of their group and, if necessary, a number."""
     titles = [" ".join(visible(column.title).split()) or "Column" for column in table.columns]
     folded = [title.casefold() for title in titles]
     headings: list[str] = []

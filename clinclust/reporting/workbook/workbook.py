@@ -25,10 +25,7 @@ NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
 
 
 def write_workbook(sheets: Sequence[Sheet], path: Path, *, title: str, generated: datetime) -> None:
-    """Write the sheets to `path`; the same sheets and date give the same bytes.
-
-    Raises ValueError, which names the sheet, if a sheet has more rows or columns, or a cell more text, than allowed.
-    """
+    """Write the sheets to `path`, reproducibly; ValueError, which names the sheet, if one does not fit."""
     workbook = Workbook(write_only=True)
     register_styles(workbook)
     moment = generated.astimezone(UTC).replace(tzinfo=None, microsecond=0)

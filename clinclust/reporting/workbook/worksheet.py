@@ -49,10 +49,9 @@ class _Placed:
 
 
 def write_worksheet(workbook: Workbook, sheet: Sheet, folder: Path) -> None:
-    """Add a sheet, streamed into a file in `folder`, to a workbook that was opened with ``write_only=True``.
+    """Add a sheet, streamed into a file in `folder`, to a write-only workbook; ValueError if it does not fit.
 
-    A sheet with one table without sections that has too many rows is continued on further sheets ("Data 2"). Raises
-    ValueError if a sheet has too many rows or columns, a cell too much text, or the sheet too long a name.
+    A sheet that is one table without sections is continued on further sheets ("Data 2") if it has too many rows.
     """
     sheet = replace(sheet, tables=[_with_unique_headings(sheet, table) for table in sheet.tables])
     widths = _widths(sheet)
@@ -158,11 +157,7 @@ def _write_part(
 
 @contextmanager
 def _streamed(worksheet: Any, folder: Path) -> Iterator[None]:
-    """Stream the rows that the block appends to a sheet into a file in `folder`, and close the sheet.
-
-    By itself openpyxl writes them, which are values of patients, to the folder for temporary files, where they stay if
-    the process is killed.
-    """
+    """Stream the rows that the block appends into a file in `folder`, not in that for temporary files."""
     path = folder / f"sheet {len(worksheet.parent.worksheets)}.xml"
     with path.open("wb") as file:
         stream: Any = SimpleNamespace(write=file.write)

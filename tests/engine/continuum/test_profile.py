@@ -8,8 +8,8 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 
 from clinclust import Feature, FeatureSchema, log_joint
-from clinclust.engine.continuum import node_test as module
-from clinclust.engine.continuum.node_test import best_division, profile, swept
+from clinclust.engine.continuum import tested_node as module
+from clinclust.engine.continuum.tested_node import best_division, profile, swept
 from clinclust.engine.problem.problem import pose
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}

@@ -40,9 +40,8 @@ class Part(NamedTuple):
 class TestRules:
     """What is the same for the tests of all features of a cohort.
 
-    Subtypes with fewer than `min_size` subjects are not tested, nor those with a smaller share of the subjects of their
-    part than `floor` is of all. `contrasts` are the chosen kinds by the name of the feature; `persons` is the person of
-    each row, int64 (N,), if persons have several rows.
+    Subtypes of fewer than `min_size` subjects, or a smaller share of their part than `floor`, are not tested. `persons`
+    is the person of each row, int64 (N,), if persons have several rows.
     """
 
     __test__ = False  # no test of pytest

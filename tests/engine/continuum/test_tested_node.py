@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.node_test import DrawPlan, Node, NodeTest, against_one_population, compared
+from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, against_one_population, compared
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
@@ -91,13 +91,13 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
 
 
 def test_a_draw_does_not_depend_on_the_number_of_draws(monkeypatch):
-    from clinclust.engine.continuum import node_test
+    from clinclust.engine.continuum import tested_node
 
     problem, halves = continuum(0)
     seen = {}
     for n_draws in (20, 30):
         monkeypatch.setattr(
-            node_test, "compared", lambda *given, n=n_draws: seen.setdefault(n, given[2]) is None or compared(*given)
+            tested_node, "compared", lambda *given, n=n_draws: seen.setdefault(n, given[2]) is None or compared(*given)
         )
         result(problem, halves, n_draws=n_draws)
     assert (seen[20] == seen[30][:20]).all()
@@ -111,11 +111,11 @@ def drawn_and_decided(problem, halves):
 
 @pytest.mark.parametrize("separation", [0.0, 1.5, 2.0, 2.5, 3.0, 5.0])
 def test_draws_end_early_without_another_decision(monkeypatch, separation, some):
-    from clinclust.engine.continuum import node_test
+    from clinclust.engine.continuum import tested_node
 
     cohorts = [continuum(seed, separation=separation) for seed in some(range(3), few=1)]
     early = [drawn_and_decided(*cohort) for cohort in cohorts]
-    monkeypatch.setattr(node_test, "_CHECKPOINTS", ())
+    monkeypatch.setattr(tested_node, "_CHECKPOINTS", ())
     late = [drawn_and_decided(*cohort) for cohort in cohorts]
     assert {n for n, _ in late} == {100}
     assert {n for n, _ in early} <= {20, 50, 100}
@@ -156,16 +156,16 @@ def test_one_factor_continua_are_rarely_split():
 
 
 def test_a_large_node_is_tested_in_a_sample(monkeypatch):
-    from clinclust.engine.continuum import node_test
+    from clinclust.engine.continuum import tested_node
 
     problem, halves = continuum(2, separation=4.0)
     whole = result(problem, halves)
-    monkeypatch.setattr(node_test, "LARGEST_NODE", 60)
+    monkeypatch.setattr(tested_node, "LARGEST_NODE", 60)
     part = result(problem, halves)
     assert 0.1 * whole.gain < part.gain < 0.7 * whole.gain
     assert part == result(problem, halves)
     assert part.p < 0.01
-    monkeypatch.setattr(node_test, "LARGEST_NODE", 150)
+    monkeypatch.setattr(tested_node, "LARGEST_NODE", 150)
     assert result(problem, halves) == whole
 
 
