@@ -1,6 +1,6 @@
-"""The cohort as a table of named columns, from a DataFrame or an array, with its schema and the rows that it takes.
+"""The cohort as a table of named columns, from a DataFrame or an array, with its schema and choice of rows.
 
-The messages about arrays hold the words that scikit-learn's own checks of estimators look for.
+Messages about arrays use the words that the estimator checks of scikit-learn look for.
 """
 
 from __future__ import annotations
@@ -24,25 +24,9 @@ if TYPE_CHECKING:
 
 
 def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:
-    """Return the schema of a fit, which says which rows of its file were chosen, if that is known.
+    """Return the schema with the choice of rows of its file, if known.
 
-    Parameters
-    ----------
-    schema : FeatureSchema
-    frame : DataFrame
-        The table, as `read_cohort` or somebody else made it.
-    stacklevel : int
-        Stack level of the warning; 1 is the caller of this function.
-
-    Raises
-    ------
-    InputError
-        If the table was read with another choice than the schema says.
-
-    Warns
-    -----
-    CohortWarning
-        If the schema says which rows are taken, and nothing tells which rows the table holds.
+    InputError is raised if the table was read with another choice, CohortWarning issued if that is unknown.
     """
     taken = rows_taken(frame)
     if not schema.rows:
@@ -68,7 +52,7 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: 
 
 
 def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame, *, stacklevel: int) -> None:
-    """Warn of rows that were taken by comparing a value which the schema takes for missing, such as -9 for an age."""
+    """Warn of rows that were chosen by a value which the schema takes for missing, such as -9 for an age."""
     if rows_taken(validated) is None or schema.rows.where is None:
         return
     compared = [name for name in compared_columns(parsed(schema.rows.where)) if name in validated]
@@ -86,7 +70,7 @@ def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame,
 
 
 def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int) -> None:
-    """Warn if a table of new subjects was read with another choice of rows than the table of the fit."""
+    """Warn if new subjects were read with another choice of rows than the cohort."""
     taken = rows_taken(table) if isinstance(table, pd.DataFrame) else None
     fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
     if taken is None or fitted is None or taken.choice.follows(fitted):
@@ -99,7 +83,7 @@ def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int)
 
 
 def hint_at_rows(schema: FeatureSchema) -> str:
-    """Return which rows the table of a fit was made of, in parentheses after a message; nothing if it is not known."""
+    """Return the choice of rows of the cohort in parentheses, for a message; empty if unknown."""
     return limited(f" (the model was fitted on {_rows(schema)})") if schema.rows else ""
 
 
@@ -110,30 +94,9 @@ def _rows(schema: FeatureSchema) -> str:
 def cohort_and_schema(
     X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int, progress: bool = True
 ) -> tuple[pd.DataFrame, FeatureSchema]:
-    """Return the validated columns and the schema of the fit; if no schema is given, draft one from the data.
+    """Return the validated columns and the schema of the fit; without a schema, draft one (which warns).
 
-    Parameters
-    ----------
-    X : DataFrame or array, shape (N, D)
-    schema : FeatureSchema or None
-    stacklevel : int
-        Stack level of the warnings; 1 is the caller of this function.
-    progress : bool
-        Whether to tell the stages of drafting.
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If an array is no table of numbers or texts, its number of columns differs from that of the schema, or a table
-        was read with another choice of rows than the schema says.
-
-    Warns
-    -----
-    CohortWarning
-        If no schema was given, it says which rows are taken and nothing tells whether the table holds these, or rows
-        were taken for values that the schema takes for missing.
+    Raises CohortError and InputError for unusable tables. Stack level 1 is the caller.
     """
     if schema is None:
         from clinclust.drafting import draft_schema
@@ -157,13 +120,7 @@ def cohort_and_schema(
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:
-    """Return a DataFrame as it is, and an array as a DataFrame whose columns are `names`, in this order.
-
-    Raises
-    ------
-    ValueError
-        If an array is no table of numbers or texts, or its number of columns differs from the number of names.
-    """
+    """Return a DataFrame unchanged, and an array as one with the columns `names`; InputError if it does not fit."""
     if isinstance(X, pd.DataFrame):
         return X
     table = _array(X, "X")
@@ -173,7 +130,7 @@ def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataF
 
 
 def table_of_fitted(X: pd.DataFrame | ArrayLike, names: tuple[str, ...], *, called: str = "X") -> pd.DataFrame:
-    """Return what `named_table` returns, for new subjects of a fitted model; `called` names the argument in errors."""
+    """Return the same for new subjects of a fitted model; `called` names the argument in errors."""
     if isinstance(X, pd.DataFrame):
         return X
     table = _array(X, called)
@@ -186,8 +143,8 @@ def table_of_fitted(X: pd.DataFrame | ArrayLike, names: tuple[str, ...], *, call
 
 
 def _array(X: ArrayLike, called: str) -> NDArray[Any]:
-    """Return a two-dimensional array of at least one column; a masked value is missing in it."""
-    sparse = sys.modules.get("scipy.sparse")  # nobody can hold a sparse matrix of a package that was not imported
+    """Return a two-dimensional array of at least one column; masked values become missing."""
+    sparse = sys.modules.get("scipy.sparse")  # a sparse matrix exists only if its package was imported
     if sparse is not None and sparse.issparse(X):
         raise InputError(
             f"{called}: sparse data was passed, but dense data is required; use {called}.toarray(), in which every "
@@ -220,7 +177,7 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
 
 
 def _unmasked(X: np.ma.MaskedArray[Any, Any]) -> NDArray[Any]:
-    """Return a masked array with every masked value missing; `np.asarray` would bring back what was masked."""
+    """Return a masked array with its masked values missing."""
     of_numbers = X.dtype.kind in "biuf"
     table = np.array(X.data, dtype=np.float64 if of_numbers else object)
     table[np.ma.getmaskarray(X)] = np.nan if of_numbers else None

@@ -1,12 +1,6 @@
 """Cut a fit to a number of subtypes: unions of the clusters that the search found, without another search.
 
-A subtype below a floor for its size (`min_size`) may be a rare disease or a few odd records, and no statistic of two
-subjects can tell which. So it is merged with another only where something says that the two are hardly distinct; else
-it stays, is described, and takes no part in tests.
-
-A search that starts at the unions leaves them again where features depend on each other inside subtypes, because the
-joint pays for slices of such a subtype (benchmarks/results/number_asked_for.md). A union keeps what the search found,
-and its evidence follows from pooled statistics.
+A subtype below the floor (`min_size`) is merged where it is hardly distinct, else it is described but not tested.
 """
 
 from __future__ import annotations
@@ -33,26 +27,19 @@ if TYPE_CHECKING:
 Labels = NDArray[np.int64]
 
 WEAK_EVIDENCE = 5.0
-"""Evidence in nats below which two subtypes are hardly distinct: a Bayes factor of 150, up to which Kass and Raftery
-(1995) call evidence less than very strong. Dependence between features inside a disease adds to the evidence for a
-division, so that evidence that is weak in spite of it stays weak."""
+"""Evidence in nats below which two subtypes are hardly distinct (Kass and Raftery 1995: less than very strong)."""
 
 
 def as_asked(fit: Fit, n_clusters: int | str | None, min_size: float | None = None) -> Fit:
-    """Return the fit with as many subtypes as `MAPDP.n_clusters` asks for, and with the floor of `MAPDP.min_size`.
+    """Return the fit with `MAPDP.n_clusters` and then the floor `MAPDP.min_size`.
 
-    The floor comes last, so that the result is the same whatever mergers were there before.
-
-    Raises
-    ------
-    ValueError
-        If the search found fewer clusters, or distinct subtypes are asked for and the tree was not tested.
+    InputError is raised if the search found fewer clusters, or the tree of distinct subtypes was not tested.
     """
     return with_floor(_numbered(fit, n_clusters), min_size)
 
 
 def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
-    """Return the fit with as many subtypes as asked for."""
+    """Return the fit with this number of subtypes."""
     if n_clusters is None:
         return merged_fit(fit, np.arange(fit.subtype_of_.size))
     if n_clusters == DISTINCT:
@@ -70,7 +57,7 @@ def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
 
 
 def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
-    """Return the fit with its clusters merged: `subtype_of`, int64 (J,), groups them; groups are numbered by size."""
+    """Return the fit with its clusters merged to the groups `subtype_of`, int64 (J,), numbered by size."""
     sizes = fit.clusters_.sizes.astype(np.int64)
     return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
 
@@ -88,7 +75,7 @@ def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size:
 
 
 def _with_test(fit: Fit, distinct: DistinctSubtypes) -> Fit:
-    """Return the fit with the test of distinct subtypes, and with their tree."""
+    """Return the fit with the test and tree of distinct subtypes."""
     tree, tested = fit.tree_, distinct.tree
     # The evidence of all joins is that of all clusters against one, whatever their order.
     is_same = np.array_equal(tree.labels, tested.labels) and np.isclose(tree.evidence.sum(), tested.evidence.sum())
@@ -100,7 +87,7 @@ def _with_test(fit: Fit, distinct: DistinctSubtypes) -> Fit:
 
 
 def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> None:
-    """Raise InputError, before a search, if more subtypes are asked for than there are subjects."""
+    """Raise InputError, before a search, if there are fewer subjects than subtypes."""
     if isinstance(n_clusters, Integral) and n_clusters > n_subjects:
         raise InputError(
             f"{n_clusters} subtypes were asked for, and the cohort has {n_subjects} subjects; ask for fewer subtypes, "
@@ -109,7 +96,7 @@ def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> 
 
 
 def refuse_too_large_a_floor(min_size: float | None, n_subjects: int) -> None:
-    """Raise InputError, before a search, if no two subtypes of the cohort can have `MAPDP.min_size` subjects."""
+    """Raise InputError, before a search, if no two subtypes can have `MAPDP.min_size` subjects."""
     floor = _in_subjects(min_size, n_subjects)
     if 2 * floor <= n_subjects:
         return
@@ -122,10 +109,10 @@ def refuse_too_large_a_floor(min_size: float | None, n_subjects: int) -> None:
 
 
 def with_floor(fit: Fit, min_size: float | None) -> Fit:
-    """Return the fit with a floor for the size of its subtypes; see `MAPDP.min_size`.
+    """Return the fit with a floor for the size of its subtypes.
 
-    Subtypes below the floor are merged where they are hardly distinct. Each time, of all pairs with a subtype below the
-    floor that may be merged, it is the pair whose merger lowers the log joint least.
+    Repeatedly, of the pairs with a subtype below the floor that are hardly distinct, that with the least evidence is
+    merged.
     """
     floor = _in_subjects(min_size, fit.cluster_labels_.size)
     fit = replace(fit, min_size_=floor)
@@ -138,7 +125,7 @@ def with_floor(fit: Fit, min_size: float | None) -> Fit:
 
 
 def _in_subjects(min_size: float | None, n_subjects: int) -> int:
-    """Return the floor in subjects: the smallest number that is no smaller share of the cohort than asked for."""
+    """Return the floor in subjects, rounded up."""
     if min_size is None:
         return NO_FLOOR
     if isinstance(min_size, Integral):
@@ -148,7 +135,7 @@ def _in_subjects(min_size: float | None, n_subjects: int) -> int:
 
 
 def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
-    """Return the two subtypes to merge next, the first of which may have any size; None if there are none."""
+    """Return the two subtypes to merge next; None if there are none."""
     small = np.flatnonzero(fit.untested_)
     if not small.size or fit.n_clusters_ == 1:
         return None
@@ -162,14 +149,14 @@ def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
 
 
 def _pairs(small: Labels, n_subtypes: int) -> Iterator[tuple[int, int]]:
-    """Yield each pair of subtypes with a small one, once."""
+    """Yield each pair of subtypes with at least one small one, once."""
     is_small = set(small.tolist())
     for lost in small.tolist():
         yield from ((kept, lost) for kept in range(n_subtypes) if kept not in is_small or kept < lost)
 
 
 def _distinct_subtype_of(fit: Fit) -> Labels | None:
-    """Return the distinct subtype that holds each subtype, int64 (K,); -1 if several do, None without a test."""
+    """Return the distinct subtype of each subtype, int64 (K,); -1 if several, None without a test."""
     if fit.tree_test_ is None:
         return None
     of_clusters = fit.tree_test_.distinct_of(fit.tree_)
@@ -182,7 +169,7 @@ def _is_inside_one(distinct: Labels, first: int, second: int) -> bool:
 
 
 def _too_few(fit: Fit, asked: int, found: int) -> str:
-    """Return what is said to whoever asked for more subtypes than the search found."""
+    """Return the message for more subtypes than clusters found."""
     groups = "1 group" if found == 1 else f"{found} groups"
     fewer = "leave the number open" if found == 1 else f"ask for at most {found}, or leave the number open"
     finer = [f"a larger concentration (now {fit.concentration_:.3g})"]

@@ -62,7 +62,8 @@ class DistinctSubtypes:
         - `expected`, `expected_sd` : mean and standard deviation of this gain in one continuous population, in nats;
         - `excess` : gain less its expectation, in nats;
         - `z`, `p` : the test (`distinct_subtypes`);
-        - `p_unimodal` : p with ``null="unimodal"`` for accepted joins, else NaN;
+        - `p_unimodal` : p with ``null="unimodal"`` for accepted joins, else NaN; from the significance level on, one
+      continuum with a skewed severity explains the join as well;
         - `accepted` : whether p is below the significance level.
     tree : SubtypeTree
         The tested tree: that of the fit, or one with merged leaves.

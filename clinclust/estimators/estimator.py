@@ -1,4 +1,4 @@
-"""What the estimators of the package share: parameters by name, attributes of the fit, and defaults of subtypes."""
+"""The base of the estimators: parameters by name, attributes of the fit, and defaults of subtypes."""
 
 from __future__ import annotations
 
@@ -35,17 +35,11 @@ class Parameterised:
             """Find the subtypes of a cohort."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as estimators of scikit-learn do; `deep` has no effect."""
+        """Return the parameters by name; `deep` has no effect."""
         return {name: getattr(self, name) for name in _defaults(self)}
 
     def set_params(self, **parameters: Any) -> Self:
-        """Set parameters by name, as estimators of scikit-learn do.
-
-        Raises
-        ------
-        ValueError
-            If a parameter does not exist. The message names all such parameters.
-        """
+        """Set parameters by name; raise InputError that names all unknown ones."""
         known, parameters = _defaults(self), under_new_names(parameters, stacklevel=3)
         unknown = sorted(set(parameters) - set(known))
         if unknown:
@@ -79,19 +73,19 @@ def _defaults(estimator: Parameterised) -> dict[str, Any]:
 
 
 def _is_same(value: object, default: object) -> bool:
-    """Return whether a value is the default, or equal to it as a copy or an unpickled one is."""
+    """Return whether a value is the default, or equals it as a copy does."""
     return value is default or (
         type(value) is type(default) and isinstance(value, int | float | str) and value == default
     )
 
 
 def _shown(value: object) -> str:
-    """Return the repr of a parameter, without the address in memory of a generator."""
+    """Return the repr of a parameter, without memory addresses."""
     return str(value) if isinstance(value, np.random.Generator) else repr(value)
 
 
 class BaseSubtypes(RenamedAttributes):
-    """What `MAPDP`, `GibbsDP` and `Partition` share: a partition of a cohort into subtypes (`SubtypeModel`)."""
+    """The base of `MAPDP`, `GibbsDP` and `Partition` (`SubtypeModel`)."""
 
     if TYPE_CHECKING:
 
@@ -119,24 +113,19 @@ class BaseSubtypes(RenamedAttributes):
 
 
 class FittedAttributes(BaseSubtypes, _Attributes):
-    """An estimator that shows what its fit found."""
+    """An estimator with the attributes of its fit."""
 
     fit_: Fit
 
     @property
     def made_by(self) -> str:
-        """The method that made the subtypes, as reports name it."""
+        """The method that made the subtypes, for reports."""
         return "a MAP-DP search"
 
     def __getattr__(self, name: str) -> Any:
         """Return the attribute of `fit_` of this name, which must end in an underscore.
 
-        Raises
-        ------
-        NotFittedError
-            If the model is not fitted, and a fitted one may have the attribute. It is an AttributeError too.
-        AttributeError
-            If the fit has no such attribute, or it is None.
+        NotFittedError is raised without a fit, AttributeError if the attribute is None or unknown.
         """
         if name in RENAMED:
             return value_of_renamed(self, name, stacklevel=3)

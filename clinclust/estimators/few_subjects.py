@@ -1,4 +1,4 @@
-"""Marks of subtypes that may be noise: of few subjects, or with weak evidence between them and their nearest other."""
+"""Marks of subtypes that may be noise: few subjects, or weak evidence to their nearest other."""
 
 from __future__ import annotations
 
@@ -17,21 +17,18 @@ if TYPE_CHECKING:
 Labels = NDArray[np.int64]
 
 NO_FLOOR = 1
-"""Every subtype has so many subjects."""
+"""Fewest subjects of a subtype without a floor."""
 FEW, WEAK = "few", "weak"
 """The marks of a subtype that may be noise, wherever it is shown."""
 FEW_SUBJECTS = 5
-"""Subjects below which a subtype is marked as few."""
+"""Number of subjects below which a subtype is marked as few."""
 WEAK_NATS = 3.0
-"""Evidence in nats between a subtype and its nearest other below which it is marked as weak.
-
-In noise, the joint buys clusters of one to four subjects for about two nats (`benchmarks/noise.py`). Kass and Raftery
-(1995) call evidence up to 3 nats positive at most, and not strong."""
+"""Evidence in nats to the nearest other below which a subtype is marked as weak."""
 MEANING_OF_MARKS = (
     f"{FEW}: fewer than {FEW_SUBJECTS} subjects; {WEAK}: less than {WEAK_NATS:g} nats of evidence between a subtype "
     "and its nearest other."
 )
-"""What the marks mean, where not only those that are used are explained."""
+"""The meaning of all marks."""
 
 
 def marks_of(subtypes: SubtypeMixture) -> list[tuple[str, ...]]:
@@ -47,8 +44,7 @@ def marks_of(subtypes: SubtypeMixture) -> list[tuple[str, ...]]:
 def n_standing(subtypes: SubtypeMixture) -> int:
     """Return the number of subtypes, at least 1, that are left without those that may be noise.
 
-    Of the subtypes with less than 3 nats between them, the two with the least are taken for one, and so on. Of what is
-    left, subtypes of fewer than 5 subjects do not count.
+    Pairs with less than 3 nats between them are merged, the least first; then subtypes below 5 subjects do not count.
     """
     while True:
         pairs, evidence = _all_pairs(subtypes)
@@ -71,7 +67,7 @@ def _all_pairs(subtypes: SubtypeMixture) -> tuple[Labels, NDArray[np.float64]]:
 
 
 def evidence_between(clusters: Clusters, pairs: Labels) -> NDArray[np.float64]:
-    """Return the decrease of the log joint by the merger of each pair of clusters (P, 2), in nats, float64 (P,)."""
+    """Return the decrease of the log joint when each pair of clusters (P, 2) is merged, in nats, float64 (P,)."""
     first, second = pairs.T
     sizes, statistics = clusters.sizes, clusters.statistics
     together = replace(clusters, sizes=sizes[first] + sizes[second], statistics=statistics[first] + statistics[second])

@@ -1,15 +1,9 @@
-"""CohortFingerprint: recognise the cohort of a fit, in any order of its rows, without storing anything of a subject.
+"""CohortFingerprint: recognise the cohort of a fit, in any order of its rows, without storing data of a subject.
 
-Each row of the validated table has a hash of 128 bits. The hashes are not stored: whoever knows a subject's answers, or
-tries all answers to a few questions, could compute a hash and see whether the subject is in the cohort. Stored are a
-digest of all sorted hashes, and the order of the rows, which is hidden by a keystream whose key is another digest of
-all sorted hashes. Only who has the whole table can compute either.
-
-Numbers that two programs wrote differently count as one: their first seven significant digits, and whole numbers
-exactly. A number that was computed has up to 17 digits. Spreadsheets keep 15 or 16 of them, R writes 15, and some
-readers of text miss the nearest double by its last bit. Rounding to nearly as many digits would not do: a difference of
-3e-15, as LibreOffice makes it, then carries over into the last digit that is kept for one number in a thousand. Of
-seven digits it changes one in thirty million.
+Stored are a digest of the sorted 128-bit hashes of the validated rows, and the order of the rows, encrypted by a
+keystream whose key is another digest of these hashes. The hashes are not stored, because they would show whether a
+known subject is in the cohort. Numbers are compared by their first seven significant digits, whole numbers exactly,
+because programs write and read the last digits differently.
 """
 
 from __future__ import annotations
@@ -35,11 +29,7 @@ _LEAST, _MOST = 10**6, 10**7
 
 
 def seven_digits(values: NDArray[np.float64]) -> NDArray[np.uint64]:
-    """Return a number for each value, uint64 (N,), which is the same for values of the same seven digits.
-
-    It holds the sign, the exponent and the digits, or, for whole numbers of more digits, the value itself. For NaN it
-    is anything.
-    """
+    """Return a number for each value, uint64 (N,), equal for values with the same seven digits; any for NaN."""
     size = np.abs(values)
     with np.errstate(all="ignore"):
         # Of NaN and the bounds, fmin and fmax take the bounds.
@@ -62,26 +52,24 @@ Words = NDArray[np.uint64]
 Rows = NDArray[np.int64]
 
 _MISSING = np.uint64(0x7FF8_0000_0000_0001)
-"""The hash of a missing value of any type: a NaN that no computation gives."""
+"""The hash of a missing value of any type."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CohortFingerprint:
-    """What a fit remembers of its cohort: enough to recognise it and to restore its order, and no value of a subject.
+    """Recognises the cohort of a fit and restores its order, without storing values.
 
-    Two tables have the same fingerprint if they hold the same validated values: texts and whole numbers exactly, other
-    numbers to seven significant digits (`clinclust.estimators.fingerprint`). The order of the columns, their dtypes
-    and the index do not matter. Subjects whose validated values are all equal are interchangeable.
+    Two tables have the same fingerprint if they hold the same validated values; the order of the columns, their dtypes
+    and the index do not matter. Subjects with equal values are interchangeable.
 
     Attributes
     ----------
     salt : str
-        Begins every hash, so that fits with other schemas or seeds have other hashes.
+        Prefix of every hash, which depends on the fit.
     digest : str
         SHA-256 of the sorted hashes of the rows.
     hidden_order : uint32 (N,)
-        Row of the table of each subject, in the order of the sorted hashes, combined by exclusive or with the
-        keystream.
+        Row of each subject in the order of the sorted hashes, combined by exclusive or with the keystream.
     """
 
     salt: str
@@ -94,22 +82,9 @@ class CohortFingerprint:
         return int(self.hidden_order.size)
 
     def rows_of_fit(self, frame: pd.DataFrame) -> Rows | None:
-        """Return the position in `frame` of each subject of the fit, in the order of the fit, int64 (N,).
+        """Return the position in a validated table of each subject of the fit, in the order of the fit, int64 (N,).
 
-        Parameters
-        ----------
-        frame : DataFrame
-            A table that the schema of the fit has validated.
-
-        Returns
-        -------
-        int64 (N,) or None
-            ``0 .. N - 1`` if the rows are in the order of the fit; None if `frame` is not the cohort of the fit.
-
-        Raises
-        ------
-        ValueError
-            If the stored order is none, because somebody has changed the saved model.
+        None if the table is not the cohort of the fit. InputError is raised if the stored order is no permutation.
         """
         if len(frame) != self.n_subjects:
             return None
@@ -135,13 +110,10 @@ def fingerprint_of(frame: pd.DataFrame, salt: str) -> CohortFingerprint:
 
 
 def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) -> str:
-    """Return the salt of a fit, which depends on all from which labels and predictions of its clusters follow.
+    """Return the salt of a fit, which depends on everything that determines labels and predictions of its clusters.
 
-    Which clusters are merged to subtypes is no part of it, so that a fit that is cut keeps its fingerprint: a saved
-    model holds `seal_of_subtypes` for them.
-
-    Equal fits have equal salts. In a saved model that somebody changed, the salt does not follow from the rest; a salt
-    that was changed with it does not give the digest of the cohort.
+    The map from clusters to subtypes is not included (`seal_of_subtypes`), so that a fit that is cut keeps its
+    fingerprint.
     """
     model = clusters.model
     numbers = (model.concentration, model.discount, model.coarsening, clusters.outlying_share)
@@ -156,11 +128,7 @@ def salt_of(schema: FeatureSchema, seed: int, labels: Rows, clusters: Clusters) 
 
 
 def seal_of_subtypes(salt: str, subtype_of: Rows, min_size: int = 1) -> str:
-    """Return a digest of the map from clusters to subtypes (J,) of the fit with this salt, and of their floor of sizes.
-
-    A saved model holds it, so that a map that somebody changed, or took from another model, is refused. Without a floor
-    (1) it is the digest of the map alone, as in models that were saved before there were floors.
-    """
+    """Return a digest of the map from clusters to subtypes (J,) of the fit with this salt, and of its floor."""
     purpose = "subtypes" if min_size == 1 else f"subtypes of at least {min_size}"
     return _digest(salt, purpose, np.ascontiguousarray(subtype_of).view(np.uint64)).hex()
 
@@ -172,7 +140,7 @@ def _digest(salt: str, purpose: str, hashes: Words) -> bytes:
 
 
 def _keystream(salt: str, hashes: Words) -> NDArray[np.uint32]:
-    """Return the numbers that hide the order, uint32 (N,); only who has all sorted hashes (N, 2) can compute them."""
+    """Return the keystream of the order, uint32 (N,), from all sorted hashes (N, 2)."""
     stream = hashlib.shake_256(_digest(salt, "order", hashes)).digest(4 * len(hashes))
     return np.frombuffer(stream, dtype="<u4").astype(np.uint32)
 
@@ -230,10 +198,7 @@ _MULTIPLIERS = np.array([0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FE
 
 
 def _mix(words: Words, key: np.uint64) -> None:
-    """Replace each number by another, so that each bit depends on all bits: the finaliser of splitmix64.
-
-    Different numbers remain different.
-    """
+    """Apply the finaliser of splitmix64, a bijection."""
     words ^= key
     for shift, multiplier in ((30, _MULTIPLIERS[0]), (27, _MULTIPLIERS[1])):
         words ^= words >> np.uint64(shift)

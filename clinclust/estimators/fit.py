@@ -1,4 +1,4 @@
-"""Fit: the immutable results of a search. A fitted estimator exposes them as attributes, and saving writes them."""
+"""Fit: the immutable results of a search, attributes of a fitted estimator."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
 STOPPED_EARLY = "ended by its time limit with the best partition so far; a longer search may find a better one"
-"""What readers of a report are told: "The search was ..."."""
+"""Completes the sentence "The search was ..." in reports."""
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -35,15 +35,10 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fit:
-    """The results of a search. A fitted estimator has each field that is not None as an attribute of the same name.
+    """The results of a search. A fitted estimator has each field that is not None as an attribute; see `MAPDP`.
 
-    The docstring of `MAPDP` describes the fields with their shapes and units. A field that is added here becomes an
-    attribute of a fitted model, and is declared in `saved_fields` to be saved with it. An array also needs a rule,
-    and a table its columns (`fit_checks`); no other code has to change.
-
-    Fields are what the search found. `cluster_labels_`, `cluster_membership_` and `clusters_` are of its clusters. What
-    is of the subtypes follows from these fields and from `subtype_of_`, which alone says which clusters make up a
-    subtype. Without a merger the two are the same.
+    Fields are of the clusters that the search found; `subtype_of_` maps them to subtypes. A new field must be declared
+    in `saved_fields`, and an array or table in `fit_checks`.
     """
 
     schema_: FeatureSchema
@@ -87,7 +82,7 @@ class Fit:
 
     @cached_property
     def feature_relevance_(self) -> FloatSeries:
-        """How far the subtypes lie apart in each feature, in nats, the farthest first; descriptive."""
+        """Separation of the subtypes by each feature, in nats, the largest first; descriptive."""
         features, nats = of_wholes(self.clusters_.encoding.features, self.subtypes_.pooled.relevance())
         relevance = pd.Series(nats, index=[feature.name for feature in features], name="relevance")
         return relevance.sort_values(ascending=False, kind="stable")
@@ -112,12 +107,12 @@ class Fit:
 
     @property
     def untested_(self) -> NDArray[np.bool_]:
-        """Whether a subtype has too few subjects to be tested, bool (K,)."""
+        """Whether a subtype is below the floor for tests, bool (K,)."""
         return self.cluster_sizes_ < self.min_size_
 
     @cached_property
     def remarks_(self) -> list[tuple[str, ...]]:
-        """What suggests that a subtype is noise: `few` (below 5 subjects), `weak` (3 nats to its nearest other)."""
+        """Signs that a subtype is noise: `few` (below 5 subjects), `weak` (below 3 nats to its nearest other)."""
         return marks_of(self.subtypes_)
 
     @property
@@ -144,7 +139,7 @@ class Fit:
 
     @property
     def block_weights_(self) -> dict[str, float]:
-        """The power of each block with a feature that was clustered on, in the order of the schema."""
+        """The weight of each block with a clustered feature, in the order of the schema."""
         found = powers_of_blocks(self.clusters_.encoding.features, self.clusters_.model.powers)
         named = dict.fromkeys(feature.block for feature in self.schema_.clustered)
         return {block: found[block] for block in named if block in found}
@@ -169,4 +164,4 @@ FITTED_ATTRIBUTES = (
     *(field.name for field in fields(Fit)),
     *(name for name, value in vars(Fit).items() if isinstance(value, property | cached_property)),
 )
-"""Names of the attributes that a fitted estimator has: the fields and the properties of `Fit`."""
+"""Names of the fields and properties of `Fit`."""

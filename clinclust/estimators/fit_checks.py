@@ -1,8 +1,7 @@
-"""Check a fit that was read from files: its parts must belong to its schema and to each other.
+"""Check that a fit that was read from files is consistent with its schema and in itself.
 
-A checksum tells that a file was changed, unless whoever changed it computed the checksum anew. These checks hold for
-every fit, so that one that fails them did not come from a search. The compiled kernels do not check bounds: every array
-has a rule for its dtype, its shape in named axes, and the range of its values.
+The compiled kernels do not check bounds, and checksums can be forged: every array has a rule for its dtype, its shape
+in named axes, and the range of its values.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ class _Rule:
     Attributes
     ----------
     axes : tuple of str
-        A name stands for the same number in all rules: N subjects, D parts of the features, F encoded features,
-        K clusters, S statistics, H hyperparameters. A digit stands for itself.
+        Named axes: N subjects, D parts of the features, F encoded features, K clusters, S statistics,
+        H hyperparameters; or digits.
     dtype : str
         As NumPy names it.
     lowest, highest : float or str
-        Range of the values; the name of an axis as `highest` means below its number.
+        Range of the values; below the number of an axis, if `highest` is its name.
     """
 
     axes: tuple[str, ...]
@@ -76,19 +75,11 @@ _RULES = {
 }
 _OPTIONAL = ("resolution_path_.labels", "init")
 _COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins|resolution_path_\.steps)\.[a-z_]+")
-"""Columns of tables, which are arrays where JSON would change their numbers; the tables have rules of their own."""
+"""Columns of tables."""
 
 
 def shape_problems(described: Mapping[str, tuple[np.dtype[Any], Shape]], axes: Mapping[str, int]) -> list[str]:
-    """Return what is wrong with the dtypes and shapes of the arrays of a fit; empty if nothing is.
-
-    Parameters
-    ----------
-    described : mapping
-        The dtype and shape of each array by name.
-    axes : mapping
-        Numbers of axes that are known from elsewhere. The others are those of the first array that has them.
-    """
+    """Return what is wrong with the dtypes and shapes of the arrays of a fit, given numbers of known axes."""
     problems = [f"the array {name} is missing" for name in _RULES if name not in described and name not in _OPTIONAL]
     known = {digit: int(digit) for digit in "2"} | dict(axes)
     for name, rule in _RULES.items():
@@ -106,7 +97,7 @@ def shape_problems(described: Mapping[str, tuple[np.dtype[Any], Shape]], axes: M
 
 
 def _wrong_axes(name: str, rule: _Rule, shape: Shape, known: dict[str, int]) -> Iterator[str]:
-    """Yield the problem of a shape; enter axes that are not known yet in `known`."""
+    """Yield the problem of a shape; add its unknown axes to `known`."""
     if len(shape) != len(rule.axes):
         yield f"{name} has shape {shape}, not ({', '.join(rule.axes)})"
         return
@@ -119,7 +110,7 @@ def _wrong_axes(name: str, rule: _Rule, shape: Shape, known: dict[str, int]) -> 
 
 
 def value_problems(arrays: Mapping[str, NDArray[Any]]) -> list[str]:
-    """Return which arrays of a fit, whose shapes are right, hold values that are not finite or not in their range."""
+    """Return which arrays, whose shapes are right, have values that are not finite or out of range."""
     sizes = {axis: size for name in arrays if name in _RULES for axis, size in _sizes(name, arrays[name])}
     problems = []
     for name, rule in _RULES.items():
@@ -160,7 +151,7 @@ _JOINS = {name: _KIND_OF_DTYPE[dtype] for name, dtype in JOIN_DTYPES.items()}
 
 
 def table_problems(fit: Fit) -> list[str]:
-    """Return what is wrong with the tables of a fit; empty if nothing is."""
+    """Return what is wrong with the tables of a fit."""
     density = next((name for name in _DENSITIES if name in fit.tuning_), _DENSITIES[0])
     problems = [
         *_problems("restarts_", fit.restarts_, _RESTARTS),
@@ -189,7 +180,7 @@ def _problems(name: str, table: pd.DataFrame, kinds: dict[str, str], may_be_empt
 
 
 def hyperparameters_problems(fit: Fit) -> list[str]:
-    """Return what is wrong with the hyperparameters, centres and scales of a fit; empty if nothing is."""
+    """Return what is wrong with the hyperparameters, centres and scales of a fit."""
     encoding = fit.clusters_.encoding
     features = encoding.features
     if set(fit.hyperparameters_) != {feature.name for feature in features}:
@@ -207,10 +198,7 @@ def hyperparameters_problems(fit: Fit) -> list[str]:
 
 
 def _is_possible(likelihood: Likelihood, key: str, value: float | list[float]) -> bool:
-    """Return whether a hyperparameter is finite and, unless it may be negative, above 0.
-
-    The bounds of stated hyperparameters do not hold for estimated ones, nor for those set from the data.
-    """
+    """Return whether a hyperparameter is finite and, unless it may be negative, above 0."""
     values = np.atleast_1d(np.array(value, dtype=np.float64))
     may_be_negative = likelihood.bounds.get(key, likelihood.usual_bounds)[0] < 0.0
     positive = values[-1:] if key in likelihood.with_unit else values  # of a list with a unit, the last is its own
@@ -218,7 +206,7 @@ def _is_possible(likelihood: Likelihood, key: str, value: float | list[float]) -
 
 
 def _form(named: dict[str, Any]) -> dict[str, int | None]:
-    """Return the length of each hyperparameter by name; None if it is a number, -1 if it is neither."""
+    """Return the length of each hyperparameter by name; None for a number, -1 for other values."""
 
     def length(value: object) -> int | None:
         if isinstance(value, list):
@@ -229,7 +217,7 @@ def _form(named: dict[str, Any]) -> dict[str, int | None]:
 
 
 def _differing(fit: Fit) -> list[str]:
-    """Return the features whose encoded prior is not that of their hyperparameters by name."""
+    """Return the features whose encoded prior differs from that of their hyperparameters by name."""
     encoding, prior = fit.clusters_.encoding, fit.clusters_.model.prior
     flat, named = flat_prior(encoding, fit.hyperparameters_), named_hyperparameters(encoding, prior)
     found = []
@@ -256,8 +244,7 @@ _SHA256 = re.compile("[0-9a-f]{64}")
 def fit_problems(fit: Fit, arrays: Mapping[str, NDArray[Any]]) -> list[str]:
     """Return what is wrong with a fit that was read from files, and with its arrays by name; empty if nothing is.
 
-    Shapes are compared once the features are known, values once the shapes are right, and what follows from other
-    fields once every field by itself is right: a label out of range would count the subjects of 2**40 clusters.
+    Shapes are checked after the features, values after the shapes, and consistency of fields last.
     """
     problems = list(_problems_of_features(fit))
     if problems:

@@ -1,4 +1,4 @@
-"""The cohort of a fitted model: the one gate for a table that is said to hold its subjects, and their problem."""
+"""The cohort of a fitted model: validation that a table holds its subjects, and the problem of the fit."""
 
 from __future__ import annotations
 
@@ -23,30 +23,10 @@ if TYPE_CHECKING:
 
 
 def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> pd.DataFrame:
-    """Return the validated cohort of a model, with its rows in the order of the labels.
+    """Return the validated cohort of a model, with its rows in the order of the labels (which warns).
 
-    A fitted model knows its cohort by a fingerprint. If the rows are in another order than at the fit, they are put
-    back into it. Labels that somebody gave (a `Partition`) have no fingerprint: their number and index are compared.
-
-    Parameters
-    ----------
-    model : SubtypeModel
-    frame : DataFrame, N rows
-        A table that fits the schema of the model.
-    stacklevel : int
-        Stack level of the warning; 1 is the caller of this function.
-
-    Raises
-    ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not fitted, or `frame` is not its cohort.
-
-    Warns
-    -----
-    CohortWarning
-        If the rows were in another order.
+    CohortError is raised if the table does not fit the schema, InputError if it is not the cohort. A `Partition` has no
+    fingerprint: number and index of its rows are compared. Stack level 1 is the caller.
     """
     problems = cohort_problems(model, frame)
     if problems:
@@ -74,10 +54,7 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
 
 
 def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
-    """Return why `frame` cannot be the cohort of the model, as far as its number of rows and its index tell.
-
-    Each problem comes with its repair; the list is empty if there is none. `cohort_of` compares the values too.
-    """
+    """Return why `frame` cannot be the cohort, by its number of rows and its index, with repairs; empty if it can."""
     if not is_fitted(model):
         return [NOT_FITTED]
     if len(frame) != len(model.labels_):
@@ -99,11 +76,7 @@ def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:
 
 
 def rows_of_the_fit(fit: Fit, frame: pd.DataFrame) -> NDArray[np.int64] | None:
-    """Return the position in `frame` of each subject of the fit, int64 (N,); None if `frame` is another table.
-
-    It tells the cohort of a fit from new subjects. Nothing tells a part of the cohort from them, because a fit stores
-    nothing by which one subject could be recognised.
-    """
+    """Return the position in `frame` of each subject of the fit, int64 (N,); None if `frame` is another table."""
     if len(frame) != len(fit.cluster_labels_):
         return None
     try:
@@ -121,32 +94,20 @@ Included = NDArray[np.bool_]
 
 
 def fitted_problem(fit: Fit, frame: pd.DataFrame, coarsening: float) -> Problem:
-    """Return the problem of a fit: its hyperparameters, its powers of blocks, and the features and values that it kept.
+    """Return the problem of a fit at this coarsening: its hyperparameters, block weights, features and kept values.
 
-    Parameters
-    ----------
-    fit : Fit
-    frame : DataFrame, N rows
-        The cohort of the fit, as `cohort_of` returns it.
-    coarsening : float
-        The power of the likelihood; `fit.coarsening_` was that of the fit.
+    `frame` is as `cohort_of` returns it.
     """
     return with_selected(*fitted_problem_of_all_features(fit, frame, coarsening))
 
 
 def with_selected(problem: Problem, included: Included) -> Problem:
-    """Return the problem in which the features that a fit selected, bool (D,), differ between clusters.
-
-    A fit of one cluster may have selected none; all features then stay.
-    """
+    """Return the problem with the selected features, bool (D,); all if none are selected."""
     return problem if included.all() or not included.any() else problem.with_features(included)
 
 
 def fitted_problem_of_all_features(fit: Fit, frame: pd.DataFrame, coarsening: float) -> tuple[Problem, Included]:
-    """Return the problem with the features that the fit did not select too, and which it selected, bool (D,).
-
-    The arguments are those of `fitted_problem`.
-    """
+    """Return the problem with all features, and which of them the fit selected, bool (D,); see `fitted_problem`."""
     schema, stated, powers = fit.schema_, fit.hyperparameters_, fit.block_weights_
     problem = pose(frame, schema, stated, fit.concentration_, fit.discount_, coarsening, powers)
     features, clusters = problem.cohort.encoding.features, fit.clusters_

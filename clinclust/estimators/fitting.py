@@ -1,11 +1,8 @@
 """The search of a fit: from a prepared cohort to its `Fit`.
 
-Block weights of a fit begin with one cluster (`joint_estimates.dependence`). Where subtypes differ in the features of
-one block and in little else, such a weight is too low to find them: all that they differ in counts as dependence.
-Beginning at weight 1 is no way out, because slices of what a block measures would explain its dependence away. The test
-of the tree tells slices from distinct subtypes. A short search in which every feature counts in full is therefore
-tested; where its distinct subtypes leave less dependence, the weights that they imply are tried. A block that measures
-one continuum keeps its weight: no distinct subtypes explain its dependence.
+Block weights are first estimated with one cluster (`joint_estimates.dependence`), which is too low where subtypes
+differ in one block only. If one is low, a short search with full weights is tested for distinct subtypes; where these
+leave less dependence, the search is repeated with the weights that they imply.
 """
 
 from __future__ import annotations
@@ -55,16 +52,7 @@ Labels = NDArray[np.int64]
 
 
 def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:
-    """Return the results of a search, with subjects in the order of the table and clusters by decreasing size.
-
-    Parameters
-    ----------
-    result : SearchResult
-    schema : FeatureSchema
-    plan : SearchPlan
-    frame : DataFrame, N rows
-        The cohort, as the schema has validated it.
-    """
+    """Return the results of a search, subjects in the order of the table and clusters by decreasing size."""
     problem, best = result.problem, result.winner
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
@@ -106,7 +94,7 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
 
 
 def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd.DataFrame:
-    """Return the table `MAPDP.restarts_`: one row for each restart."""
+    """Return the table `MAPDP.restarts_`."""
     return pd.DataFrame(
         {
             "restart": np.arange(1, len(restarts) + 1),
@@ -122,17 +110,7 @@ def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd
 
 
 def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
-    """Return the contribution of the features that were not selected to the paper's E (Raykov et al. 2016, eq. 12).
-
-    Each of these features has one distribution for all subjects. The term of the partition, ln p(z), is added back,
-    because E contains it once and the selected features have already contributed it.
-
-    Parameters
-    ----------
-    problem : Problem
-    shared : bool (D,)
-        The encoded features that were not selected.
-    """
+    """Return the contribution of the unselected features (D,) to the paper's E (eq. 12), without ln p(z)."""
     if not shared.any():
         return 0.0
     alike, n_subjects = problem.with_features(shared), problem.cohort.n_subjects
@@ -141,7 +119,7 @@ def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
 
 
 def _nll(problem: Problem, labels: Labels) -> float:
-    """Return the paper's E, in which every feature counts in full."""
+    """Return the paper's E with all features at full weight."""
     in_full = problem.with_powers(np.ones_like(problem.model.powers))
     partition = partition_of(in_full, labels)
     return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
@@ -150,17 +128,13 @@ def _nll(problem: Problem, labels: Labels) -> float:
 _LOW = 0.8
 """Weight below which a block may hide subtypes."""
 _LEFT = 0.4
-"""Share of the dependence inside a block, 1 / w - 1, that distinct subtypes may leave for the search to be made again.
-
-Subtypes that differ in a block leave 0 to .36 of it (simulated items and yes/no symptoms), and slices of what a block
-measures .5 and more (simulated measurements; ages, years of marriage and children of 6,366 people).
-"""
+"""Largest share of the dependence inside a block, 1 / w - 1, left by distinct subtypes, for another search."""
 _SHARE = 0.3
-"""Share of what is left of a time budget that the search in full may take."""
+"""Share of the remaining time budget for the search with full weights."""
 
 
 class Tested(Protocol):
-    """Returns a fit whose tree is tested; in short with few draws, where the result only guides."""
+    """Returns a fit with its tree tested; `in_short` with few draws."""
 
     def __call__(self, found: Fit, *, in_short: bool = False) -> Fit:
         """Return the fit with the test of its tree."""
@@ -168,18 +142,7 @@ class Tested(Protocol):
 
 
 def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Tested) -> Fit:
-    """Return the fit, or one with raised block weights if that has more distinct subtypes.
-
-    Parameters
-    ----------
-    fit : Fit
-        Its tree is tested.
-    cohort : Prepared
-    plan : SearchPlan
-        That of the fit.
-    tested : callable
-        Tests the tree of a fit (`Tested`).
-    """
+    """Return the fit, whose tree is tested, or one with raised block weights if that has more distinct subtypes."""
     powers = fit.block_weights_
     if not plan.estimate_powers or min(powers.values(), default=1.0) >= _LOW or plan.budget.used_up():
         return fit
@@ -198,7 +161,7 @@ def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -
 
 
 def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
-    """Return the power of each block that distinct subtypes imply; empty if nothing is distinct."""
+    """Return the block weights that distinct subtypes imply; empty if nothing is distinct."""
     if fit.tree_test_ is None or _n_distinct(fit) == 1:
         return {}
     problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
@@ -215,15 +178,7 @@ def _n_distinct(fit: Fit) -> int:
 
 
 def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
-    """Search as the settings say, and tell the stages if they say so.
-
-    Raises
-    ------
-    ValueError
-        If `init` holds labels, but not exactly one for each subject, or the search found fewer clusters than asked for.
-    SearchCancelled
-        If `cancelled` is set before the search has ended.
-    """
+    """Search as the settings say; InputError for unusable `init` or too few clusters, SearchCancelled if cancelled."""
     budget = Budget(settings.max_seconds)
     with announcing_compilation():
         plan = settings.search_plan(cohort.problem, cancelled, budget, Progress(bool(settings.progress)))
@@ -232,7 +187,7 @@ def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
 
 
 def warnings_of_fit(fit: Fit, settings: Settings, cohort: Prepared) -> Iterator[str]:
-    """Yield what whoever fitted a model must know before using it."""
+    """Yield the warnings about a fit."""
     if not fit.restarts_["converged"].iloc[fit.restarts_["log_joint"].argmax()]:
         moving = "moving subjects or changing filled values" if settings.fills_modes else "moving subjects"
         yield f"The best restart was still {moving} after {settings.max_sweeps} sweeps; raise `max_sweeps`"
@@ -255,18 +210,10 @@ def fit_by(
     n_draws: int = DEFAULT_TEST["n_draws"],
     with_unimodal: bool = True,
 ) -> Fit:
-    """Return what the search of a plan finds, with its tree tested if that is asked for; nothing is merged.
+    """Return the fit by a plan, with its tree tested if `is_tested`; no clusters are merged.
 
-    Parameters
-    ----------
-    plan : SearchPlan
-    cohort : Prepared
-    is_tested : bool
-        Whether to test the tree, which ``n_clusters="distinct"`` needs.
-    n_draws : int
-        Largest number of cohorts drawn at each join.
-    with_unimodal : bool
-        Whether joins that are accepted are also tested against a skewed severity, which decides nothing.
+    `n_draws` is the largest number of cohorts drawn at each join. With `with_unimodal`, accepted joins are also tested
+    against a skewed severity.
     """
     fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
     if not is_tested:

@@ -44,7 +44,7 @@ class GibbsDP(Parameterised, BaseSubtypes):
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
     algorithm 3) with split and merge proposals (Jain and Neal 2004). Chains run until the rank-normalised R-hat of the
     log joint, the number of clusters and their sizes is at most 1.01 and their effective sample size at least 400
-    (Vehtari et al. 2021), or a limit is reached. The first half of each chain is discarded.
+    (Vehtari et al. 2021), or a limit is reached, which issues a warning. The first half of each chain is discarded.
 
     The point estimate is the partition with the lowest posterior expected loss. Reports, comparisons, subtype tables
     and figures accept a fitted `GibbsDP`.

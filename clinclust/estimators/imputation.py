@@ -1,9 +1,5 @@
 """Impute missing values from the posterior predictives of the clusters.
 
-Imputation is an output: the fit integrates missing values out. Appendix F of Raykov et al. (2016) imputes the
-predictive mode inside the loop of the fit. This understates uncertainty and creates clusters that the data do not
-support.
-
 The predictive of a missing value of subject i is the mixture sum_k p(k | observed values of i) p(x | cluster k).
 """
 
@@ -40,16 +36,13 @@ Scores: TypeAlias = Callable[[pd.DataFrame], Array]
 
 _WAYS = ("median", "mean", "mode", "draw")
 _NEGLIGIBLE = 1e-9
-"""A cluster of a smaller probability has no part in a value or an interval. It would cost time, and change nothing."""
+"""Probability below which a cluster is ignored."""
 
 
 def impute(
     fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return the validated columns with missing values filled in; see `Prediction.impute`.
-
-    `scores` is `Prediction.cluster_scores` of the model.
-    """
+    """Implement `Prediction.impute`; `scores` is `Prediction.cluster_scores` of the model."""
     _check_way(how)
     filled = validated_for_imputation(fit.schema_, frame)
     # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
@@ -63,7 +56,7 @@ def impute(
 def imputed_cells(
     fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, interval: float
 ) -> pd.DataFrame:
-    """Return one row for each missing cell, with its value and interval; see `Prediction.impute`."""
+    """Return one row for each missing cell, with its value and interval."""
     _check_way(how)
     if how == "draw":
         raise InputError("how='draw' has no interval: its values are random; use median, mean or mode")
@@ -103,13 +96,7 @@ def _check_way(how: str) -> None:
 
 
 def validated_for_imputation(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of the table that the schema names, validated.
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    """
+    """Return the validated columns that the schema names."""
     present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
     return schema.restricted_to(present).validate(frame, warn=False)
 
@@ -121,11 +108,11 @@ class _Missing:
     Attributes
     ----------
     index : int
-        The place of the feature in the encoding.
+        Position of the feature in the encoding.
     rows : int64 (n,)
-        The rows of the table in which the value is missing.
+        Rows of the missing values.
     posteriors : float64 (m, P)
-        Of each cluster and, in the last row, of a new one.
+        Of each cluster and, last, of a new one.
     weights : float64 (n, m)
         Rows sum to 1.
     encoding : Encoding
@@ -140,7 +127,7 @@ class _Missing:
     encoding: Encoding
 
     def cells(self, values: Array) -> NDArray[Any]:
-        """Return what the column holds for values of the model, (n,)."""
+        """Return the cells of the column for values of the model, (n,)."""
         return cells_of(values, self.encoding, self.index)
 
     def values(self, how: str, rng: np.random.Generator | None) -> Array:
@@ -184,16 +171,7 @@ class _Missing:
 
 @dataclass(frozen=True)
 class _MissingInBlock:
-    """The missing values of a feature of a multivariate Gaussian block: each has a mixture of its own.
-
-    Attributes
-    ----------
-    index : int
-        The place of the feature in the encoding.
-    rows : int64 (n,)
-    each : list of _Missing
-        The missing value of each row.
-    """
+    """The missing values (n,) of a feature of a multivariate Gaussian block, each with its own mixture."""
 
     feature: Feature
     index: int
@@ -201,25 +179,21 @@ class _MissingInBlock:
     each: list[_Missing]
 
     def cells(self, values: Array) -> NDArray[Any]:
-        """Return what the column holds for values of the model, (n,)."""
         return self.each[0].cells(values)
 
     def values(self, how: str, rng: np.random.Generator | None) -> Array:
-        """Return the medians, means or modes, or a draw from each, float64 (n,)."""
         return np.concatenate([one.values(how, rng) for one in self.each])
 
     def intervals(self, level: float) -> tuple[Array, Array]:
-        """Return the ends of the intervals, float64 (n,)."""
         below, above = zip(*(one.intervals(level) for one in self.each), strict=True)
         return np.concatenate(below), np.concatenate(above)
 
     def probabilities(self, values: Array) -> Array:
-        """Return NaN for each value: a measurement has a density."""
+        """Return NaN for each value."""
         return np.full(values.size, np.nan)
 
 
 def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
-    """Return the median, mean or mode of one posterior predictive."""
     if how == "mode" or likelihood.is_nominal:
         return likelihood.mode(posterior)
     value = float(likelihood.predictive(posterior).mean()) if how == "mean" else np.inf
@@ -229,10 +203,7 @@ def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
 
 
 def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[_Missing | _MissingInBlock | MissingInParts]:
-    """Yield the missing values of each feature of a validated table, in the order of the encoding.
-
-    `weights` are those of the clusters for each subject (`_weights`).
-    """
+    """Yield the missing values of each feature of a validated table, in the order of the encoding."""
     clusters, encoding = fit.clusters_, fit.clusters_.encoding
     in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
     pairs = dict(pairs_of_parts(encoding.features))
@@ -252,7 +223,7 @@ def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[_Missing
 def _missing_in_parts(
     clusters: Clusters, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
 ) -> MissingInParts:
-    """Return the missing values of a feature with point masses, whose parts are these encoded features."""
+    """Return the missing values of a feature with point masses, with the encoded parts `first` and `second`."""
     encoding = clusters.encoding
     whole = encoding.features[first].whole
     at = levels_of_first(encoding.alone[first], clusters.posteriors(first), len(whole.point_masses))
@@ -271,10 +242,7 @@ def _missing_in_parts(
 def _missing_in_block(
     clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int, rows: NDArray[np.int64], weights: Array
 ) -> _MissingInBlock:
-    """Return the missing values of a feature of a multivariate Gaussian block, given what is there of the block.
-
-    `members` are the encoded features of the block.
-    """
+    """Return the missing values of a feature, given the observed ones of its block of encoded features `members`."""
     encoding = clusters.encoding
     feature, likelihood, place = encoding.features[index], encoding.alone[index], members.index(index)
     of_block = encoded_block(frame.iloc[rows], encoding, members)
@@ -292,11 +260,7 @@ def _missing_in_block(
 def _weights(
     fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
 ) -> Array:
-    """Return the weight of each cluster that the search found, and of a new one, float64 (n, J + 1); rows sum to 1.
-
-    They are the probabilities of the clusters given what was observed of the subject; within a subtype, of its clusters
-    only. A draw has the weight 1 for the cluster that was drawn.
-    """
+    """Return p(cluster | observed values), a new cluster last, float64 (n, J + 1); 0 or 1 for draws."""
     from clinclust.engine.problem.posterior import probabilities
 
     weights = probabilities(scores(frame))

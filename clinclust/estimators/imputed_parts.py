@@ -1,7 +1,7 @@
 """Cells of imputed values, and missing values of features with point masses.
 
 With w_k the probability of cluster k for a subject, and pi_kj that of point mass j in it, the value is at s_j with
-probability sum_k w_k pi_kj. Otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
+probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts with weights w_k (1 - sum_j pi_kj).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Rest(Protocol):
 
     @property
     def index(self) -> int:
-        """The place of the second part in the encoding."""
+        """Position of the second part in the encoding."""
 
     @property
     def posteriors(self) -> Array:
@@ -49,7 +49,7 @@ class Rest(Protocol):
         """Return the medians, means or modes, or a draw from each, float64 (n,)."""
 
     def cells(self, values: Array) -> NDArray[Any]:
-        """Return what the column holds for values of the model."""
+        """Return the cells of the column for values of the model."""
 
 
 def levels_of_first(likelihood: Likelihood, posteriors: Array, n_masses: int) -> Array:
@@ -60,17 +60,16 @@ def levels_of_first(likelihood: Likelihood, posteriors: Array, n_masses: int) ->
 
 @dataclass(frozen=True, eq=False)
 class MissingInParts:
-    """The missing values of one feature with point masses. All its values are cells of the column, as numbers.
+    """The missing values of a feature with point masses, as cells of the column.
 
     Attributes
     ----------
     feature : Feature
-        The whole feature.
     rows : int64 (n,)
     masses : float64 (n, 1 + J)
         Probability of no point mass, and of each.
     rest : Rest or None
-        None if the second part informs no clustering: another value is then one of `others`.
+        None if the second part informs no clustering: such values are drawn from `others`.
     others : float64 (o,)
         The observed values at no point mass.
     encoding : Encoding
@@ -84,7 +83,7 @@ class MissingInParts:
     encoding: Encoding
 
     def values(self, how: str, rng: np.random.Generator | None) -> Array:
-        """Return a value for each row, float64 (n,): the most probable part's, the median of both parts, or a draw."""
+        """Return a value for each row, float64 (n,): of the most probable part, the median of both parts, or a draw."""
         if how == "median":
             return self._quantiles(0.5)
         if how == "draw" and rng is not None:
@@ -106,7 +105,7 @@ class MissingInParts:
         return found
 
     def cells(self, values: Array) -> NDArray[Any]:
-        """Return what the column holds for these values, which are cells already; whole numbers as such."""
+        """Return the cells of the column; whole numbers as such."""
         is_whole = self.feature.traits.is_whole and not self.feature.limit
         return values.astype(np.int64) if is_whole and np.isfinite(values).all() else values
 
@@ -121,7 +120,7 @@ class MissingInParts:
         return np.full(self.rows.size, middle)
 
     def _quantiles(self, share: float) -> Array:
-        """Return the smallest value that is not exceeded with at least this probability, float64 (n,)."""
+        """Return the quantile at this probability, float64 (n,)."""
         before = np.zeros(self.rows.size)  # probability of the point masses below
         found = np.full(self.rows.size, np.nan)
         for place, mass in enumerate(self.feature.point_masses, start=1):
@@ -136,7 +135,7 @@ class MissingInParts:
         return found
 
     def _others_below(self, mass: float) -> Array:
-        """Return the probability of a value below a point mass, given that it is at none, float64 (n,)."""
+        """Return P(value below a point mass | at no point mass), float64 (n,)."""
         if np.isinf(mass):
             return np.full(self.rows.size, float(mass > 0.0))
         if self.rest is None:
@@ -166,22 +165,9 @@ _INVERSE: dict[str | None, Callable[[Array], Array]] = {
 
 
 def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
-    """Return what a validated column holds for values of the model, clipped to the range that the schema allows.
+    """Return the cells of a validated column for encoded values (n,), clipped to the allowed range.
 
-    Each transform is increasing, so that quantiles stay quantiles.
-
-    Parameters
-    ----------
-    values : float64 (n,)
-        Encoded values of a feature; of one with levels, the index of the level.
-    encoding : Encoding
-    index : int
-        The place of the feature in the encoding.
-
-    Returns
-    -------
-    object, int64 or float64 (n,)
-        Levels as texts, whole numbers, or numbers.
+    Encoded values of levels are their indices; `index` is the position of the feature in the encoding.
     """
     feature = encoding.features[index]
     if feature.levels is not None:
@@ -203,7 +189,7 @@ def _in_range(values: Array, feature: Feature) -> NDArray[Any]:
 
 
 def with_cells(column: pd.Series[Any], rows: NDArray[np.int64], cells: NDArray[Any]) -> pd.Series[Any]:
-    """Return a copy of a validated column with these cells, (n,), in these rows, (n,)."""
+    """Return a copy of a validated column with these cells (n,) in these rows (n,)."""
     column = column.copy()
     column.iloc[rows] = cells
     return column

@@ -1,4 +1,4 @@
-"""The log joint of any partition, whether `MAPDP` found it or not."""
+"""The log joint of any partition."""
 
 from __future__ import annotations
 
@@ -37,30 +37,29 @@ def log_joint(
 ) -> float:
     """Return the collapsed log joint ln p(X_obs, z) of any partition, in nats, all constants included.
 
-    `MAPDP` gives the equation. Partitions of one cohort under the same parameters can be compared by it. It is the
-    quantity that a fit raises: for what a fit found, under the same parameters, it equals `log_joint_`.
+    `MAPDP` gives the equation. Partitions of one cohort under the same parameters are comparable; for the result of a
+    fit it equals `log_joint_`.
 
     Parameters
     ----------
     frame : DataFrame, shape (N, D)
         A table that fits the schema.
     labels : array, shape (N,)
-        Cluster of each subject. Any values are allowed; equal values mean the same cluster.
+        Cluster of each subject, values of any type.
     schema : FeatureSchema
     hyperparameters : dict, optional
-        As in `MAPDP`. Hyperparameters that are not given here or in the schema are set from the data.
+        As in `MAPDP`; others are set from the data.
     concentration, discount, coarsening : float
         As in `MAPDP`.
     block_weights : dict, optional
-        The power of each block, as `MAPDP.block_weights_`. Features of other blocks count in full, and so do all by
-        default: powers that are estimated belong to a search.
+        Block weights, as `MAPDP.block_weights_`; by default 1.
     select_features : bool
         Return the joint of the partition and of the feature selection that is best for it, as in `MAPDP`.
     outlying_share : float
         As in `MAPDP`. Cannot be combined with `select_features`.
     outlying : array of bool, shape (N, D), optional
-        Which values are outlying, as `MAPDP.outliers_`: one column for each part of a feature. By default they are
-        found for the partition, beginning with none: no change of a single value raises the joint any more.
+        Outlying values, as `MAPDP.outliers_`: one column for each part of a feature. By default they are found for the
+        partition.
 
     Returns
     -------
@@ -123,13 +122,7 @@ def log_joint(
 
 
 def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, frame: pd.DataFrame) -> OutlyingMask:
-    """Return outlying values, given for the rows of the table and the features of the schema, as the engine has them.
-
-    Raises
-    ------
-    ValueError
-        If they are not bool of shape (N, D), or a value is marked that is missing or not clustered on.
-    """
+    """Return outlying values (N, D) in encoded order; raise InputError if one is missing or not clustered on."""
     from clinclust.engine.problem.encoding import model_values
 
     mask = np.asarray(outlying)

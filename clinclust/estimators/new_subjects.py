@@ -1,12 +1,7 @@
 """New subjects of a fitted model: notes on their table, and values that the model cannot read.
 
-A cohort with repeated or missing identifiers is refused, because each of its rows must be one subject. New rows may be
-several visits of one subject, and a row without identifier still has a subtype, so that a note says it. No note shows a
-value of the table.
-
-Where the model knows no value, as a step beyond a scale or a level that no subject had, its predictive has no mass, and
-its schema cannot be changed without another fit. Such a value is refused, or taken for missing if somebody asks for it;
-nothing guesses what it means.
+New rows may have repeated or missing identifiers, which a note reports. Unreadable values, such as an unknown level,
+are refused or become missing. No note shows a value of the table.
 """
 
 from __future__ import annotations
@@ -33,14 +28,7 @@ _SHOWN_ROWS = 5
 
 
 def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
-    """Yield a sentence for each peculiarity of a table of new subjects, with the index labels of the first rows.
-
-    Parameters
-    ----------
-    fit : Fit
-    frame : DataFrame
-        A table that `MAPDP.predict` accepts.
-    """
+    """Yield a sentence for each peculiarity of a table of new subjects, with the labels of the first rows."""
     yield from _notes_on_identifiers(fit.schema_, frame)
     names = fit.selected_features_
     if names:
@@ -75,7 +63,7 @@ def _notes_on_identifiers(schema: FeatureSchema, frame: pd.DataFrame) -> Iterato
 
 
 def _which(labels: pd.Index) -> str:
-    """Return the subject and the verb of a sentence on the rows with these labels."""
+    """Return subject and verb of a sentence on the rows with these labels."""
     shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
     return f"1 row ({shown}) has" if len(labels) == 1 else f"{len(labels)} rows (first: {shown}) have"
 
@@ -95,22 +83,14 @@ _MOST_ROWS, _SHOWN_COLUMNS = 5, 10
 
 
 def check_unseen(unseen: object) -> None:
-    """Raise InputError if `unseen` is none of the two words."""
+    """Raise InputError for an unknown value of `unseen`."""
     if unseen not in (REFUSE, TAKE_FOR_MISSING):
         shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
         raise InputError(f"unseen must be {REFUSE!r} or {TAKE_FOR_MISSING!r}, not {shown}")
 
 
 def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, CohortError]:
-    """Return the rows with a cell that the schema cannot read, bool (n,), and the error that lists these cells.
-
-    Parameters
-    ----------
-    schema : FeatureSchema
-        The features that the model needs of new subjects.
-    frame : DataFrame, n rows
-        Columns that the schema does not name are not read.
-    """
+    """Return the rows with an unreadable cell, bool (n,), and the error that lists these cells."""
     rows, failures = np.zeros(len(frame), dtype=np.bool_), []
     for name, reading in read_columns(schema, frame)[1].items():
         rows |= np.logical_or.reduce([rows, *reading.faults.values()])
@@ -119,10 +99,7 @@ def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, Coh
 
 
 def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
-    """Return the table with every cell missing that the schema cannot read, and a note that says where they were.
-
-    The note is empty if there are none. It holds no value of the table.
-    """
+    """Return the table with every unreadable cell missing, and a note on their positions; empty if there are none."""
     cleared = frame.copy(deep=False)
     noted = []
     for name, rows in unseen_rows(schema, frame).items():
@@ -138,10 +115,7 @@ def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataF
 
 
 def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
-    """Return the rows with a cell that the schema cannot read, bool (n,), by feature; without features that have none.
-
-    A missing value of a feature that must be complete is no such cell.
-    """
+    """Return the rows with an unreadable cell, bool (n,), by feature; a missing required value is none."""
     found = {}
     for name, reading in read_columns(schema, frame)[1].items():
         unread = [rows for kind, rows in reading.faults.items() if kind != "observed"]
@@ -151,15 +125,7 @@ def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
 
 
 def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
-    """Return the failures of new subjects with repairs that need no other schema, which a fitted model cannot take.
-
-    Parameters
-    ----------
-    failures : DataFrame
-        As `CohortError` has them.
-    schema : FeatureSchema
-        The schema of the model; where it takes texts of the same form for missing, this is said.
-    """
+    """Return the failures of new subjects with repairs that do not change the schema."""
     failures = failures.copy()
     parts = (failures[name] for name in ("column", "rows", "expected", "repair", "examples"))
     failures["repair"] = [

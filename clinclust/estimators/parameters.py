@@ -1,8 +1,4 @@
-"""Rules for the values of parameters.
-
-There is one rule for each parameter, so that all functions report the same message for it. A check reports all invalid
-parameters together.
-"""
+"""Rules for the values of parameters; a check reports all invalid ones together."""
 
 from __future__ import annotations
 
@@ -21,11 +17,11 @@ from clinclust.files.listed import listed, quoted
 from clinclust.schema import FeatureSchema
 
 DISTINCT = "distinct"
-"""The value of `MAPDP.n_clusters` for as many subtypes as the test of the tree finds distinct."""
+"""The value of `MAPDP.n_clusters` for the distinct subtypes."""
 LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12
 """Bounds of the concentration. Within them the log joint is accurate to ten digits."""
 _LONGEST_SHOWN = 200
-"""Characters of a value that an error shows; if the value is longer, the error shows its type."""
+"""Longest value, in characters, that an error shows."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +31,11 @@ class Rule:
     Attributes
     ----------
     allowed : str
-        Description of these values, which completes the sentence "n_jobs must be ...".
+        Completes the sentence "n_jobs must be ...".
     accepts : callable
-        Takes a value; returns whether it can be used.
+        Whether a value can be used.
     in_python : str
-        The end of the description: further values, which no option of the command line can give.
+        Further values, which options of the command line cannot have.
     """
 
     allowed: str
@@ -55,7 +51,7 @@ class Rule:
         return [f"{name} must be {self.allowed}{self.in_python}, not {shown}"]
 
     def problems_of_option(self, name: str, value: object) -> list[str]:
-        """Return what `problems` returns, for an option of the command line."""
+        """Return the same for an option of the command line."""
         return replace(self, in_python="").problems(name, value)
 
     def or_none(self) -> Rule:
@@ -67,10 +63,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class _DictionaryOfDictionaries(Rule):
-    """A rule for stated hyperparameters: each feature must map to a dictionary.
-
-    The values in these dictionaries are checked later, with the cohort.
-    """
+    """A rule for stated hyperparameters, by feature and name; their values are checked with the cohort."""
 
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
@@ -84,7 +77,7 @@ class _DictionaryOfDictionaries(Rule):
 
 @dataclass(frozen=True)
 class _Powers(Rule):
-    """A rule for the powers of blocks: each block must map to a power."""
+    """A rule for block weights by block."""
 
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
@@ -178,7 +171,7 @@ RULES: dict[str, Rule] = {
     ),
     "progress": _ON_OR_OFF,
 }
-"""Rule of each parameter, by name, for all functions other than `MAPDP`."""
+"""Rules by parameter for all functions other than `MAPDP`."""
 
 MAPDP_RULES: dict[str, Rule] = {
     **RULES,
@@ -217,7 +210,7 @@ MAPDP_RULES: dict[str, Rule] = {
         lambda value: value is None or (isinstance(value, str) and value in ("empirical", "greedy")),
     ),
 }
-"""Rule of each parameter of `MAPDP`, by name. Some accept more than in `RULES`, because `MAPDP` can estimate them."""
+"""Rules of `MAPDP` by parameter, with further values for estimated ones."""
 
 
 GIBBS_RULES: dict[str, Rule] = {
@@ -237,22 +230,16 @@ GIBBS_RULES: dict[str, Rule] = {
     ),
     "n_chains": _whole(2),
 }
-"""Rule of each parameter of `GibbsDP`, by name."""
+"""Rules of `GibbsDP` by parameter."""
 
 
 def parameter_problems(given: Mapping[str, Any], rules: Mapping[str, Rule] = RULES) -> list[str]:
-    """Return one sentence for each problem of the parameters, which are given by name; no cohort is needed."""
+    """Return one sentence for each problem of the parameters by name; no cohort is needed."""
     return [problem for name, value in given.items() for problem in rules[name].problems(name, value)]
 
 
 def check_parameters(rules: Mapping[str, Rule] = RULES, /, **given: Any) -> None:
-    """Check parameters, given by name, against rules.
-
-    Raises
-    ------
-    ValueError
-        If a parameter cannot be used. The message lists all problems.
-    """
+    """Check parameters by name against rules; raise InputError with all problems."""
     problems = parameter_problems(given, rules)
     if problems:
         raise InputError("; ".join(problems))
@@ -268,18 +255,14 @@ _SEARCHES = {
 
 
 def combined_searches(given: Mapping[str, Any]) -> list[str]:
-    """Return the parameters of `MAPDP` that cannot be combined in one fit, each of which can be used alone.
-
-    Each parameter in `_SEARCHES` makes the fit search for something in addition to the partition, in alternation with
-    it. Only one such search runs in a fit.
-    """
+    """Return the parameters in `_SEARCHES` that cannot be combined in one fit."""
     searches, asked = list(_SEARCHES), _searches_asked(given)
     # The first two form one search, and so do the last two.
     return [] if len(asked) < 2 or asked in (searches[:2], searches[3:]) else asked
 
 
 def _searches_asked(given: Mapping[str, Any]) -> list[str]:
-    """Return the parameters in `_SEARCHES` that ask for something besides the partition."""
+    """Return the parameters in `_SEARCHES` that ask for an additional search."""
     share = given["outlying_share"]
     wanted = (
         isinstance(given["hyperparameters"], str),
@@ -314,7 +297,7 @@ def combination_problems(given: Mapping[str, Any]) -> list[str]:
 
 
 def published_searches(given: Mapping[str, Any]) -> list[str]:
-    """Return the parameters of `MAPDP` whose values are those of a published search, which nobody else needs."""
+    """Return the parameters of `MAPDP` whose values reproduce a published search."""
     return [name for name, value in _PUBLISHED.items() if isinstance(given[name], str) and given[name] == value]
 
 
@@ -322,7 +305,7 @@ _PUBLISHED = {"missing": "mode", "init": "single", "hyperparameters": "greedy"}
 
 
 def _problems_of_filling(given: Mapping[str, Any]) -> list[str]:
-    """Return what cannot be combined with the paper's search, which fills missing values and finds nothing else."""
+    """Return what cannot be combined with the paper's search with modes."""
     asked = [_SEARCHES[name] for name in _searches_asked(given)]
     if given["missing"] != "mode" or not asked:
         return []
@@ -333,31 +316,16 @@ def _problems_of_filling(given: Mapping[str, Any]) -> list[str]:
 
 
 def seed_of(random_state: int | np.random.Generator | None) -> int:
-    """Return the seed of a `random_state`.
-
-    A whole number is the seed itself. A Generator draws the seed, which advances its state. For None the seed is
-    drawn from the operating system's entropy.
-    """
+    """Return the seed of a `random_state`: the number, a draw of the Generator, or system entropy for None."""
     if isinstance(random_state, Integral):
         return int(random_state)
     return int(np.random.default_rng(random_state).integers(2**31))
 
 
 def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray[np.int64]:
-    """Return labels of any type as codes 0, 1, ... in order of first appearance, int64 (N,).
+    """Return labels (N,) of any type as codes 0, 1, ... in order of first appearance, int64 (N,).
 
-    Parameters
-    ----------
-    labels : array, shape (N,)
-        Equal values mean the same cluster.
-    n_subjects : int
-    called : str
-        Name of the argument in errors.
-
-    Raises
-    ------
-    ValueError
-        If there is not exactly one label for each subject, or a label is missing.
+    InputError, which names the argument `called`, is raised if a label is missing or their number is wrong.
     """
     # A Series may hold labels of a nullable type, which np.asarray would convert to objects.
     given = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)

@@ -1,4 +1,4 @@
-"""Partition: given subtypes, made by any method or person."""
+"""Partition: subtypes given by any method or person."""
 
 from __future__ import annotations
 
@@ -26,46 +26,43 @@ _SHOWN_ROWS = 5
 class Partition(BaseSubtypes):
     """A given partition of a cohort, which can be reported, tested and shared like a fitted `MAPDP`.
 
-    It satisfies the protocol `SubtypeModel`, so `write_report`, `validated_associations`, `subtype_table` and the
-    figures accept it. A report omits the parts that need a MAP-DP search (relevance, certainty, restarts, tree) and
-    says so.
+    `write_report`, `validated_associations`, `subtype_table` and the figures accept it. Reports omit relevance,
+    certainty, restarts and tree.
 
     Parameters
     ----------
     labels : array_like, shape (N,)
-        Group of each subject: strings, whole numbers or categories, none missing. A Series must have the same index
-        as the frame that it is reported with.
+        Group of each subject: strings, whole numbers or categories, none missing. A Series must have the index of the
+        frame that it is reported with.
     schema : FeatureSchema
-        Schema of the cohort. The partition may have been made from the features with the role ``cluster``: their
-        tests are descriptive. Give the role ``describe`` to features that were not used to make the partition.
+        Schema of the cohort. Features from which the partition may have been made have the role ``cluster`` and
+        descriptive tests; others have the role ``describe``.
     made_by : str
-        The person or method that made the partition; completes the sentence "The subtypes were made by ...".
+        The person or method; completes the sentence "The subtypes were made by ...".
 
     Attributes
     ----------
     labels_ : int64 (N,)
-        Subtype of each subject, 0 .. K - 1 by decreasing size. Subtypes of equal size are in the order of their first
-        subjects.
+        Subtype of each subject, 0 .. K - 1 by decreasing size, then by their first subjects.
     n_clusters_ : int
     cluster_sizes_ : int64 (K,)
     given_ : tuple
         The given label of each subtype.
     names_ : dict of int to str
-        Default names of the subtypes in reports, by number from 1: the given labels. Labels that number the subtypes
-        in the same order, from 0 or 1, give no names; other numbers become ``given as 2`` and so on.
+        Default names of the subtypes, by number from 1: the given labels, or ``given as 2`` for numbers. Labels that
+        are these numbers, from 0 or 1, give no names.
     index_ : pandas.Index or None
         Index of `labels` if they were a Series.
     schema_ : FeatureSchema
     membership_, fit_ : None
-        A given partition has neither membership probabilities nor results of a search.
     uninformative_ : mapping
-        Empty: it is not known which features were used.
+        Empty.
 
     Raises
     ------
     ValueError
         If labels are missing, not one-dimensional, or neither strings nor whole numbers, or if `schema` or `made_by`
-        cannot be used. The message lists all problems.
+        cannot be used.
 
     Examples
     --------
@@ -118,7 +115,7 @@ class Partition(BaseSubtypes):
 
     @property
     def uninformative_(self) -> Mapping[str, str]:
-        """Empty: it is not known which features were used."""
+        """Empty: the features used are unknown."""
         return MappingProxyType({})
 
     @property
@@ -137,7 +134,7 @@ class Partition(BaseSubtypes):
 
 
 def _values(labels: ArrayLike) -> NDArray[Any]:
-    """Return labels as an array of objects: strings are stripped of white space, missing labels become None."""
+    """Return labels as an array of objects; strings are stripped, missing labels become None."""
     # A masked label is missing; without this NumPy would go on with what is under the mask.
     given: Any = labels
     if isinstance(labels, np.ma.MaskedArray):
@@ -155,7 +152,6 @@ def _values(labels: ArrayLike) -> NDArray[Any]:
 
 
 def _problems(values: NDArray[Any]) -> list[str]:
-    """Return the problems of the labels, one sentence each."""
     if values.ndim != 1 or not values.size:
         return [f"labels must be one label for each subject, of shape (N,), not of shape {values.shape}"]
     found = []

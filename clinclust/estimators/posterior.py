@@ -1,4 +1,4 @@
-"""Posterior: draws of partitions from the posterior, what follows from them, and the chains of a fit of `GibbsDP`."""
+"""Posterior: draws of partitions, and the chains of a fit of `GibbsDP`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _MOST_FOR_NEW_SUBJECTS = 200
-"""Draws over which the predictive of new subjects is averaged."""
+"""Number of draws for the predictive of new subjects."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class CredibleBall:
     probability : float
         The share.
     radius : float
-        The smallest distance within which this share of the draws lies, in the unit of the loss.
+        Smallest distance that includes this share of the draws, in the unit of the loss.
     farthest : int64 (N,)
-        The draw inside that is farthest from the point estimate (the horizontal bound).
+        The included draw farthest from the point estimate (horizontal bound).
     fewest, most : int64 (N,)
-        The farthest of the draws inside that have the fewest, and the most, clusters (the vertical bounds).
+        The farthest included draws with the fewest and the most clusters (vertical bounds).
     """
 
     probability: float
@@ -91,9 +91,9 @@ class Posterior:
     draws : int32 (S, N)
         Clusters of each kept draw, 0 .. K_s - 1.
     loss : str
-        The loss whose expectation the point estimate minimises.
+        Loss of the point estimate.
     chains : Chains
-        The chains as they ran, in the order of the encoded subjects.
+        In the order of the encoded subjects.
     problem : Problem
     """
 
@@ -150,7 +150,7 @@ class Posterior:
 
     @property
     def convergence(self) -> pd.DataFrame:
-        """The diagnosis of each traced number: R-hat, the effective sample size, and whether both are good enough."""
+        """R-hat and effective sample size of each traced quantity, and whether both are good enough."""
         rows = [
             (name, found.r_hat, found.effective_size, found.has_converged)
             for name, found in self.chains.diagnoses.items()
@@ -159,7 +159,7 @@ class Posterior:
 
     @property
     def traces(self) -> pd.DataFrame:
-        """The traced numbers after each sweep of the second half of each chain."""
+        """The traced quantities after each sweep of the second half of each chain."""
         n_chains, n_kept = self.chains.traces["log_joint"].shape
         first = self.chains.n_sweeps - n_kept
         table = pd.DataFrame({name: trace.ravel() for name, trace in self.chains.traces.items()})
@@ -168,10 +168,9 @@ class Posterior:
         return table
 
     def probabilities_of_new(self, values: Mapping[str, Array]) -> Array:
-        """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).
+        """Return the mean over draws of the probability of each cluster of the point estimate, float64 (n, K + 1).
 
-        It is the mean over draws; a drawn cluster stands for the cluster of the point estimate with which it shares
-        most subjects. The last column is that of a new cluster.
+        Drawn clusters count as the cluster with which they share most subjects; the last column is a new cluster.
         """
         n_clusters = int(self.labels.max()) + 1
         found: list[Array] = []
@@ -186,14 +185,14 @@ class Posterior:
         return np.asarray(np.mean(found, axis=0))
 
     def log_density_of_new(self, values: Mapping[str, Array]) -> Array:
-        """Return the log of the mean over draws of the predictive density of new subjects, in nats, float64 (n,)."""
+        """Return the log of the mean predictive density of new subjects over draws, in nats, float64 (n,)."""
         from scipy.special import logsumexp
 
         each = [logsumexp(clusters.scores(values, coarsened=False), axis=1) for _, clusters in self._drawn_clusters()]
         return np.asarray(logsumexp(each, axis=0) - np.log(len(each)))
 
     def _drawn_clusters(self) -> Iterator[tuple[NDArray[np.int32], Clusters]]:
-        """Yield draws, evenly spread, each with its clusters."""
+        """Yield evenly spaced draws with their clusters."""
         chosen = np.unique(np.linspace(0, len(self.draws) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
             problem = _under(self.problem, self.chains.models[place])
@@ -214,19 +213,13 @@ _MOST_DRAWS, _MOST_NUMBERS = 500, 25_000_000
 
 
 def checked(settings: SamplerSettings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
-    """Check the cohort, and pose the problem; raises and warns as `GibbsDP.fit` says."""
+    """Return the checked cohort with its problem; raises and warns as `GibbsDP.fit` does."""
     frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
     return posed(frame, schema, partial(settings.problem_of, frame, schema), stacklevel=stacklevel + 1)
 
 
 def drawn_posterior(settings: SamplerSettings, cohort: Prepared, cancelled: Event) -> tuple[Posterior, int]:
-    """Run the chains of a fit; return the posterior and the seed.
-
-    Raises
-    ------
-    SearchCancelled
-        If `cancelled` is set before the chains have ended.
-    """
+    """Run the chains of a fit; return the posterior and the seed. SearchCancelled is raised if `cancelled` is set."""
     problem, seed = cohort.problem, seed_of(settings.random_state)
     hyperprior = Hyperprior.of(problem) if settings.hyperparameters == DRAWN else None
     progress, budget = Progress(bool(settings.progress)), Budget(settings.max_seconds)

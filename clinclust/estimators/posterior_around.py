@@ -1,4 +1,4 @@
-"""The posterior around a fit: the sampler of the model that a search fitted, on the values that the search kept."""
+"""The posterior around a fit: the sampler of the model of a search, on the values that the search kept."""
 
 from __future__ import annotations
 
@@ -17,24 +17,9 @@ if TYPE_CHECKING:
 def posterior_around(
     model: SubtypeModel, frame: pd.DataFrame, *, n_jobs: int | None = None, progress: bool = True
 ) -> GibbsDP:
-    """Return partitions drawn from the posterior whose mode a fitted `MAPDP` found, with the seed of the fit.
+    """Return draws from the posterior whose mode a fitted `MAPDP` found, with the seed of the fit.
 
-    Values that the search set aside as outlying are missing for the sampler, which has no outlying values: so the
-    partitions are drawn given which values are outlying.
-
-    Parameters
-    ----------
-    model : SubtypeModel
-        A fitted `MAPDP`.
-    frame : DataFrame, N rows
-        The cohort of the fit.
-    n_jobs, progress :
-        As in `GibbsDP`.
-
-    Warns
-    -----
-    CohortWarning
-        If the chains have not come to the same distribution.
+    Outlying values of the fit are missing for the sampler. CohortWarning is issued if the chains have not converged.
     """
     fit = require_search(model, "posterior")
     cohort = cohort_of(model, frame, stacklevel=3)

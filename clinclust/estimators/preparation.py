@@ -1,4 +1,4 @@
-"""What a fit does, and may refuse, before it searches. `clinclust check` does the same."""
+"""Checks before a search, shared by a fit and `clinclust check`."""
 
 from __future__ import annotations
 
@@ -34,28 +34,10 @@ class Prepared(NamedTuple):
 
 
 def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
-    """Check the cohort, and pose the problem of the fit.
+    """Return the checked cohort with the problem of the fit.
 
-    Parameters
-    ----------
-    settings : Settings
-    X : DataFrame or array, shape (N, D)
-    stacklevel : int
-        Stack level of the warnings; 1 is the caller of this function.
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If no feature is left to cluster on, the fit would need more memory than there is, or more subtypes are asked
-        for than there are subjects, or larger ones than can be compared.
-
-    Warns
-    -----
-    CohortWarning
-        If columns cannot inform the clustering, rows have no value to cluster on, no schema was given, or the fit will
-        need much memory.
+    Raises CohortError if the table does not fit the schema, and InputError if no feature is left, memory is too small,
+    or the subtypes asked for cannot be had. Stack level 1 is the caller.
     """
     from clinclust.engine.search.threads import interruptible
 
@@ -74,15 +56,7 @@ def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int
 def several_subjects(
     X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int, progress: bool
 ) -> tuple[pd.DataFrame, FeatureSchema]:
-    """Return the validated columns of a cohort of at least two subjects, and its schema, as `cohort_and_schema` does.
-
-    Raises
-    ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If it cannot be read, or has one subject.
-    """
+    """Return the columns and schema of `cohort_and_schema`; InputError for fewer than two subjects."""
     frame, schema = cohort_and_schema(X, schema, stacklevel=stacklevel + 1, progress=progress)
     if len(frame) == 1:
         raise InputError(
@@ -94,13 +68,7 @@ def several_subjects(
 
 
 def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem], *, stacklevel: int) -> Prepared:
-    """Return the cohort with its problem, and warn of rows and columns that inform no clustering.
-
-    Raises
-    ------
-    ValueError
-        If no feature is left to cluster on, or hyperparameters cannot be used.
-    """
+    """Return the cohort with its problem, and warn of rows and columns that inform no clustering."""
     from clinclust.engine.search.threads import interruptible
     from clinclust.schema.validation import warn_of_uninformative
 
@@ -114,7 +82,7 @@ def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem
 
 
 def warn_of_visits(frame: pd.DataFrame, *, stacklevel: int) -> None:
-    """Warn of a table that holds several rows of its subjects."""
+    """Warn of several rows per subject."""
     found = noted_several_rows(frame)
     if found is not None:
         told = f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {found.sentence()}"
@@ -122,7 +90,7 @@ def warn_of_visits(frame: pd.DataFrame, *, stacklevel: int) -> None:
 
 
 def warn_of_unobserved(frame: pd.DataFrame, names: list[str], *, stacklevel: int) -> None:
-    """Warn of rows without any value in these columns, which are often notes or totals, and count as subjects."""
+    """Warn of rows without any value in these columns, such as notes or totals."""
     rows = frame.index[frame[names].isna().all(axis="columns").to_numpy()]
     if len(rows):
         shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
@@ -135,7 +103,7 @@ def warn_of_unobserved(frame: pd.DataFrame, names: list[str], *, stacklevel: int
 
 
 def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> None:
-    """Warn of values in a multivariate Gaussian block that take no part, because a more complete one is missing."""
+    """Warn of values in a multivariate Gaussian block that are not used, because a more complete one is missing."""
     encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
     n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
     lost: dict[str, int] = {}
@@ -156,5 +124,5 @@ def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> 
 
 
 def _import_everything() -> None:
-    """Import what a fit needs. Ctrl-C in an import of the main thread would leave half a module behind."""
+    """Import what a fit needs, because Ctrl-C during an import in the main thread would leave half a module behind."""
     import clinclust.estimators.cost  # noqa: F401

@@ -1,4 +1,4 @@
-"""Old names of public attributes and parameters. They work for one version, with a FutureWarning."""
+"""Old names of public attributes and parameters; they work for one version, with a FutureWarning."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RENAMED = {
     "block_powers_": "block_weights_",
     **_PARAMETERS,
 }
-"""New name of each attribute that was renamed, by the old one."""
+"""New name of each renamed attribute, by the old one."""
 
 
 class RenamedAttributes:

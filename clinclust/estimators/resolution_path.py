@@ -23,30 +23,25 @@ Labels = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ResolutionPath:
-    """The best partition found at each coarsening of a decreasing sequence.
-
-    The path ends at the first coarsening whose partition has one cluster.
+    """The best partition found at each coarsening of a decreasing sequence, up to the first with one cluster.
 
     Attributes
     ----------
     steps : DataFrame
-        One row for each step, the largest coarsening (the finest partition) first. Columns:
+        One row per step, the largest coarsening first. Columns:
 
         - `coarsening` : power of the likelihood;
         - `n_clusters` : number of clusters;
         - `log_joint` : coarsened log joint in nats, which the step maximises;
-        - `log_joint_uncoarsened`, `log_likelihood` : log joint at coarsening 1 and sum of the log marginals of the
-          same partition, in nats;
-        - `independent_share` : the coarsening zeta that corrects for the dependence left within the clusters (see
-          ``coarsening="auto"`` in `MAPDP`);
+        - `log_joint_uncoarsened`, `log_likelihood` : log joint at coarsening 1 and sum of the log marginals, in nats;
+        - `independent_share` : the coarsening zeta that corrects for dependence within the clusters;
         - `n_outlying` : number of outlying values;
-        - `ari_to_previous`, `ari_to_finest` : adjusted Rand index to the partition of the step before, and to that of
-          the first step;
+        - `ari_to_previous`, `ari_to_finest` : adjusted Rand index to the previous and the first step;
         - `start` : start of the search that found the partition.
     labels : int64 (steps, N)
         The partition of each step: clusters 0, 1, ... by decreasing size, subjects in the order of the table.
     chosen : float or None
-        The coarsening that a fit with ``coarsening="auto"`` chose; None if none was chosen.
+        The coarsening that a fit with ``coarsening="auto"`` chose, if any.
     """
 
     steps: pd.DataFrame
@@ -54,13 +49,7 @@ class ResolutionPath:
     chosen: float | None = None
 
     def labels_at(self, coarsening: float) -> Labels:
-        """Return the partition of one step, int64 (N,).
-
-        Raises
-        ------
-        ValueError
-            If the path has no step at this coarsening.
-        """
+        """Return the partition of one step, int64 (N,); ValueError if there is none at this coarsening."""
         at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
         if at.size == 0:
             known = ", ".join(f"{value:g}" for value in self.steps["coarsening"])
@@ -91,12 +80,11 @@ def resolution_path(
     n_jobs: int | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> ResolutionPath:
-    """Return the best partition at each coarsening of the likelihood, from fine to coarse.
+    """Return the best partition at each coarsening of a decreasing sequence.
 
     Each step maximises the coarsened log joint ln p(z) + coarsening * sum_k sum_d ln m_d (Miller and Dunson 2019) with
-    the search of `MAPDP`. The search starts from the partition of the step before and from fresh starts. At a smaller
-    coarsening each cluster needs more evidence from the data, so clusters merge. A number of subtypes that stays the
-    same over many steps does not depend on how closely the data follow the likelihoods.
+    the search of `MAPDP`, from the partition of the step before and from fresh starts. A number of subtypes that stays
+    the same over many steps does not depend on how closely the data follow the likelihoods.
 
     Parameters
     ----------
@@ -104,7 +92,7 @@ def resolution_path(
         A table that fits the schema.
     schema : FeatureSchema
     hyperparameters, concentration, discount, block_weights, outlying_share, max_sweeps, n_jobs, random_state
-        As in `MAPDP`. Powers of blocks are estimated once, at coarsening 1.
+        As in `MAPDP`. Block weights are estimated once, at coarsening 1.
     coarsenings : sequence of float, optional
         Decreasing, each above 0 and at most 1; by default from 1 to 0.05.
     n_restarts, n_fresh : int
@@ -178,7 +166,7 @@ def resolution_path(
 
 
 def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
-    """Return the steps of a search as a `ResolutionPath`, with subjects in the order of the table."""
+    """Return the steps of a search, with subjects in the order of the table."""
     from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 
     found = [step.labels for step in steps]

@@ -1,11 +1,7 @@
 """Write and read a fit by a declaration of what it holds: text as JSON, numbers as arrays.
 
-`HELD` says once which fields each class has and of which type they are. Only it decides which classes are constructed;
-neither the content of a file nor an annotation does.
-
-The archive of arrays is a zip file of ``.npy`` files, as `numpy.savez_compressed` writes it. Only headers that NumPy
-writes for plain numbers are read, those of all arrays first, so that no size is believed before it is checked. Nothing
-is unpickled or evaluated, and memory is taken only for as much as the file can hold.
+`HELD` alone determines which classes are constructed. The archive of arrays is a zip file of ``.npy`` files, as
+`numpy.savez_compressed` writes it. Headers are checked before any array is read; nothing is unpickled or evaluated.
 """
 
 from __future__ import annotations
@@ -37,7 +33,7 @@ from clinclust.schema import Feature, FeatureSchema
 Arrays = dict[str, NDArray[Any]]
 Result = TypeVar("Result")
 Kind = Any
-"""A class; (class,) is a tuple of any length, (class, None) a field that may be None, {str: class} a dictionary."""
+"""A class; (class,) is a tuple of any length, (class, None) an optional field, {str: class} a dictionary."""
 
 HELD: dict[type, dict[str, Kind]] = {
     Fit: {
@@ -93,27 +89,16 @@ HELD: dict[type, dict[str, Kind]] = {
     },
     ResolutionPath: {"steps": pd.DataFrame, "labels": np.ndarray, "chosen": (float, None)},
 }
-"""The fields of each class, in the order of reading: a feature is saved as its name, and the schema comes before it."""
+"""The fields of each class, in the order of reading; the schema comes before features, which are saved as names."""
 
 _PLAIN = (bool, int, float, str)
 _KEPT_BY_JSON = (np.dtype(np.bool_), np.dtype(np.int64), np.dtype(np.float64))
 
 
 def written_fields(result: object, arrays: Arrays, within: str = "") -> dict[str, Any]:
-    """Return the fields of a result by name, as values that JSON can represent.
+    """Return the fields of an instance of a class of `HELD` by name, as values for JSON.
 
-    Parameters
-    ----------
-    result : instance of a class of `HELD`
-    arrays : dict
-        Modified in place: arrays are added by the name of their field. The returned dictionary holds this name.
-    within : str
-        Prefix of the names of the arrays.
-
-    Raises
-    ------
-    TypeError
-        If a field holds a value of a type that cannot be written.
+    Adds to `arrays` the arrays by the name of their field, which begins with `within`. TypeError for other values.
     """
     return {name: _written(getattr(result, name), arrays, f"{within}{name}") for name in HELD[type(result)]}
 
@@ -140,11 +125,7 @@ def _written(value: Any, arrays: Arrays, name: str) -> Any:
 
 
 def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | list[Any]:
-    """Return the values of a column; for numbers that JSON would change, add an array and return its name.
-
-    Tables hold run times, which differ from run to run. Because these are written to JSON, equal fits have equal
-    arrays.
-    """
+    """Return the values of a column; where JSON would change numbers, add an array and return its name."""
     if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         if column.dtype in _KEPT_BY_JSON and column.size and np.isfinite(column).all():
             return column.tolist()
@@ -154,13 +135,7 @@ def _written_column(column: pd.Series[Any], arrays: Arrays, name: str) -> str | 
 
 
 def read_fields(kind: type[Result], text: Any, arrays: Arrays) -> Result:
-    """Return the instance of `kind`, a class of `HELD`, that `written_fields` wrote as `text` and `arrays`.
-
-    Raises
-    ------
-    InputError
-        If a field is missing, or its value is not of the declared type.
-    """
+    """Return the instance of `kind`, a class of `HELD`, that `written_fields` wrote; InputError for invalid fields."""
     return _Reader(arrays).with_fields(kind, text, "")
 
 
@@ -176,7 +151,7 @@ class _Reader:
         return kind(**{name: self._read(held[name], given[name], f"{within}{name}") for name in held})
 
     def _read(self, kind: Kind, text: Any, name: str) -> Any:
-        """Return the value that was written as `text`, given the declared type of its field."""
+        """Return the value of a field of the declared type."""
         if isinstance(kind, tuple) and kind[-1] is None:
             return None if text is None else self._read(kind[0], text, name)
         if isinstance(kind, tuple):
@@ -204,7 +179,7 @@ class _Reader:
         return _checked(text, kind, name)
 
     def _array(self, text: Any, name: str) -> NDArray[Any]:
-        """Return the array of a field. It has the name of the field, so that no two fields share one."""
+        """Return the array of a field, which has its name."""
         if _checked(text, str, name) != name or name not in self._arrays:
             raise InputError(f"{name} has no array")
         return self._arrays[name]
@@ -219,7 +194,7 @@ class _Reader:
 
 
 def _schema_of(text: str) -> FeatureSchema:
-    """Return the schema of a text; a text of one line, which could be taken for a path, gets a second line."""
+    """Return the schema of a text; a text of one line, which could be a path, gets a second line."""
     return FeatureSchema.from_yaml(f"{text}\n")
 
 
@@ -231,14 +206,14 @@ def _checked(text: Any, kind: type | tuple[type, ...], name: str) -> Any:
 
 
 LARGEST = 64 * 2**30
-"""The most bytes that all arrays of a model may have together: 64 GiB, ten million subjects with 500 subtypes."""
+"""Most bytes of all arrays of a model: 64 GiB, ten million subjects with 500 subtypes."""
 
 _HEADER = re.compile(
     rb"\{'descr': '(?P<dtype>[<>|][biuf][1248])', 'fortran_order': (?P<by_column>False|True), "
     rb"'shape': \((?P<shape>(?:\d{1,18}, ?)*(?:\d{1,18})?)\), \}\s*"
 )
 _MOST_DEFLATED = 1_100
-"""Deflated bytes become at most 1,032 times as many."""
+"""Largest ratio of deflate."""
 
 
 @dataclass(frozen=True)
@@ -254,14 +229,7 @@ class _Header:
 
 
 def read_arrays(content: bytes) -> dict[str, NDArray[Any]]:
-    """Return the arrays of an archive by name; each is contiguous by rows.
-
-    Raises
-    ------
-    ValueError
-        If the content is no such archive, is damaged, or its arrays are too large or do not belong together. The
-        message lists all problems of the headers.
-    """
+    """Return the arrays of an archive by name, contiguous by rows; InputError if it is damaged or headers are wrong."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             headers = _headers(archive)
@@ -272,7 +240,7 @@ def read_arrays(content: bytes) -> dict[str, NDArray[Any]]:
 
 
 def _headers(archive: zipfile.ZipFile) -> dict[str, _Header]:
-    """Return the header of each array by name, or raise InputError with all problems."""
+    """Return the header of each array by name; raise InputError with all problems."""
     headers: dict[str, _Header] = {}
     problems = []
     for entry in archive.infolist():
@@ -292,7 +260,7 @@ def _headers(archive: zipfile.ZipFile) -> dict[str, _Header]:
 
 
 def _header(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> _Header | None:
-    """Return the header of one entry; None if it is none, or if the entry has another size than the header says."""
+    """Return the header of one entry; None if it is invalid or the size of the entry differs."""
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) or entry.flag_bits & 1:
         return None
     if entry.file_size > _MOST_DEFLATED * (entry.compress_size + 1):

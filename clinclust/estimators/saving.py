@@ -27,17 +27,11 @@ from clinclust.estimators.settings import Settings
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
 
 LARGEST = 256 * 2**20
-"""The most bytes of a text that is read: 256 MiB."""
+"""Most bytes of a text: 256 MiB."""
 
 
 def written_text(value: object) -> str:
-    """Return a value as JSON; NumPy numbers and arrays become plain numbers and lists.
-
-    Raises
-    ------
-    TypeError
-        If it holds a value of a type that JSON cannot represent.
-    """
+    """Return a value as JSON; NumPy numbers and arrays become plain ones, TypeError for others."""
     return json.dumps(value, indent=1, allow_nan=False, default=_plain)
 
 
@@ -48,14 +42,7 @@ def _plain(value: object) -> object:
 
 
 def read_text(content: bytes) -> Any:
-    """Return the value of a text.
-
-    Raises
-    ------
-    ValueError
-        If the text is not UTF-8 or not JSON, is nested too deeply, gives a name twice, or holds a number that is not
-        finite.
-    """
+    """Return the value of a text; InputError if it is not strict JSON in UTF-8, or nested too deeply."""
     try:
         return json.loads(
             content.decode("utf-8"),
@@ -93,11 +80,11 @@ _FORMAT = 12
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
-"""Name of the array that holds the parameter `init`, if it is labels."""
+"""Name of the array of the parameter `init`."""
 
 
 def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
-    """Write the parameters of a model and its fit to a folder and return the folder; see `MAPDP.save`."""
+    """Write the parameters of a model and its fit to a folder and return it; see `MAPDP.save`."""
     from clinclust import __version__
 
     problems = parameter_problems(parameters, MAPDP_RULES)
@@ -125,7 +112,7 @@ def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
 
 
 def _read_back(written: Path, fit: Fit) -> None:
-    """Raise RuntimeError if the files that were written do not hold the model: nobody may be told that it is saved."""
+    """Raise RuntimeError if the written files do not hold the model."""
     try:
         is_the_same = np.array_equal(load(written)[1].labels_, fit.labels_)
     except InputError as error:
@@ -139,7 +126,7 @@ def _seal(fit: Fit) -> str:
 
 
 def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays) -> dict[str, Any]:
-    """Return the parameters as values that JSON can represent, without the schema, which is saved with the fit."""
+    """Return the parameters for JSON, without the schema, which is saved with the fit."""
     # JSON cannot represent a generator, so the seed that was used replaces it.
     written = {name: value for name, value in parameters.items() if name != "schema"} | {"random_state": seed}
     if isinstance(written["hyperparameters"], Mapping):
@@ -153,10 +140,7 @@ def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays
 
 
 def load(folder: Path, *, stacklevel: int = 2) -> tuple[dict[str, Any], Fit]:
-    """Return the parameters and the fit that `save` wrote to a folder; see `MAPDP.load`.
-
-    `stacklevel` is that of the warning; 1 is the caller of this function.
-    """
+    """Return the parameters and the fit from a folder; see `MAPDP.load`."""
     for name in (_TEXT, _NUMBERS):
         if not (folder / name).is_file():
             repair = f"; {_REPAIR}" if (folder / MANIFEST).is_file() else ""
@@ -194,7 +178,7 @@ def _only(listed: dict[str, str], name: str) -> dict[str, str]:
 
 
 def _refuse_link(folder: Path, name: str) -> None:
-    """Raise InputError if a file is a link to another folder: a model that was passed on must not open other files."""
+    """Raise InputError if a file is a link out of the folder."""
     if (folder / name).resolve().parent != folder.resolve():
         raise InputError(f"{folder / name} is a link to a file outside of the folder; put a copy in its place")
 
@@ -209,7 +193,7 @@ def _content(folder: Path, name: str) -> bytes:
 
 
 def _refuse_other_format(folder: Path, content: bytes) -> None:
-    """Raise InputError if `content` is no text of a model, or is that of another format."""
+    """Raise InputError if `content` is no model, or has another format."""
     try:
         _checked_format(read_text(content))
     except InputError as error:

@@ -1,4 +1,4 @@
-"""Run the search that a plan describes. This module alone chooses among the kinds of search."""
+"""Run the search that a plan describes; this module alone chooses among the kinds of search."""
 
 from __future__ import annotations
 
@@ -40,23 +40,14 @@ if TYPE_CHECKING:
     from clinclust.progress import Progress
 
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-"""The concentrations among which cross-validation chooses."""
+"""The concentrations of cross-validation."""
 N_FOLDS = 5
 
 
 def search_and_tune(
     problem: Problem, starts: list[Start], plan: SearchPlan
 ) -> tuple[Problem, list[RestartResult], pd.DataFrame]:
-    """Return the problem with the final model, the restarts under this model, and the table of concentrations tried.
-
-    Parameters
-    ----------
-    problem : Problem
-        With the initial hyperparameters and concentration.
-    starts : list of Start
-    plan : SearchPlan
-        `hyperparameters` and `concentration` determine what is estimated, and by which method.
-    """
+    """Return the problem with the final model, the restarts under this model, and the table of concentrations tried."""
     if plan.concentration == "cross-validation":
         # The seed has one child more than there are restarts, so that the folds share no random draws with a restart.
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed).spawn(len(starts) + 1)[-1])
@@ -88,27 +79,7 @@ def _search_under(
     concentration: float,
     found: list[RestartResult] | None = None,
 ) -> tuple[Problem, list[RestartResult], float]:
-    """Search with an initial concentration, and estimate what the plan estimates.
-
-    Parameters
-    ----------
-    problem : Problem
-    starts : list of Start
-    plan : SearchPlan
-    concentration : float
-        Initial value; final unless the plan estimates it by ``"map"``.
-    found : list of RestartResult, optional
-        Restarts at another concentration. The search continues from the best of them, which saves most of its time.
-
-    Returns
-    -------
-    problem : Problem
-        With the final model.
-    restarts : list of RestartResult
-        Under the final model.
-    log_hyperprior : float
-        Log density of the hyperprior at the final model, in nats; 0 if nothing is estimated under a hyperprior.
-    """
+    """Search from an initial concentration, or on from `found`; return problem, restarts and log hyperprior in nats."""
     problem = replace(problem, model=problem.model._replace(concentration=concentration))
     hyperprior = Hyperprior.of(problem) if plan.hyperparameters == "empirical" else None
     estimated = Estimated(hyperprior, plan.concentration == "map")
@@ -121,12 +92,12 @@ def _search_under(
 
 
 def _with_part(plan: SearchPlan, n_ahead: int) -> SearchPlan:
-    """Return the plan of the next of several searches, which share the time budget that is left evenly."""
+    """Return the plan of the next of several searches, which share the remaining time evenly."""
     return replace(plan, budget=plan.budget.part(1.0 / n_ahead))
 
 
 def _told(plan: SearchPlan, concentration: float) -> SearchPlan:
-    """Return the plan with stages that name the concentration that they are for."""
+    """Return the plan whose stages name the concentration."""
     return replace(plan, progress=plan.progress.within(f"concentration {concentration:g}"))
 
 
@@ -137,7 +108,7 @@ def _restarts(plan: SearchPlan, problem: Problem, starts: list[Start]) -> list[R
 
 
 def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rng: np.random.Generator) -> pd.DataFrame:
-    """Return one row for each concentration: mean held-out log density, and mean number of clusters over the folds."""
+    """Return one row per concentration: mean held-out log density, and mean number of clusters over the folds."""
     densities = np.empty((problem.cohort.n_subjects, len(CONCENTRATIONS)))
     n_clusters = [[] for _ in CONCENTRATIONS]  # type: list[list[int]]
     n_ahead = N_FOLDS + 1  # the folds, and the search in the whole cohort after them
@@ -164,7 +135,7 @@ def _cross_validated(problem: Problem, starts: list[Start], plan: SearchPlan, rn
 
 
 def tried_once(problem: Problem, restarts: list[RestartResult]) -> pd.DataFrame:
-    """Return the table of concentrations tried, when there was only one."""
+    """Return the table of concentrations tried for a single one."""
     return pd.DataFrame([_row(problem, restarts)]).assign(chosen=True)
 
 
@@ -178,13 +149,13 @@ def _row(problem: Problem, restarts: list[RestartResult]) -> dict[str, float]:
 
 
 _BRANCH = 1414
-"""Spawn key of the random draws of the resolution path, which keeps them independent of those of the starts."""
+"""Spawn key of the random draws of the resolution path."""
 _SAMPLE = 1415
-"""Spawn key of the sample in which the powers of the blocks of a large cohort are estimated."""
+"""Spawn key of the sample for the block weights of a large cohort."""
 _SHARE_OF_POWERS = 0.3
-"""Share of a time budget that the estimation of the powers may take."""
+"""Largest share of a time budget for the estimation of block weights."""
 _RESTARTS_BETWEEN = 4
-"""Largest number of restarts of a search between two estimates of the powers."""
+"""Largest number of restarts of a search between two estimates of block weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +167,7 @@ class SearchResult:
     problem : Problem
         The problem of the values that are not outlying, with the final model.
     restarts : list of RestartResult
-        Results of the restarts under the final model. Where missing values were filled, their log joints are of the
-        completed table.
+        Results under the final model; log joints are of the completed table where modes were filled in.
     best : int
         Index of the restart with the highest log joint.
     tuning : DataFrame
@@ -205,7 +175,7 @@ class SearchResult:
     outlying : bool (N, D)
         Outlying values; subjects and features in encoded order.
     steps : list of ResolutionStep
-        The resolution path from fine to coarse; empty if the plan has none.
+        The resolution path with decreasing coarsening; empty if the plan has none.
     """
 
     problem: Problem
@@ -222,27 +192,15 @@ class SearchResult:
 
 
 def search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Run the search that the plan describes.
+    """Run the search that the plan describes, after shorter ones that estimate block weights if asked for.
 
-    It is a search in a sample of a large cohort, a search with outlying values, a search along decreasing coarsenings,
-    a search that also estimates hyperparameters, concentration or selected features, or one that fills missing values
-    with modes. If the powers of blocks are to be estimated, shorter searches find them first.
-
-    Parameters
-    ----------
-    problem : Problem
-        The problem of all values; its coarsening is 1 if the coarsening is to be chosen.
-    plan : SearchPlan
+    The problem holds all values; its coarsening is 1 if the coarsening is to be chosen.
     """
     return _search(with_powers_estimated(problem, plan), plan)
 
 
 def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
-    """Return the problem with the powers of its blocks estimated, if the plan asks for it.
-
-    The searches in between estimate nothing but what decides which values and features make the clusters. Those of a
-    large cohort are made in a sample.
-    """
+    """Return the problem with the block weights estimated if the plan asks for it, in a sample of a large cohort."""
     if not plan.estimate_powers or not has_repeated(problem):
         return problem
     budget = plan.budget.part(_SHARE_OF_POWERS)
@@ -266,7 +224,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
 
 
 def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPlan:
-    """Return the plan of a short search, which estimates only which values and features make the clusters."""
+    """Return the plan of a short search, which estimates only outlying values and selected features."""
     return replace(
         plan,
         budget=budget,
@@ -282,7 +240,7 @@ def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPl
 
 
 def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
-    """Run the search that the plan describes, with the powers of the problem."""
+    """Run the search that the plan describes, with the block weights of the problem."""
     if plan.fill_modes:
         return _without_outlying(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
     if plan.begins_in_sample and problem.cohort.n_subjects >= _large(plan):
@@ -301,7 +259,7 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
 
 
 def _large(plan: SearchPlan) -> int:
-    """Return the number of subjects from which on a search that may begin in a sample does so."""
+    """Return the smallest number of subjects for which a search may begin in a sample."""
     return LARGE_BESIDE if plan.begins_in_sample and plan.searches_beside else LARGE
 
 

@@ -41,7 +41,7 @@ DRAWN = "drawn"
 
 @dataclass(frozen=True, eq=False)
 class Settings:
-    """The parameters of `MAPDP`, which documents them, after their check."""
+    """The checked parameters of `MAPDP`."""
 
     schema: FeatureSchema | None
     n_clusters: int | str | None
@@ -64,13 +64,7 @@ class Settings:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Check parameters, given by name.
-
-        Raises
-        ------
-        ValueError
-            If parameters cannot be used or combined. The message lists all problems.
-        """
+        """Check parameters by name; raise InputError with all problems."""
         problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
         if problems:
             raise InputError("; ".join(problems))
@@ -78,7 +72,7 @@ class Settings:
 
     @property
     def is_tested(self) -> bool:
-        """Whether the tree of the fit is tested, which distinct subtypes need."""
+        """Whether the tree of the fit is tested."""
         return isinstance(self.n_clusters, str)
 
     @property
@@ -98,14 +92,11 @@ class Settings:
 
     @property
     def starts_anywhere(self) -> bool:
-        """Whether restarts begin at starts of several kinds, so that a large cohort can be searched in a sample."""
+        """Whether restarts begin at starts of several kinds."""
         return isinstance(self.init, str) and self.init == "search" and not self.fills_modes
 
     def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
-        """Return the problem of a validated cohort.
-
-        A concentration, coarsening, block weight or hyperparameter that is to be estimated starts at its default.
-        """
+        """Return the problem of a validated cohort; estimated parameters begin at their defaults."""
         return pose(
             frame,
             schema,
@@ -117,24 +108,7 @@ class Settings:
         )
 
     def search_plan(self, problem: Problem, cancelled: Event, budget: Budget, progress: Progress) -> SearchPlan:
-        """Return the plan of the search of a fit.
-
-        Parameters
-        ----------
-        problem : Problem
-        cancelled : threading.Event
-            Ends the search when it is set.
-        budget : Budget
-            Time that the search may take.
-        progress : Progress
-            Tells the stages of the search.
-
-        Raises
-        ------
-        ValueError
-            If `init` holds labels, but not exactly one for each subject, or something is asked for that is not defined
-            for a block of multivariate Gaussian features, a spike or a limit.
-        """
+        """Return the plan of the search of a fit; InputError for unusable `init` or options that blocks cannot have."""
         self._refuse_with_blocks(problem)
         share = self.outlying_share
         if share is None:
@@ -160,7 +134,7 @@ class Settings:
         )
 
     def _refuse_with_blocks(self, problem: Problem) -> None:
-        """Refuse what is not defined for a feature whose distribution is given other features of its block."""
+        """Refuse what is not defined for multivariate Gaussian blocks, spikes and limits."""
         asked = ["select_features"] * bool(self.select_features) + ["missing='mode'"] * self.fills_modes
         features, likelihoods = problem.cohort.encoding.features, problem.cohort.encoding.likelihoods
         in_parts = sorted({feature.column for feature in features if feature.is_part})
@@ -177,7 +151,7 @@ class Settings:
             )
 
     def _start(self, problem: Problem) -> str | NDArray[np.int64]:
-        """Return where restarts begin: a name, or clusters 0 .. K - 1, int64 (N,), with subjects in encoded order."""
+        """Return the name of the starts, or clusters 0 .. K - 1, int64 (N,), in encoded order."""
         if isinstance(self.init, str):
             return self.init
         n_subjects = problem.cohort.n_subjects
@@ -187,7 +161,7 @@ class Settings:
 
 @dataclass(frozen=True, eq=False)
 class SamplerSettings:
-    """The parameters of `GibbsDP`, which documents them, after their check."""
+    """The checked parameters of `GibbsDP`."""
 
     schema: FeatureSchema | None
     concentration: float | str
@@ -205,14 +179,14 @@ class SamplerSettings:
 
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Check parameters, given by name; raises ValueError with all problems."""
+        """Check parameters by name; raise InputError with all problems."""
         problems = parameter_problems(parameters, GIBBS_RULES)
         if problems:
             raise InputError("; ".join(problems))
         return cls(**parameters)
 
     def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
-        """Return the problem of a validated cohort; what is drawn starts at its default."""
+        """Return the problem of a validated cohort; drawn parameters begin at their defaults."""
         return pose(
             frame,
             schema,
@@ -227,12 +201,12 @@ class SamplerSettings:
 def stated_hyperparameters(
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None,
 ) -> Mapping[str, Mapping[str, Any]] | None:
-    """Return the hyperparameters that the user states; None if there are none or they are to be estimated."""
+    """Return the stated hyperparameters; None without any or if they are estimated."""
     return None if isinstance(hyperparameters, str) else hyperparameters
 
 
 def _choice_of(concentration: float | ArrayLike) -> str | tuple[float, ...] | None:
-    """Return the method that estimates the concentration, or the grid to choose from; None if it is a number."""
+    """Return the method or grid for the concentration; None for a number."""
     if isinstance(concentration, str) or is_number(concentration):
         return concentration if isinstance(concentration, str) else None
     return tuple(np.asarray(concentration, dtype=np.float64).tolist())

@@ -23,8 +23,7 @@ NOT_FITTED = "the model is not fitted; call model.fit(frame) first"
 class SubtypeModel(Protocol):
     """A partition of a cohort into subtypes: a fitted `MAPDP`, a `Partition`, or the result of another method.
 
-    The parts of a report that need a MAP-DP search read `fit_`; all other parts read the other attributes. An
-    estimator that is not fitted has no attribute `labels_`.
+    Parts of a report that need a MAP-DP search read `fit_`; an estimator that is not fitted has no `labels_`.
     """
 
     @property
@@ -41,7 +40,7 @@ class SubtypeModel(Protocol):
 
     @property
     def membership_(self) -> NDArray[np.float64] | None:
-        """Probability of each cluster for each subject, float64 (N, K); None if the method gives no probabilities."""
+        """Probability of each cluster for each subject, float64 (N, K); None without probabilities."""
 
     @property
     def uninformative_(self) -> Mapping[str, str]:
@@ -53,15 +52,15 @@ class SubtypeModel(Protocol):
 
     @property
     def index_(self) -> pd.Index | None:
-        """Index of the subjects that the labels belong to; None if it is not known."""
+        """Index of the labels; None if unknown."""
 
     @property
     def made_by(self) -> str:
-        """The person or method that made the partition; completes the sentence "The subtypes were made by ..."."""
+        """The person or method; completes the sentence "The subtypes were made by ..."."""
 
     @property
     def fit_(self) -> Fit | None:
-        """Results of the MAP-DP search; None if no such search made the partition."""
+        """Results of the MAP-DP search, if one made the partition."""
 
 
 def is_fitted(model: SubtypeModel) -> bool:
@@ -70,15 +69,7 @@ def is_fitted(model: SubtypeModel) -> bool:
 
 
 def require_fitted(model: SubtypeModel) -> None:
-    """Check that the model has labels.
-
-    Raises
-    ------
-    NotFittedError
-        If it is an estimator that has none yet.
-    ValueError
-        If it is no model.
-    """
+    """Raise NotFittedError for an estimator without labels, and InputError for anything that is no model."""
     if is_fitted(model):
         return
     if not hasattr(model, "fit"):
@@ -89,18 +80,7 @@ def require_fitted(model: SubtypeModel) -> None:
 def require_search(model: SubtypeModel, purpose: str) -> Fit:
     """Return the results of the MAP-DP search of a model.
 
-    Parameters
-    ----------
-    model : SubtypeModel
-    purpose : str
-        What needs the search; the subject of the sentence in the error.
-
-    Raises
-    ------
-    NotFittedError
-        If the model is not fitted.
-    ValueError
-        If its subtypes were not found by a MAP-DP search.
+    Raises NotFittedError, or InputError if it has none; `purpose` is the subject of the sentence.
     """
     require_fitted(model)
     if model.fit_ is None:
@@ -115,27 +95,21 @@ def parameters_of(model: SubtypeModel) -> dict[str, Any]:
 
 
 def clustered_features(model: SubtypeModel) -> list[str]:
-    """Return the names of the features from which the subtypes were found.
-
-    Without a MAP-DP search these are the features from which the subtypes may have been made.
-    """
+    """Return the features from which the subtypes were found, or may have been made without a MAP-DP search."""
     return [feature.name for feature in model.schema_.clustered if feature.name not in model.uninformative_]
 
 
 def fewest_subjects(model: SubtypeModel) -> int:
-    """Return the number of subjects below which a subtype of the model is not tested; 1 if there is none."""
+    """Return the floor of the size of tested subtypes; 1 without a floor."""
     return NO_FLOOR if model.fit_ is None else model.fit_.min_size_
 
 
 CLEAR = 0.95
-"""A membership probability of at least this value is called clear."""
+"""Membership probability from which an assignment is called clear."""
 
 
 def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
-    """Return the probability of each subject's own subtype given all other subjects, float64 (N,).
-
-    Returns None if the model has no membership probabilities.
-    """
+    """Return the probability of each subject's own subtype given all other subjects, float64 (N,); None without any."""
     if model.membership_ is None:
         return None
     labels = np.asarray(model.labels_)
@@ -143,8 +117,5 @@ def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
 
 
 def basis_of_membership(model: SubtypeModel) -> str:
-    """Return what the probabilities of a model rest on: one partition, or all of them.
-
-    A model of which other partitions than its own were drawn says so in an attribute `membership_basis`.
-    """
+    """Return what the probabilities are conditional on (`membership_basis` of the model): one partition by default."""
     return str(getattr(model, "membership_basis", "given all other subjects"))

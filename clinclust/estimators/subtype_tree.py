@@ -24,20 +24,16 @@ Labels = NDArray[np.int64]
 class SubtypeTree:
     """The tree of the subtypes of a fit. Each step merges the two groups with the least evidence between them.
 
-    The evidence of a join is the decrease, in nats, of the log joint (coarsened, if the fit is) when its two sides are
-    merged. Sufficient statistics are additive, so the evidence is exact: it is the difference of the log joints before
-    and after the step. After a full search no merge raises the joint, so the evidence of the first join is not below 0.
+    The evidence of a join is the decrease, in nats, of the (coarsened) log joint by the merger.
 
     Attributes
     ----------
     labels : int64 (N,)
         Subtype of each subject, in the order of the table.
     joins : int64 (K - 1, 2)
-        The two sides of each join, numbered as in scipy: 0 .. K - 1 are the subtypes, and K + s is the group that step
-        s (from 0) made.
+        The two groups of each join, numbered as in scipy: 0 .. K - 1 are the subtypes, K + s the group of step s.
     evidence : float64 (K - 1,)
-        Evidence of each join in nats, in the order of the joins. A later join may have less evidence than an earlier
-        one.
+        Evidence of each join in nats; not always increasing.
     """
 
     labels: Labels
@@ -53,8 +49,8 @@ class SubtypeTree:
     def merges(self) -> pd.DataFrame:
         """DataFrame with one row for each join.
 
-        Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the subtypes on each side, counted from 1 as in
-        reports), `size` (subjects on both sides), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
+        Columns: `step` (1 .. K - 1), `first` and `second` (tuples of the merged subtypes, counted from 1), `size`
+        (subjects in both), `n_subtypes` (subtypes left after the step) and `evidence` (nats).
         """
         members = self.members()
         sizes = np.bincount(self.labels, minlength=self.n_subtypes)
@@ -71,25 +67,13 @@ class SubtypeTree:
         )
 
     def cut(self, n_subtypes: int) -> Labels:
-        """Return the labels when `n_subtypes` subtypes are left, int64 (N,), 0, 1, ... by decreasing size.
-
-        Raises
-        ------
-        ValueError
-            If `n_subtypes` is not a whole number from 1 to K.
-        """
+        """Return the labels when `n_subtypes` are left, int64 (N,), by decreasing size; ValueError outside 1 .. K."""
         return self.subtype_of(n_subtypes)[self.labels]
 
     def subtype_of(self, n_subtypes: int) -> Labels:
-        """Return the group that holds each of the K subtypes when `n_subtypes` groups are left, int64 (K,).
+        """Return the group of each of the K subtypes when `n_subtypes` groups are left, int64 (K,), by decreasing size.
 
-        Groups are numbered 0, 1, ... by decreasing size; of two groups of equal size, the one with the lower subtype
-        number comes first, as in the fit.
-
-        Raises
-        ------
-        ValueError
-            If `n_subtypes` is not a whole number from 1 to K.
+        Of two groups of equal size, the one with the lower subtype number comes first. ValueError outside 1 .. K.
         """
         whole = isinstance(n_subtypes, Integral) and not isinstance(n_subtypes, bool)
         if not whole or not 1 <= n_subtypes <= self.n_subtypes:
@@ -99,7 +83,7 @@ class SubtypeTree:
         return self.group_of([node for node in range(last) if node not in gone])
 
     def group_of(self, nodes: Sequence[int]) -> Labels:
-        """Return the number of the node, by decreasing size, below which each of the K subtypes lies, int64 (K,)."""
+        """Return the number of the node above each of the K subtypes, nodes by decreasing size, int64 (K,)."""
         members = self.members()
         groups = np.zeros(self.n_subtypes, dtype=np.int64)
         for number, node in enumerate(nodes):
@@ -109,8 +93,7 @@ class SubtypeTree:
     def linkage(self) -> Array:
         """Return the tree as a linkage matrix of ``scipy.cluster.hierarchy``, float64 (K - 1, 4).
 
-        Columns: the two sides, the height, and the number of subtypes below the join. The height is the maximum of the
-        evidence, the heights of the joins below, and 0, because heights in a dendrogram must not decrease.
+        The height is the maximum of the evidence, the heights of the joins below, and 0.
         """
         table = np.zeros((self.n_subtypes - 1, 4))
         table[:, :2] = self.joins
@@ -124,7 +107,7 @@ class SubtypeTree:
         return table
 
     def members(self) -> list[tuple[int, ...]]:
-        """Return, for each node, the subtypes at and below it in ascending order, counted from 0 as in `labels`."""
+        """Return the subtypes at and below each node, ascending from 0."""
         members: list[tuple[int, ...]] = [(subtype,) for subtype in range(self.n_subtypes)]
         for first, second in self.joins.tolist():
             members.append(tuple(sorted(members[first] + members[second])))
@@ -148,7 +131,7 @@ def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:
 
 
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05, "null": "copula"}
-"""The parameters of the test unless somebody gives others."""
+"""Default parameters of the test."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""
 
@@ -173,18 +156,17 @@ JOIN_DTYPES = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeTest:
-    """The test of a tree from its root, as a fit keeps it.
+    """The test of a tree from its root; parameters as in `distinct_subtypes`.
 
     Attributes
     ----------
     joins : DataFrame
-        One row for each join that was tested, from the root on. `step` is that of `SubtypeTree.merges`; the other
-        columns are those of `DistinctSubtypes.joins`.
+        One row for each tested join, from the root on, with the `step` of `SubtypeTree.merges` and columns of
+        `DistinctSubtypes.joins`.
     n_draws : int
     significance_level : float
     null : str
     random_seed : int
-        The parameters of `distinct_subtypes`.
     """
 
     joins: pd.DataFrame
@@ -223,12 +205,12 @@ class TreeTest:
 
 
 def is_tested(tree: SubtypeTree) -> bool:
-    """Return whether a test of the tree begins: it has a join, among enough subjects."""
+    """Return whether the tree has a join, among enough subjects for a test."""
     return tree.n_subtypes > 1 and tree.labels.size >= SMALLEST_NODE
 
 
 def _undivided(tree: SubtypeTree, divided: set[int], node: int) -> Iterator[int]:
-    """Yield the nodes at and below a node at which the division ends."""
+    """Yield the nodes at and below a node that are not divided further."""
     ahead = [node]
     while ahead:
         node = ahead.pop()

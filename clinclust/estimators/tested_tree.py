@@ -151,7 +151,7 @@ def leaves_merged(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> l
             renumbered[node] = join(renumbered[first], renumbered[second])
     n_before = len(joins)
     sides, nodes = [frozenset(side) for side in within], [renumbered[end] for end in ends]
-    while len(sides) > 2:  # two sides are the whole cohort, which is more than one continuum
+    while len(sides) > 2:  # two groups are the whole cohort, which is more than one continuum
         found = tests.of_unions(sides)
         union = max(found, key=lambda places: found[places].p, default=())
         if not union or found[union].p < tests.plan.significance_level:

@@ -1,4 +1,4 @@
-"""Subjects whose values are improbable in their own subtype: rare conditions, or slips of recording."""
+"""Subjects whose values are improbable in their own subtype."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _EXPECTED_BY_CHANCE = 0.05
-"""Number of subjects of a cohort that would be called unusual if the model were true."""
+"""Expected number of unusual subjects under the model."""
 _SCREENED, _FIRST = 0.01, 400
-"""Every subject is compared with so many draws; those with a p of at most `_SCREENED` are looked at closely."""
+"""The p up to which subjects are examined further, and the number of draws of the screening."""
 MOST_LISTED = 30
-"""The most subjects that are looked at: the least probable ones. More would be no exceptions."""
+"""Largest number of subjects that are listed, the least probable ones."""
 _SECOND, _LEAST_LAST, _MOST_LAST, _PER_SUBJECT = 2_000, 20_000, 200_000, 40
-"""Draws with which these are compared, first, and last: so many for each subject of the cohort, within bounds."""
+"""Number of further draws: first, and last for each subject of the cohort, within bounds."""
 _ENOUGH = 10
-"""Draws less probable than a subject, from which on its p is known well enough not to be small."""
+"""Number of draws less probable than a subject at which its p is known not to be small."""
 _AT_ONCE = 10_000
 _FEATURES = 3
 _COLUMNS = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
 NOBODY = pd.DataFrame(columns=_COLUMNS)
-"""What `unusual_of` returns where no subject is unusual."""
+"""The empty table of `unusual_of`."""
 
 
 @accepting(model=MODEL, frame=FRAME, random_state=either(GENERATOR, SEED))
@@ -47,14 +47,11 @@ def unusual_subjects(
 ) -> pd.DataFrame:
     """Return the subjects whose values are too improbable in their own subtype to be expected by chance.
 
-    The log density of a subject is that of its observed values under its cluster without the subject. It is compared
-    with values that are drawn from the same predictive, with the same ones missing: p is the share of the draws that
-    are less probable. Subjects in clusters of fewer than 5, which may be there because they are unusual, are compared
-    with the cluster of 5 or more that is the most probable for them.
-
-    A subject is unusual if fewer than one in twenty cohorts of this size would have such a subject by chance (p times N
-    at most 0.05); at most 30 are listed. Features are taken for independent given the cluster: where they depend on
-    each other, more subjects are called unusual. Values that the fit set aside (`MAPDP.outliers_`) are left out.
+    The log density of a subject under its cluster without the subject is compared with draws from the same predictive,
+    with the same values missing: p is the share of less probable draws. Subjects in clusters of fewer than 5 are
+    compared with their most probable cluster of 5 or more. A subject is unusual if p times N is at most 0.05; at most
+    30 are listed. Features are independent given the cluster; dependence gives more unusual subjects. Outlying values
+    (`MAPDP.outliers_`) are left out.
 
     Parameters
     ----------
@@ -68,9 +65,9 @@ def unusual_subjects(
     Returns
     -------
     DataFrame
-        One row for each unusual subject, the least probable first: subject (the index of `frame`), subtype (from 1),
-        the subtype that it was compared with, p, log_density in nats, expected (the mean of the draws), and the
-        features that contribute most, with their values.
+        One row per unusual subject, the least probable first: subject (the index of `frame`), subtype (from 1), the
+        subtype of the comparison, p, log_density in nats, expected (the mean of the draws), and the features that
+        contribute most, with their values.
 
     Raises
     ------
@@ -100,7 +97,7 @@ def unusual_subjects(
 
 
 def unusual_of(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> pd.DataFrame:
-    """Return what `unusual_subjects` returns, indexed by the positions of the subjects in the order of the fit."""
+    """Return the table of `unusual_subjects`, indexed by positions in the order of the fit."""
     if not fit.clusters_.encoding.features:
         return NOBODY
     reference = _reference(fit, cohort)
@@ -124,20 +121,20 @@ def unusual_of(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> pd.D
 
 @dataclass(frozen=True)
 class _Column:
-    """One feature: its values, and what the clusters say of it.
+    """The values of a feature, and its statistics in the clusters.
 
     Attributes
     ----------
     values : float64 (N,)
-        On the encoded scale; NaN = missing, or set aside.
+        On the encoded scale; NaN: missing or outlying.
     theta : float64 (H,)
         Hyperparameters of the prior.
     sums : float64 (K, S)
         Sufficient statistics of the clusters.
     labels : int64 (N,)
-        The cluster that each subject is compared with.
+        The cluster of comparison of each subject.
     is_counted : bool (N,)
-        Whether the statistics of this cluster hold the value of the subject.
+        Whether its statistics include the value of the subject.
     """
 
     likelihood: Likelihood
@@ -176,7 +173,7 @@ class _Column:
 
 
 def _reference(fit: Fit, cohort: pd.DataFrame) -> Labels:
-    """Return the cluster with which each subject is compared, int64 (N,): its own, unless that has few subjects."""
+    """Return the cluster of comparison of each subject, int64 (N,): its own, unless that has few subjects."""
     clusters, labels = fit.clusters_, fit.cluster_labels_
     is_large = clusters.sizes >= FEW_SUBJECTS
     if not is_large.any():
@@ -201,7 +198,7 @@ def _columns(fit: Fit, cohort: pd.DataFrame, reference: Labels) -> list[_Column]
 
 
 def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.random.Generator) -> Labels:
-    """Return the subjects that are less probable than nearly all of a few draws, the least probable first."""
+    """Return the subjects less probable than nearly all of a few draws, the least probable first."""
     share, distance = np.ones(labels.size), np.zeros(labels.size)
     observed = np.array([~np.isnan(column.values) for column in columns]).reshape(len(columns), labels.size)
     for cluster in np.unique(labels).tolist():
@@ -242,7 +239,7 @@ def _compared(
 
 
 def _most_unusual(fit: Fit, cohort: pd.DataFrame, subject: int, shortfall: Array) -> str:
-    """Return the features whose values are least probable, with the values."""
+    """Return the least probable features and their values."""
     features, shortfall = of_wholes(fit.clusters_.encoding.features, shortfall)
     chosen = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
     return "; ".join(

@@ -10,7 +10,7 @@ _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "ope
 
 
 def software_versions() -> dict[str, str]:
-    """Return, by name, the versions of clinclust, Python and the packages that compute and write the results."""
+    """Return the versions of clinclust, Python and the required packages, by name."""
     return dict(_found())
 
 
