@@ -154,10 +154,10 @@ def _tries(count, rng, folder):
         content, header, cells, labels = _workbook(rng)
         path.write_bytes(content)
         found, told, message, broken = outcome_of(read_cohort, path)
-        all_rows = re.search(r"if all of them are subjects, say --rows ([0-9,-]+)", message or "")
+        all_rows = re.search(r"if all of them are subjects, say rows='([0-9,-]+)'", message or "")
         if all_rows:  # a row that could be a heading is asked about: the answer is that all are subjects
             found, told, message, broken = outcome_of(partial(read_cohort, rows=all_rows[1]), path)
-            told = [text for text in told if f"are read as subjects, as --rows {all_rows[1]} says" not in text]
+            told = [text for text in told if f"are read as subjects, as rows={all_rows[1]!r} says" not in text]
         if broken is None and (message or told):
             broken = f"{message or told}"[:300]
         if broken is None and [found.columns.tolist(), found.to_numpy().tolist()] != [header, cells]:
