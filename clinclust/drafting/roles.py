@@ -74,7 +74,10 @@ def named_role(column: Column, *, n_levels: int, is_number: bool) -> str:
             return role
         is_named = any(_is_named(role, name) for name in (column.name, column.notes.label) if name)
         if role == "arm" and _are_balanced(column):
-            is_named |= not _words("roles", role, "balanced").isdisjoint(name_words(column.name))
+            words = [word for word in name_words(column.name) if not word.isdigit()]
+            groups = _words("roles", role, "balanced")
+            # "study group", and no "age group"
+            is_named |= bool(groups & set(words)) and groups | set(listed["beside"]) >= set(words)
         if is_named and (role != "time" or is_long):
             return role
         is_timed = is_number and n_levels > _FEWEST_TIMES and _counts_days(column)

@@ -70,6 +70,9 @@ def test_the_label_of_a_file_counts_like_the_name():
 def test_groups_of_equal_size_are_arms_and_others_are_not():
     assert role_of("group", [1, 2] * (N // 2)) == "arm"
     assert role_of("group", [1] * 30 + [2] * (N - 30)) == "cluster"
+    assert role_of("study group", [1, 2] * (N // 2)) == "arm"
+    for patients_own in ("age_group", "blood group", "risk_group", "Altersgruppe"):
+        assert role_of(patients_own, [1, 2] * (N // 2)) == "cluster"
 
 
 def test_a_time_that_another_one_ends_and_its_event_are_known_by_their_values():
