@@ -51,9 +51,7 @@ EXCEPTIONS: dict[tuple[str, str, str], str] = {}
 ROOMS_WITH_CIRCLES = (
     "cli",
     "engine.kernels",
-    "engine.problem",
     "engine.search",
-    "files",
     "reporting",
     "schema",
 )

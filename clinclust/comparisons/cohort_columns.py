@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.estimators.subtype_model import clustered_features
 from clinclust.files.cell_text import canonical_text, numbers_of
-from clinclust.files.listed import name_in_condition, text_in_condition
+from clinclust.files.selection.condition import name_in_condition, text_in_condition
 from clinclust.files.selection.dates import date_column
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
@@ -11,9 +10,6 @@ from clinclust.files.cell_text import shortened
 
 _SHOWN = 5
 _LONGEST_MESSAGE = 3500
-_LONGEST_NAME = 200
-_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
-"""The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 
 
 def listed(items: Iterable[object], count: int | None = None) -> str:
@@ -58,22 +54,3 @@ class Places:
 def argument(name: str, value: str | list[str]) -> str:
     """Return an argument of a function as a message names it: ``by='date'``."""
     return f"{name}={value!r}"
-
-
-def name_in_condition(name: str, number: int) -> str:
-    """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
-    from clinclust.files.selection.condition import WORDS
-
-    if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
-        return name
-    return f"`{name}`" if "`" not in name and _can_be_pasted(name) else f"`#{number}`"
-
-
-def text_in_condition(text: str) -> str | None:
-    """Return a text as a condition takes it; None if no condition can hold it, or it cannot be pasted."""
-    quote = next((mark for mark in "\"'" if mark not in text), None)
-    return None if quote is None or not _can_be_pasted(text) else f"{quote}{text}{quote}"
-
-
-def _can_be_pasted(name: str) -> bool:
-    return name.isprintable() and len(name) <= _LONGEST_NAME

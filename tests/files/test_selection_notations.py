@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.listed import name_in_condition, text_in_condition
-from clinclust.files.selection.condition import parsed
+from clinclust.files.selection.condition import name_in_condition, parsed, text_in_condition
 from clinclust.files.selection.matching import Matching, Reader
 from clinclust.files.text_table import TableRead
 

@@ -21,7 +21,8 @@ import numpy as np
 from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, new_partition
-from clinclust.engine.problem.objective import log_base_measures, log_joint
+from clinclust.engine.problem.encoding import log_base_measures
+from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.settle import minimum_gain

@@ -21,7 +21,6 @@ from clinclust.engine.kernels.partition import CohortArrays, Partition
 from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
-    from clinclust.engine.problem.encoding import EncodedCohort
     from clinclust.engine.problem.problem import Problem
 
 
@@ -81,24 +80,3 @@ def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> 
     densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
     densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
     return -float(densities.sum()) - log_crp(sizes, model.concentration, model.discount)
-
-
-def log_base_measures(cohort: EncodedCohort, prior: Array, feature: int) -> Array:
-    """Return the log base measure of each value of an encoded feature under a prior (H,), float64 (N,); 0 = missing."""
-    arrays = cohort.arrays
-    n_table = arrays.codes.shape[1]
-    if feature < n_table:
-        return arrays.level_log_base[arrays.codes[:, feature]]
-    theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-    column = arrays.values[:, feature - n_table]
-    return cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
-
-
-def log_bases(cohort: EncodedCohort, prior: Array) -> Array:
-    """Return what each feature adds to `EncodedCohort.log_base` at power 1, float64 (D,), under a prior (H,)."""
-    arrays, scales = cohort.arrays, cohort.encoding.scales
-    bases = [log_base_measures(cohort, prior, feature).sum() for feature in range(scales.size)]
-    n_table = arrays.codes.shape[1]
-    n_values = (~np.isnan(arrays.values)).sum(axis=0)
-    jacobian = np.concatenate([np.zeros(n_table), np.log(scales[n_table:]) * n_values])
-    return np.asarray(np.array(bases) - jacobian)

@@ -12,7 +12,7 @@ from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.partition import Model, Partition, new_partition
 from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
-from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, model_values
+from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, log_bases, model_values
 from clinclust.engine.problem.hyperparameters import (
     Hyperparameters,
     default_hyperparameters,
@@ -21,7 +21,6 @@ from clinclust.engine.problem.hyperparameters import (
     prior_of_features,
     stated_hyperparameters,
 )
-from clinclust.engine.problem.objective import log_bases
 from clinclust.errors import InputError
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.parts import few_of_the_rest

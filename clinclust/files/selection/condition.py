@@ -16,6 +16,9 @@ from clinclust.errors import InputError
 from clinclust.files.listed import quoted
 
 _LONGEST, _DEEPEST = 5000, 50
+_LONGEST_NAME = 200
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+"""The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
     r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|$)"
@@ -193,3 +196,20 @@ def compared_columns(condition: Condition) -> tuple[str, ...]:
 def is_order(sign: str) -> bool:
     """Return whether a sign asks which of two values is larger."""
     return sign in _TURNED
+
+
+def name_in_condition(name: str, number: int) -> str:
+    """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
+    if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
+        return name
+    return f"`{name}`" if "`" not in name and _can_be_pasted(name) else f"`#{number}`"
+
+
+def text_in_condition(text: str) -> str | None:
+    """Return a text as a condition takes it; None if no condition can hold it, or it cannot be pasted."""
+    quote = next((mark for mark in "\"'" if mark not in text), None)
+    return None if quote is None or not _can_be_pasted(text) else f"{quote}{text}{quote}"
+
+
+def _can_be_pasted(name: str) -> bool:
+    return name.isprintable() and len(name) <= _LONGEST_NAME

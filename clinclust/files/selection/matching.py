@@ -16,7 +16,7 @@ from pandas.arrays import BooleanArray
 from clinclust.errors import InputError
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of
 from clinclust.files.chosen_columns import place_of_column
-from clinclust.files.listed import listed, name_in_condition, quoted
+from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import (
     GROUPED_BY_POINT,
     DecimalMark,
@@ -27,7 +27,15 @@ from clinclust.files.number_notation import (
     number_as_written,
     parts_of,
 )
-from clinclust.files.selection.condition import IS_MISSING, Comparison, Condition, Joined, Not, is_order
+from clinclust.files.selection.condition import (
+    IS_MISSING,
+    Comparison,
+    Condition,
+    Joined,
+    Not,
+    is_order,
+    name_in_condition,
+)
 from clinclust.files.selection.dates import A_DAY, DateColumn, DateOrder, date_column, date_of, looks_like_date
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean

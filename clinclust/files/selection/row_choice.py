@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
-from clinclust.files.listed import argument, name_in_condition, quoted
+from clinclust.files.listed import argument, quoted
 from clinclust.files.number_notation import DecimalMark
-from clinclust.files.selection.condition import parsed
+from clinclust.files.selection.condition import name_in_condition, parsed
 from clinclust.files.selection.dates import DATE_ORDERS, DateColumn, DateOrder, looks_like_date
 from clinclust.files.selection.matching import Cells, Matching, Reader
 from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS

@@ -21,7 +21,8 @@ from clinclust.engine.joint_estimates.dependence import (
 )
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.blocks import powers_of_features
-from clinclust.engine.problem.objective import feature_relevance, log_bases
+from clinclust.engine.problem.encoding import log_bases
+from clinclust.engine.problem.objective import feature_relevance
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
