@@ -56,7 +56,7 @@ def test_stages_of_a_part_of_the_work_say_so(at_once):
     assert lines_of(work)[0] == "fold 1 of 5, concentration 3: restarts: running"
 
 
-def test_the_searches_for_the_powers_of_blocks_are_told_as_such(monkeypatch):
+def test_the_searches_for_block_weights_are_named_as_such(monkeypatch):
     told = []
     inner = Progress.stage
 
@@ -72,7 +72,7 @@ def test_the_searches_for_the_powers_of_blocks_are_told_as_such(monkeypatch):
     cc.MAPDP.as_published(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
     *rounds, restarts, refinement = told
     assert (restarts, refinement) == ("restarts", "refinement, in batches")
-    assert rounds == [f"powers of blocks, round {number}: restarts" for number in range(1, len(rounds) + 1)]
+    assert rounds == [f"block weights, round {number}: restarts" for number in range(1, len(rounds) + 1)]
     assert rounds
 
 

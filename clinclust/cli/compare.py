@@ -30,7 +30,7 @@ class _Options(SuppressOptions, ModelOptions, OutputOptions):
 
 def add_parser(commands: Commands) -> None:
     """Add the command and its options."""
-    add_command(commands, "compare", "other methods of clustering beside a fit: why not K-means?", run, _Options)
+    add_command(commands, "compare", "other methods of clustering compared with a fit: why not K-means?", run, _Options)
 
 
 def run(options: _Options) -> int:

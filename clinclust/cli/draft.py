@@ -67,7 +67,7 @@ def run(options: _Options) -> int:
     try:
         check_cohort(options, schema, frame, path, looks_at_draft(schema))
     except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
-        tell(f"clinclust: note: as it stands, the proposal finds nothing: {sentence_of(error)}")
+        tell(f"clinclust: note: the proposal finds nothing: {sentence_of(error)}")
         say_unused(schema)
         command = next_command("check", options, "--schema", path, repeated=(TableOptions,))
         say(f"next, after editing {path}: {command}")

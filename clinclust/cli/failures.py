@@ -54,7 +54,7 @@ def sentence_of(error: Exception) -> str:
 
 def _report_of(error: BaseException, command: str) -> Iterator[str]:
     """Yield the lines to send about a bug, without messages or variables, which may hold data of patients."""
-    from clinclust.estimators.versions import software_versions
+    from clinclust.estimators.saving import software_versions
 
     yield "Please send the lines below to the maintainers of clinclust; they hold no value of your table."
     yield "-" * 40

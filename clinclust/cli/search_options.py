@@ -89,7 +89,7 @@ class SearchOptions(JobOptions, Command):
         metavar="POWER",
     )
     block_weights: str | None = option(
-        "count the features of a block of the schema for what they hold beside each other (auto), or each in full "
+        "count the features of a block of the schema for what they hold together (auto), or each in full "
         "(none) (default: auto; none with --as-published)",
         choices=("auto", "none"),
     )

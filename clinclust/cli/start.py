@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 class _Options(DraftedOptions, ResultOptions):
     every_row: bool = option("go on where subjects have several rows: each row counts as a subject", False)
     out: Path = option(
-        "folder for the results (default: beside the table, TABLE-subtypes)", type=path_given, metavar="DIR"
+        "folder for the results (default: next to the table, TABLE-subtypes)", type=path_given, metavar="DIR"
     )
     yes: bool = option("do not wait until the schema was read", False)
     no_open: bool = option("do not open the report in the browser", False)
@@ -102,10 +102,10 @@ def _schema_and_table(options: _Options, given: _Options) -> tuple[FeatureSchema
     if (path.exists() or path.is_symlink()) and path != options.table:
         if options.dictionary is not None:
             raise InputError(
-                f"{path} stands beside the table and is used as it is, so --dictionary would not be read: leave it "
+                f"{path} is next to the table and is used unchanged, so --dictionary would not be read: leave it "
                 f"out, or rename {path} to have a schema drafted by the dictionary"
             )
-        say(f"Using {path}, which stands beside the table")
+        say(f"Using {path}, which is next to the table")
         schema = read_schema(path)
         table = read_table_of_schema(options, schema, path)
         _refuse_visits(given, table)

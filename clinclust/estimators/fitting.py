@@ -30,10 +30,10 @@ from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.fitted_cohort import fitted_problem
 from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
 from clinclust.estimators.resolution_path import path_of
+from clinclust.estimators.saving import software_versions
 from clinclust.estimators.search import search, short_plan
 from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
 from clinclust.estimators.tested_tree import tested_tree
-from clinclust.estimators.versions import software_versions
 from clinclust.files.selection.row_choice import rows_taken
 from clinclust.progress import Progress
 from clinclust.schema import FeatureSchema

@@ -15,11 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import LABELS, accepting
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
-from clinclust.estimators.estimator import BaseSubtypes, Parameterised
+from clinclust.estimators.estimator import BaseSubtypes, Parameterised, renamed_parameters
 from clinclust.estimators.new_subjects import about_new_subjects
 from clinclust.estimators.parameters import cluster_codes, is_number
 from clinclust.estimators.prediction import NONE_OF_THESE
-from clinclust.estimators.renamed import renamed_parameters
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:

@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting
 from clinclust.errors import CohortWarning
-from clinclust.estimators.estimator import Parameterised
+from clinclust.estimators.estimator import Parameterised, renamed_parameters
 from clinclust.estimators.parameters import DISTINCT
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
-from clinclust.estimators.renamed import renamed_parameters
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Save and load a fitted model without pickle: text as JSON, numbers as npz, and a manifest of both."""
+"""Save and load a fitted model without pickle: text as JSON, numbers as npz, the versions, and a manifest."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import hashlib
 import io
 import json
 import math
+import platform
 import warnings
 from collections.abc import Mapping
 from dataclasses import fields
+from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -246,3 +249,22 @@ def _parameters_and_fit(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     if problems:
         raise InputError("; ".join(problems))
     return {"schema": fit.schema_, **parameters}, fit
+
+
+_PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")
+
+
+def software_versions() -> dict[str, str]:
+    """Return the versions of clinclust, Python and the required packages, by name."""
+    return dict(_found())
+
+
+@cache  # looking up all versions takes as long as a small fit
+def _found() -> dict[str, str]:
+    from clinclust import __version__
+
+    return {
+        "clinclust": __version__,
+        "Python": platform.python_version(),
+        **{package: version(package) for package in _PACKAGES},
+    }

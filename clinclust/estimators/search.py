@@ -216,7 +216,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
     rounds = count(1)
 
     def find(posed: Problem) -> tuple[Problem, NDArray[np.int64]]:
-        about = f"powers of blocks, round {next(rounds)}"
+        about = f"block weights, round {next(rounds)}"
         found = _search(posed, replace(between, progress=plan.progress.within(about)))
         return found.problem, found.winner.labels
 

@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError, missing_package
-from clinclust.estimators.estimator import Parameterised
+from clinclust.estimators.estimator import Parameterised, RenamedAttributes
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
-from clinclust.estimators.renamed import RenamedAttributes
 from clinclust.methods.encoded import Encoded, different_rows, encoded
 from clinclust.schema import FeatureSchema
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -20,8 +20,7 @@ from clinclust.disclosure.rule import Rule
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.posterior_around import posterior_around
-from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects
+from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, require_search
 from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
@@ -41,6 +40,29 @@ from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, su
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.withheld import withheld
 from clinclust.stability import Stability, assess_stability
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.estimators.subtype_model import SubtypeModel
+
+
+def posterior_around(
+    model: SubtypeModel, frame: pd.DataFrame, *, n_jobs: int | None = None, progress: bool = True
+) -> GibbsDP:
+    """Return draws from the posterior whose mode a fitted `MAPDP` found, with the seed of the fit.
+
+    Outlying values of the fit are missing for the sampler. CohortWarning is issued if the chains have not converged.
+    """
+    fit = require_search(model, "posterior")
+    cohort = cohort_of(model, frame, stacklevel=3)
+    kept = cohort.copy()
+    for part, is_outlying in zip(fit.schema_.parts, fit.outliers_.T, strict=True):
+        if is_outlying.any():
+            kept[part.column] = kept[part.column].mask(is_outlying)
+    sampler = GibbsDP.of(model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)
+    return sampler.fit(kept)
+
 
 _SMALLEST_P = 0.001
 

@@ -180,7 +180,7 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
     if any_like(BEYOND_A_LIMIT):
         return (
             "Values beyond a limit of detection: model in the schema whether a value was detected (`limit: below` or "
-            "`limit: above`), or say what stands for them, `censored: limit`, `censored: half` (half of the limit) or "
+            "`limit: above`), or say what replaces them, `censored: limit`, `censored: half` (half of the limit) or "
             "`censored: missing`."
         )
     units = {found[1].strip() for found in map(_WITH_UNIT.fullmatch, examples) if found}
@@ -188,7 +188,7 @@ def _repair_of_text(feature: Feature, examples: list[str]) -> str:
         return f"If {shortened(units.pop())!r} is the unit, declare it in the schema (`unit`). {_CORRECT}"
     if any_like(_MARKED):
         return (
-            f"If what stands beside the number says nothing of its value (a flag, or a sign of an approximation), list "
+            f"If what is next to the number says nothing of its value (a flag, or a sign of an approximation), list "
             f"it under `marks`. {_CORRECT}"
         )
     if any_like(_DATE_OR_TIME):

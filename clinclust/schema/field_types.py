@@ -112,7 +112,7 @@ def _marks(value: object) -> tuple[str, ...]:
         if not isinstance(mark, str) or not mark.strip():
             raise ValueError(f'marks are text, such as "H" or "~", not {quoted(mark)}')
         if _OF_NUMBERS.issuperset(mark):
-            raise ValueError(f"{quoted(mark)} could be a part of a number, and is no mark beside one")
+            raise ValueError(f"{quoted(mark)} could be a part of a number, and is no mark next to one")
         marks.append(_encodable(mark.strip()))
     return tuple(dict.fromkeys(marks))
 

@@ -131,7 +131,7 @@ def plain(node: yaml.Node, context: str, problems: Problems) -> object:
             problems.add(node, f"{context}: {_no_value(key)}")
         elif straight is not None:
             problems.add(
-                node, f'{context}: {shown} stands in the quotes of a word processor; write straight ones: "{straight}"'
+                node, f'{context}: {shown} is in the quotes of a word processor; write straight ones: "{straight}"'
             )
         elif misread and not (key == "missing_codes" and _is_ordinary_number(text)):
             problems.add(node, f'{context}: YAML reads {shown} as {misread}; write it in quotes: "{shown}"')

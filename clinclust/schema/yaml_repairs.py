@@ -50,7 +50,7 @@ def said_of_lone_key(key: str) -> str:
     if ":" in key:
         return f"{shown!r} has no space after its colon: write {': '.join(shown.split(':', 1))}"
     return (
-        f"{shown!r} stands between commas without a key: a text with a comma stands in quotes, such as "
+        f"{shown!r} is between commas without a key: write a text with a comma in quotes, such as "
         '"Pain, at night", and a number has a decimal point, such as 0.5'
     )
 
@@ -163,7 +163,7 @@ def _said_of_dash(lines: list[str], at: int) -> str | None:
     if found == wanted:
         return None
     return (
-        f"the - stands behind {found} space{'' if found == 1 else 's'}, and the one above it behind {wanted}: write "
+        f"the - is behind {found} space{'' if found == 1 else 's'}, and the one above it behind {wanted}: write "
         f"{wanted} before it, as before each feature"
     )
 

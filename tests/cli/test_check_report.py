@@ -144,7 +144,7 @@ def test_a_draft_under_which_nothing_is_found_is_written_and_told(here, capsys):
     assert main(["draft", "flat.csv", "--out", "flat.yaml"]) == 0
     out, err = capsys.readouterr()
     assert len(FeatureSchema.from_yaml("flat.yaml")) == 2
-    assert err.startswith("clinclust: note: as it stands, the proposal finds nothing: No feature is left to cluster on")
+    assert err.startswith("clinclust: note: the proposal finds nothing: No feature is left to cluster on")
     assert out.splitlines()[-1] == "next, after editing flat.yaml: clinclust check flat.csv --schema flat.yaml"
 
 

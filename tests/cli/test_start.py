@@ -34,7 +34,7 @@ def test_one_line_is_enough(here, capsys):
 def test_a_schema_beside_the_table_is_used_and_kept(here, capsys):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
     assert main([*START, "--out", "here", "--suppress"]) == 0
-    assert "Using cohort.yaml, which stands beside the table" in capsys.readouterr().out
+    assert "Using cohort.yaml, which is next to the table" in capsys.readouterr().out
     assert Path("cohort.yaml").read_text(encoding="utf-8") == SCHEMA
     assert MAPDP.load("here").schema_ == FeatureSchema.from_yaml(SCHEMA)
     assert "counts below 10" in Path("here/subtypes.html").read_text(encoding="utf-8")

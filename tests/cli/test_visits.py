@@ -157,4 +157,4 @@ def test_start_reads_a_dictionary(table, capsys):
     schema = cc.FeatureSchema.from_yaml(Path("redcap.yaml"))
     assert schema["hb"].label == "Haemoglobin"
     assert main([*shlex.split(lines[0])[1:], "--quiet", "--out", "other"]) == 2
-    assert "redcap.yaml stands beside the table" in capsys.readouterr().err
+    assert "redcap.yaml is next to the table" in capsys.readouterr().err

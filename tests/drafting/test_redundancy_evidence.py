@@ -11,8 +11,8 @@ from redundant_columns import N, found_in, numbers
 from scored import scored
 
 from clinclust.drafting.redundancy import applied, looks, redundancies
-from clinclust.drafting.redundancy.computed import formulas
-from clinclust.drafting.redundancy.determined import Scored, needed_evidence, relation, step_of
+from clinclust.drafting.redundancy.formulas import formulas
+from clinclust.drafting.redundancy.same_measurement import Scored, needed_evidence, relation, step_of
 from clinclust.schema import Feature, FeatureSchema
 
 

@@ -12,7 +12,7 @@ from clinclust import MAPDP, GibbsDP, Partition
 from clinclust.cli.options import add_options
 from clinclust.cli.search_options import SearchOptions
 from clinclust.errors import InputError
-from clinclust.estimators.renamed import RENAMED
+from clinclust.estimators.estimator import RENAMED
 from clinclust.methods import KMeans
 
 

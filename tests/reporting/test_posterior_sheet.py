@@ -9,7 +9,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.posterior_around import posterior_around
+from clinclust.reporting.writing import posterior_around
 
 from .test_groups import Words
 

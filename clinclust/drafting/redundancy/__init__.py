@@ -1,6 +1,6 @@
 """Columns of a table that others determine, or that measure nearly the same, and what a schema should do about them.
 
-Three questions are asked: is a column determined by one other (`determined`), by several (`computed`), or does it
+Three questions are asked: is a column determined by one other (`same_measurement`), by several (`formulas`), or does it
 measure nearly the same as another? What is determined is described, and what is nearly the same is one block. The
 evidence alone decides, never a name.
 """
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.drafting.redundancy.computed import LEAST_SHARE, formulas, holds_in
-from clinclust.drafting.redundancy.determined import (
+from clinclust.drafting.redundancy.findings import Redundancy, applied, block_name, looks
+from clinclust.drafting.redundancy.formulas import LEAST_SHARE, formulas, holds_in
+from clinclust.drafting.redundancy.same_measurement import (
     Kinds,
     Relation,
     Scored,
@@ -25,7 +26,6 @@ from clinclust.drafting.redundancy.determined import (
     rank_correlation,
     relation,
 )
-from clinclust.drafting.redundancy.findings import Redundancy, applied, block_name, looks
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import listed
 from clinclust.schema.rules import block_key

@@ -77,7 +77,7 @@ def members_of_blocks(features: Sequence[Feature]) -> dict[str, Whole]:
 
 
 def powers_of_features(features: Sequence[Feature], powers: Mapping[str, float]) -> Array:
-    """Return the power of each feature, float64 (D,), from the powers of blocks: 1 for others."""
+    """Return the power of each feature, float64 (D,), from the weights of blocks: 1 for others."""
     found = [1.0 if feature.block is None else float(powers.get(feature.block, 1.0)) for feature in features]
     return np.array(found, dtype=np.float64)
 

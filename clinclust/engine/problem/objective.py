@@ -53,7 +53,7 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
 def feature_relevance(problem: Problem, partition: Partition) -> Array:
     """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
 
-    R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and powers of blocks.
+    R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and block weights.
     Below 0, the data favour one distribution for all clusters.
     """
     statistics = partition.statistics[: int(partition.n_clusters[0])]
@@ -70,8 +70,8 @@ def relevance_of(arrays: CohortArrays, prior: Array, statistics: Array) -> Array
 def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
     """Return the papers' objective E (Raykov et al. 2016, eq. 12), including C(N0, N); for reproduction only.
 
-    It is a sum of leave-one-out predictives, from the `leave_one_out_scores` (N, K) of a problem without powers of
-    blocks; a move that raises the log joint can worsen it.
+    It is a sum of leave-one-out predictives, from the `leave_one_out_scores` (N, K) of a problem without block
+    weights; a move that raises the log joint can worsen it.
     """
     labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
     others = sizes[labels] - 1.0

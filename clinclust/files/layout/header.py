@@ -128,9 +128,7 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
         held = listed(quoted(next(text for text in texts if not is_blank(text)).strip()) for _, texts in above)
         rows = rows_named([number for number, _ in above])
         more = "" if asked is not None else ". If that is wrong, give the row of the header: header_row=N"
-        header.remarks.append(
-            f"the header is row {number}: what stands above it, in {rows}, is left out ({held}){more}"
-        )
+        header.remarks.append(f"the header is row {number}: what is above it, in {rows}, is left out ({held}){more}")
     if len(header.rows) == 2:
         one = next((header.names[place] for place in header.groups if place in header.names), "")
         header.remarks.append(

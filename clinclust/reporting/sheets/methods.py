@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from clinclust.estimators.fit import Fit
+from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.estimators.versions import software_versions
 from clinclust.likelihoods import REGISTRY
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value

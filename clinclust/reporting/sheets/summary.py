@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from clinclust.estimators.fit import Fit
+from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import basis_of_membership
-from clinclust.estimators.versions import software_versions
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, percent, tabulated
 from clinclust.reporting.sheets.groups import (

@@ -50,7 +50,7 @@ SHEETS = (
         "lab.xlsx",
         xlsx([*LOGO, *CELLS]),
         LAB,
-        (r"the header is row 5: what stands above it, in rows 1, 3, is left out \('University Hospital', 'Cohort",),
+        (r"the header is row 5: what is above it, in rows 1, 3, is left out \('University Hospital', 'Cohort",),
         numbers=[6, 7, 8],
     ),
     MessyFile(
@@ -123,7 +123,7 @@ SHEETS = (
             ["003", "0.8", "14", "12", "1"],
         ],
         (
-            "the header is row 3: what stands above it, in row 1",
+            "the header is row 3: what is above it, in row 1",
             "two rows, 3 and 4",
             "row 5 explains the columns, and is no subject: it holds units",
             r"row 10 \('Mean'\): totals or means of the rows above, left out",

@@ -373,7 +373,7 @@ TWO_TABLES = (
         "rows 9 to .*: a second table seems to begin here",
         {"rows": "10-11", "header_row": 9},
         kept=OTHER_ORDER,
-        told=("the header is row 9: what stands above it",),
+        told=("the header is row 9: what is above it",),
         numbers=[10, 11],
     ),
     asked(

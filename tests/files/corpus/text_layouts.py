@@ -11,7 +11,7 @@ TEXT_LAYOUTS = (
         "lab.csv",
         TITLED + LAB_TEXT,
         LAB,
-        (r"the header is row 4: what stands above it, in rows 1, 2, is left out \('Medizinische Klinik', 'Stand",),
+        (r"the header is row 4: what is above it, in rows 1, 2, is left out \('Medizinische Klinik', 'Stand",),
         numbers=[5, 6, 7],
     ),
     MessyFile(

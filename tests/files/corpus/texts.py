@@ -154,7 +154,7 @@ TEXTS = (
         repaired={"header_row": 2},
         rows=[["2021", "2022", "2023", "2024"], ["1", "2", "3", "4"]],
         told=(
-            "the header is row 2: what stands above it, in row 1, is left out",
+            "the header is row 2: what is above it, in row 1, is left out",
             "row 2 names the columns, as `header_row` says, though it looks like a subject",
         ),
     ),

@@ -1,8 +1,8 @@
 """Columns that several others determine: a total, a mean, a difference, a ratio, an index.
 
 A formula holds up to the grids on which its columns are written. How narrow these grids are compared with the spread
-of the column, in how many subjects, is the evidence, of which a third counts, as in `determined`. It must exceed the
-logarithm of the number of sets of columns.
+of the column, in how many subjects, is the evidence, of which a third counts, as in `same_measurement`. It must exceed
+the logarithm of the number of sets of columns.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.drafting.redundancy.determined import COUNTED, FEW_LEVELS, needed_evidence, step_of
+from clinclust.drafting.redundancy.same_measurement import COUNTED, FEW_LEVELS, needed_evidence, step_of
 from clinclust.graded import paired_moments
 
 Array = NDArray[np.float64]
