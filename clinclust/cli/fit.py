@@ -241,7 +241,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
 
 
 def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
-    from clinclust.reporting.sheets.cautions import SHOWN, fit_without, in_words
+    from clinclust.reporting.sheets.trust import SHOWN, fit_without, in_words
 
     for row in dominant.head(SHOWN).to_dict("records"):
         say(in_words(row, lambda name: name, "subtype {}".format))

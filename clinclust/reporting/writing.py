@@ -38,6 +38,7 @@ from clinclust.reporting.sheets.stability import other_methods_sheets, stability
 from clinclust.reporting.sheets.subjects import assignments, unusual_sheets
 from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, subtype_table_sheet, subtypes
 from clinclust.reporting.sheets.summary import summary
+from clinclust.reporting.sheets.trust import trust
 from clinclust.reporting.sheets.withheld import withheld
 from clinclust.stability import Stability, assess_stability
 
@@ -91,9 +92,6 @@ def _number(value: Value, kind: Kind, decimals: int) -> Value:
     return float(number_text(value, kind, decimals))
 
 
-_SUBJECTS_ON_A_PAGE = 2000  # more rows make a browser slow; the workbook lists every subject
-
-
 def write_findings(
     findings: Findings, path: Path, generated: datetime | None = None, progress: Progress = SILENT
 ) -> None:
@@ -116,29 +114,35 @@ def write_findings(
 
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
-    """Return the sheets in order; a page lists the first subjects only, and has no tables for other programs."""
-    in_workbook = not on_page
-    return [
+    """Return the sheets in the order a reader asks; a page has those that are read, a workbook also the long lists."""
+    several, is_exact = len(findings.sizes) > 1, not findings.is_rounded
+    tests = [] if findings.associations is None or not several else [association_table(findings)]
+    read = [
         overview(findings),
         *([withheld(findings)] if findings.is_shared else []),
         subtype_table_sheet(findings),
-        subtypes(findings),
-        *([profile(findings), charts(findings)] if in_workbook else []),
-        *([] if findings.associations is None else [association_table(findings)]),
-        *([effect_sizes(findings)] if in_workbook and not findings.is_rounded else []),
-        *([] if findings.is_rounded else [pairwise_tests(findings)]),
-        *([] if findings.is_shared else [assignments(findings, _SUBJECTS_ON_A_PAGE if on_page else None)]),
-        *unusual_sheets(findings),
+        trust(findings),
+        *tests,
         *likelihoods_sheets(findings),
-        *model_check_sheets(findings),
         *stability_sheets(findings),
         *posterior_sheets(findings),
         *other_methods_sheets(findings),
+    ]
+    if on_page:
+        return [*read, methods_sheet(findings)]
+    return [
+        *read,
+        *([profile(findings), charts(findings)] if several else []),
+        *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
+        subtypes(findings),
+        *([] if findings.is_shared else [assignments(findings)]),
+        *unusual_sheets(findings),
+        *model_check_sheets(findings),
         missing_data(findings),
         summary(findings, moment),
         codebook(findings),
         methods_sheet(findings),
-        *([tidy_data(findings)] if in_workbook else []),
+        tidy_data(findings),
     ]
 
 

@@ -18,11 +18,10 @@ STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _LONG = 300  # a table with at least this number of rows is folded
 _LONG_TEXT = 50  # a cell with more characters gets a minimum width of a few words
 _WIDE = {10: "wide", 24: "wide widest"}  # classes of tables with at least this number of columns
-_FIGURES = "Figures"
 
 
 def write_page(sheets: Sequence[Sheet], path: Path, *, title: str, illustrations: Sequence[Illustration] = ()) -> None:
-    """Write the sheets to `path` in UTF-8; the illustrations come after the first sheet."""
+    """Write the sheets to `path` in UTF-8, each with its illustrations."""
     with atomic_write(path) as target, target.open("w", encoding="utf-8", newline="\n") as page:
         page.writelines(f"{line}\n" for line in _page(sheets, title, illustrations))
 
@@ -42,23 +41,20 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
     yield f"<title>{_text(title)}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>"
     yield '<a class="skip" href="#content">Skip to the content</a>'
     names = [sheet.name for sheet in sheets]
-    if illustrations:
-        names.insert(1, _FIGURES)
     yield f"<h1>{_text(title)}</h1>"
     links = "".join(f'<a href="#{_anchor(name)}">{_text(name)}</a>' for name in names)
     yield f'<nav aria-label="Sections">{links}</nav>\n<main id="content" tabindex="-1">'
-    for place, sheet in enumerate(sheets):
-        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{_text(sheet.name)}</h2>'
+    for sheet in sheets:
+        yield f'<section id="{_anchor(sheet.name)}">\n<h2>{_text(sheet.name)}</h2>\n<div>'
         yield from (f"<p>{_text(note)}</p>" for note in sheet.notes)
         for table in sheet.tables:
             yield from _foldable(table)
         yield from (f"<p>{_text(note)}</p>" for note in sheet.explanations)
-        yield "</section>"
-        if illustrations and place == 0:
-            yield f'<section id="{_anchor(_FIGURES)}">\n<h2>{_FIGURES}</h2>'
-            for illustration in illustrations:
+        yield "</div>"
+        for illustration in illustrations:
+            if illustration.section == sheet.name:
                 yield from _figure(illustration)
-            yield "</section>"
+        yield "</section>"
     yield "</main>\n</body>\n</html>"
 
 

@@ -1,4 +1,4 @@
-"""The first sheet of a workbook and the first section of a page: what was found, and how far it can be trusted."""
+"""The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next."""
 
 from __future__ import annotations
 
@@ -6,173 +6,152 @@ import numpy as np
 
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import CLEAR
+from clinclust.reporting.divisions import Division, n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
-from clinclust.reporting.sheets.cautions import cautions, on_dominant_columns
-from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, verdict
-from clinclust.reporting.sheets.groups import (
-    groups_found,
-    on_few_subjects,
-    on_merged_groups,
-    remark_cell,
-    remark_column,
-    unions_in_words,
-)
-from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
-from clinclust.reporting.sheets.posterior import on_posterior, on_posterior_membership, posterior_cell, posterior_column
-from clinclust.reporting.sheets.profile import MEDIANS, MOST_MARKS, Marks, marks_of
-from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visits
-from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
-from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
-from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
-from clinclust.reporting.sheets.validated import on_q, on_validation
-from clinclust.reporting.words import counted
-from clinclust.schema.changed_roles import on_unused
+from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text
+from clinclust.reporting.sheets.divisions import p_in_words
+from clinclust.reporting.sheets.groups import number_asked_for
+from clinclust.reporting.sheets.model_check import on_likelihoods
+from clinclust.reporting.sheets.profile import marks_of
+from clinclust.reporting.sheets.run import sentences_on_visits
+from clinclust.reporting.sheets.trust import column_in_words
+from clinclust.reporting.sheets.validated import on_validation
+from clinclust.stability.result import TOO_FEW
 
-_MOST_UNUSED = 6
+_NEAR = 0.2
+"""p of one group, below which a page says how near the division was."""
+_SMALL = 10
+"""Subjects, below which a subtype may be a few unusual subjects."""
 
 
 def overview(findings: Findings) -> Sheet:
-    """Return the sheet: sentences about the partition, a table with a row for each subtype, and what was tested."""
-    marks = marks_of(findings) if len(findings.sizes) > 1 else []
-    tables = [*_at_a_glance(findings, marks), *divisions_table(findings), *continuum_table(findings)]
-    explanations = [
-        *_how_to_read(findings, marks),
-        *on_posterior_membership(findings),
-        *(on_stability(findings) if marks else []),
-        *on_the_test(findings),
-        "The other terms and the settings of the run are explained under Summary.",
-    ]
-    return Sheet("Overview", _statements(findings), tables, explanations=explanations)
+    """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
+    tables = [*_subtypes(findings), _trust(findings)]
+    return Sheet("Overview", [_answer(findings)], tables, explanations=[f"Look next: {_next(findings)}"])
 
 
-def _at_a_glance(findings: Findings, marks: list[Marks]) -> list[Table]:
-    if not marks:  # one group, which nothing marks
+def _answer(findings: Findings) -> str:
+    fit, n_subtypes = findings.fit, len(findings.sizes)
+    how_many = f"{n_subtypes} subtypes" if n_subtypes > 1 else "One group"
+    found = f"{how_many} among {findings.n_subjects:,} subjects"
+    if fit is None:
+        return f"{found}, made by {findings.model.made_by}."
+    if n_subtypes == 1:
+        return f"{found}: {_undivided(findings)}."
+    if fit.tree_test_ is None:
+        return f"{found}; whether they are more than one continuum was not tested."
+    if shows_distinct_subtypes(fit):
+        return f"{found}; they are parted more clearly than one continuum would be{_p(findings)}."
+    n = n_distinct(fit)
+    are = f"{n} are" if n > 1 else "they are not shown to be"
+    asked = ", as many as asked for" if number_asked_for(findings) == n_subtypes else ""
+    return f"{found}{asked}; {are} parted more clearly than one continuum would be."
+
+
+def _undivided(findings: Findings) -> str:
+    if not findings.divisions:
+        return "there was no division to test"
+    return f"they are parted no more clearly than one continuum would be{_p(findings)}"
+
+
+def _p(findings: Findings) -> str:
+    """Return the p of the least clear division between the subtypes, or of the first one of one group, in brackets."""
+    division = _least_clear(findings)
+    if division is None or findings.is_shared:
+        return ""
+    p = number_text(division.p, "p", 0)
+    return f" (p {p.replace('<', '< ')})" if p.startswith("<") else f" (p = {p})"
+
+
+def _least_clear(findings: Findings) -> Division | None:
+    distinct = [division for division in findings.divisions if division.is_distinct]
+    return max(distinct or findings.divisions[:1], key=lambda division: division.p, default=None)
+
+
+def _subtypes(findings: Findings) -> list[Table]:
+    if len(findings.sizes) < 2:  # nothing marks one group
         return []
-    labels, own = np.asarray(findings.model.labels_), findings.own_membership
-    with_clear = own is not None and not findings.is_shared
+    labels, own = np.asarray(findings.model.labels_), None if findings.is_shared else findings.own_membership
+    marks = marks_of(findings)
+    is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in enumerate(marks, start=1))
     columns = [
-        Column("Subtype"),
-        Column("Subjects", "0"),
+        Column("Subtype (name proposed)" if is_proposed else "Subtype", widest=33),
+        Column("n", "0"),
         Column("%", "0.0"),
-        Column("Higher than in all subjects", widest=33),
-        Column("Lower than in all subjects", widest=33),
-        *([] if own is None else [Column("Mean membership probability", "0.00")]),
-        *([Column("Clear members (%)", "0")] if with_clear else []),
-        *posterior_column(findings),
-        *stability_column(findings),
-        *remark_column(findings),
+        Column("What marks it (all subjects)", widest=60),
+        *([] if own is None else [Column("Clear (%)", "0")]),
     ]
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):
-        size = findings.shown_sizes[subtype]
-        how_sure: list[Value] = []
-        if own is not None:
-            members = own[labels == subtype - 1]
-            how_sure.append(WITHHELD if size is None else float(members.mean()))
-            if with_clear:
-                how_sure.append(100 * float((members >= CLEAR).mean()))
-        further = [*posterior_cell(findings, subtype), *stability_cell(findings, subtype)]
-        about = [findings.name(subtype), *findings.size_cells(subtype), *marked.cells(), *how_sure]
-        rows.append([*about, *further, *remark_cell(findings, subtype)])
-    return [Table("The subtypes at a glance", columns, rows)]
+        proposed = f": {marked.name}" if marked.name and subtype not in findings.names else ""
+        clear = [] if own is None else [100 * float((own[labels == subtype - 1] >= CLEAR).mean())]
+        rows.append([f"{findings.name(subtype)}{proposed}", *findings.size_cells(subtype), marked.text, *clear])
+    return [Table("The subtypes", columns, rows)]
 
 
-def _statements(findings: Findings) -> list[str]:
-    fit = findings.fit
-    of_the_search = [given_subtypes(findings)]
-    if fit is not None:
-        stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
-        of_the_search = [*([] if findings.is_rounded else [searches_sentence(fit)]), *stopped, *cautions(findings)]
-    return [
-        *on_dominant_columns(findings),
-        *sentences_on_visits(findings),
-        _what_was_found(findings),
-        *([said] if (said := on_unused(findings.model.schema_, most=_MOST_UNUSED)) and fit is not None else []),
-        *verdict(findings),
-        *on_validation(findings),
-        *on_posterior(findings),
-        *on_merged_groups(findings),
-        *on_few_subjects(findings),
-        *on_likelihoods(findings),
-        *on_model_check(findings),
-        *on_unusual_subjects(findings),
-        *on_continuum_score(findings),
-        *sentences_on_rows(findings),
-        *of_the_search,
-        on_sharing(findings),
-    ]
+def _trust(findings: Findings) -> Table:
+    rows: list[list[Value]] = [["More than a continuum?", _more_than_a_continuum(findings)]]
+    if len(findings.sizes) > 1:
+        rows.append(["Found again in other halves?", _found_again(findings)])
+        rows.append(["A column you already have?", _a_column(findings)])
+        rows += [["Which features differ?", said] for said in on_validation(findings)]
+    return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], rows)
 
 
-def _what_was_found(findings: Findings) -> str:
-    features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
-    found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
-    n_subjects = f"{findings.n_subjects:,} subjects"
-    missing = f" ({_missing(findings)})" if findings.clustered else ""
-    if findings.fit is None:
-        return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
-    return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
+def _more_than_a_continuum(findings: Findings) -> str:
+    fit, division = findings.fit, _least_clear(findings)
+    if fit is None:
+        return "Not tested: the subtypes were given."
+    if division is None:
+        return "Not tested: the number was not left to the test." if fit.tree_test_ is None else "Nothing to test."
+    often = "" if findings.is_shared else f" {_often(division)}"
+    if not division.is_distinct:
+        near = "Nearly, but not shown." if division.p < _NEAR else "Not shown."
+        return f"{near}{often}"
+    unless = ", unless severity is skewed" if division.may_be_skewed else ""
+    return f"{'Yes' if shows_distinct_subtypes(fit) else 'Not all'}{unless}.{often}"
 
 
-def _missing(findings: Findings) -> str:
-    if findings.is_shared:  # the number would disclose those withheld
-        return f"missing values: {WITHHELD}"
-    if not findings.n_missing[0]:
-        return "no value is missing"
-    share = percent(*findings.n_missing)
-    how_many = f"{share:.1f}%" if share else "fewer than 0.1%"
-    return f"{how_many} of {'its' if len(findings.clustered) == 1 else 'their'} values are missing"
+def _often(division: Division) -> str:
+    return f"One continuum would be parted as clearly in {p_in_words(division.p)} cohorts."
 
 
-def _how_to_read(findings: Findings, marks: list[Marks]) -> list[str]:
-    if not marks:
-        return []
-    said = [_on_marks(findings)] if any(marked.higher or marked.lower for marked in marks) else []
-    if findings.own_membership is not None:
-        said.append(
-            "Membership probability: how sure the model is of the subtype of each subject; where features depend on "
-            "each other inside subtypes, or overlapping groups were taken for one, it is too sure."
-        )
-        if not findings.is_shared:
-            said.append(f"Clear: a membership probability of {CLEAR:g} or more.")
-    explained = f"{' '.join(said)}{on_q(findings)}".strip()
-    return [explained] if explained else []
+def _found_again(findings: Findings) -> str:
+    if findings.stability is None:
+        return "Not looked at (stability)."
+    table = findings.stability.subtypes
+    known = table[table["band"] != TOO_FEW.name].sort_values("jaccard")
+    if known.empty:
+        return "Too few subjects to tell."
+    least = known.iloc[0]
+    return f"The least stable, {findings.name(int(least['subtype']))}: {least['band']} ({least['jaccard']:.2f} of 1)."
 
 
-def _on_marks(findings: Findings) -> str:
-    of_those = relevance = ""
-    if findings.relevance_column:
-        of_those = f" of those whose relevance is above 0{' or withheld' if findings.withholds_evidence else ''},"
-        relevance = (
-            " Relevance: how far the subtypes lie apart in a feature. Both describe the subjects that the subtypes "
-            "were found in, and are no test."
-        )
-    return (
-        "After each feature: its share, mean or median in the subtype, as in the Subtype table, and in parentheses "
-        f"that in all subjects. At most {MOST_MARKS} are named,{of_those} the farthest from all subjects in standard "
-        f"deviations first.{f' {MEDIANS}' if findings.profiles.has_medians else ''}{relevance}"
-    )
+def _a_column(findings: Findings) -> str:
+    return next(iter(column_in_words(findings)), "No: none alone names the subtypes.")
 
 
-def searches_sentence(fit: Fit) -> str:
-    """Return how many searches ended at the best partition, and how near the next best one is."""
-    restarts, is_merged = fit.restarts_, groups_found(fit) is not None
-    shown, made = ("these subtypes", "are") if fit.n_clusters_ > 1 else ("this one group", "is")
-    these, same = (f"the groups that {shown} {made} made of", "groups") if is_merged else (shown, "subtypes")
-    joint = restarts["log_joint"].round(6)
-    at_best = int((joint == joint.max()).sum())
-    if len(joint) == 1:
-        return "One search was made."
-    ended = f"{at_best} of {len(joint)} searches ended at {these}"
-    others = restarts[joint < joint.max()]
-    if others.empty:
-        return f"{ended}."
-    second = others.sort_values("log_joint", ascending=False, kind="stable").iloc[0]
-    below = restarts["log_joint"].max() - second["log_joint"]
-    nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
-    # A joint of filled values says how well the search did, and not how probable a partition is.
-    meaning = "1 nat: 2.7 times less probable" if fit.completed_log_joint_ is None else "with filled values"
-    return (
-        f"{ended}; the next best lies {nats} nats below it ({meaning}) and agrees with it "
-        f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same {same}, 0 = as by chance)."
-    )
+def _next(findings: Findings) -> str:
+    """Return the first thing that a reader should look at, the gravest first."""
+    fit, n_subtypes = findings.fit, len(findings.sizes)
+    if visits := sentences_on_visits(findings):
+        return visits[0]
+    if fit is not None and fit.stopped_early_:
+        return f"the search was {STOPPED_EARLY}; let it end."
+    if column_in_words(findings):
+        return "what else there is besides this column; Trust says how."
+    if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
+        return "features whose likelihood does not fit (Likelihoods)."
+    small = [subtype for subtype in findings.sizes if (findings.shown_sizes[subtype] or _SMALL) < _SMALL]
+    if n_subtypes > 1 and small and not findings.is_shared:
+        return f"the subjects of {findings.name(small[0])}, so few that they may be unusual records."
+    if fit is not None and n_subtypes == 1:
+        return _instead(findings, fit)
+    return "the Subtype table; then name the subtypes."
+
+
+def _instead(findings: Findings, fit: Fit) -> str:
+    score = "the continuum score (Trust); " if findings.continuum is not None and not findings.is_rounded else ""
+    if fit.subtype_of_.size < 2:
+        return f"{score}the Subtype table." if score else "the Subtype table."
+    return f"{score}two groups, as a description only: fit with n_clusters=2 (--n-clusters 2)."

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
-from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
+from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text
 from clinclust.reporting.profiles import Profiles
 from clinclust.reporting.sheets.groups import explained_marks, remark
-from clinclust.reporting.subtype_table.summaries import Compared, Summary, decimals_of, parts
+from clinclust.reporting.subtype_table.summaries import Compared, decimals_of, parts
 
 _MOST_FEATURES = 40
 _SHOWN = {"n": "share", "mean": "mean", "rate": "mean", "median": "median"}
@@ -67,44 +66,56 @@ def _cell(distance: float, is_withheld: bool) -> Value:
     return distance if math.isfinite(distance) else None
 
 
-MOST_MARKS = 3
 LEAST_MARK = 0.25
 """Distance from all subjects, in standard deviations, below which a feature is not named."""
-_NOTHING = "–"
-_CALLED: dict[Summary, str] = {"mean": "mean ", "median": "median ", "rate": "mean "}
+_MOST_MARKS = {2: 4, 3: 3, 4: 2}
+"""Features named of each subtype, by the largest number of subtypes; of more subtypes two, in one line."""
+_UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
 
 
 class Marks(NamedTuple):
-    """The features in which a subtype lies higher and lower than all subjects, each in words, the farthest first."""
+    """The features in which a subtype lies farthest from all subjects."""
 
-    higher: list[str]
-    lower: list[str]
+    marks: list[str]
+    """Each as "↑ Urea 72 mmol/L (41)": the direction, the number in the subtype, and in brackets that of everybody."""
+    name: str
+    """The name proposed from the first two; empty without any."""
+    between: str
+    """What parts the marks in a cell."""
     is_withheld: bool
     """Whether numbers of the subtype are withheld, so that more may mark it than is named."""
 
-    def cells(self) -> list[str]:
-        """Return the two texts of a table."""
-        nothing = WITHHELD if self.is_withheld else _NOTHING
-        return ["; ".join(named) or nothing for named in (self.higher, self.lower)]
+    @property
+    def text(self) -> str:
+        """The marks in one cell."""
+        return self.between.join(self.marks) or (WITHHELD if self.is_withheld else _NOTHING)
 
 
 def marks_of(findings: Findings) -> list[Marks]:
     """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
     profiles, compared = findings.profiles, Compared(findings.comparisons)
     candidates = _candidates(findings, profiles)
-    in_words = partial(_in_words, findings, compared, profiles)
+    n_subtypes = len(profiles.subtypes)
+    most = next((most for fewest, most in _MOST_MARKS.items() if n_subtypes <= fewest), 2)
+    between, in_name = ("\n", 2) if n_subtypes <= max(_MOST_MARKS) else ("; ", 1)
     marks = []
     for place, subtype in enumerate(profiles.subtypes):
-        farthest = list(_farthest(profiles, candidates, place))
-        higher, lower = (
-            [text for row, distance in farthest if sign * distance > 0 and (text := in_words(row, subtype))]
-            for sign in (1, -1)
-        )
+        shown, named = [], []
+        for row, distance in _farthest(profiles, candidates, place):
+            if text := _in_words(findings, compared, profiles, row, subtype):
+                shown.append(f"{_UP if distance > 0 else _DOWN} {text}")
+                named.append(_called(profiles, row, is_higher=distance > 0))
         # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
         lacks = np.isnan(profiles.standardised[:, place])
         is_withheld = bool((lacks if profiles.is_rounded else profiles.withheld[:, [0, place + 1]]).any())
-        marks.append(Marks(higher[:MOST_MARKS], lower[:MOST_MARKS], is_withheld))
+        marks.append(Marks(shown[:most], ", ".join(named[:in_name]), between, is_withheld))
     return marks
+
+
+def _called(profiles: Profiles, row: int, *, is_higher: bool) -> str:
+    words = ("more", "less") if profiles.summaries[row] == "n" else ("higher", "lower")
+    title = profiles.titles[row]
+    return f"{words[0 if is_higher else 1]} {title[:1].lower() + title[1:] if title[1:2].islower() else title}"
 
 
 def _candidates(findings: Findings, profiles: Profiles) -> list[int]:
@@ -127,6 +138,10 @@ def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator
             yield row, float(distances[row])
 
 
+def _printed(number: float, decimals: int) -> str:
+    return number_text(number, "measure", decimals).replace("-", "\N{MINUS SIGN}")
+
+
 def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: int, subtype: int) -> str:
     """Return a feature with its number in the subtype and in all subjects; empty if either is withheld."""
     level = profiles.levels[row]
@@ -136,14 +151,11 @@ def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: i
     for group in (subtype, ALL_SUBJECTS):
         cell = parts(records[group], summary)
         number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
-        texts.append("" if number is None else number_text(number, "measure", decimals_of(feature, summary)))
+        texts.append("" if number is None else _printed(number, decimals_of(feature, summary)))
     here, everywhere = texts
     if not here or not everywhere or here == everywhere:
         return ""
     if summary == "n":
-        return f"{profiles.titles[row]}: {here}% ({everywhere}%)"
-    declared = findings.model.schema_[feature.name]
-    has_ends = declared.range_text is not None and not is_missing(records[ALL_SUBJECTS]["minimum"])
-    scale = f" on {declared.range_text}" if has_ends else ""
-    unit = f" {feature.unit}" if feature.unit and not scale else ""
-    return f"{profiles.titles[row]}: {_CALLED[summary]}{here}{unit} ({everywhere}){scale}"
+        return f"{profiles.titles[row]} {here}% ({everywhere}%)"
+    unit = f" {feature.unit}" if feature.unit else ""
+    return f"{profiles.titles[row]} {here}{unit} ({everywhere})"

@@ -17,8 +17,8 @@ def certainty(probability: float) -> str:
     return "clear" if probability >= 0.95 else "likely" if probability >= 0.8 else "uncertain"
 
 
-def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
-    """Return the sheet Assignments: subtype and membership probabilities of the first `at_most` subjects, or of all."""
+def assignments(findings: Findings) -> Sheet:
+    """Return the sheet Assignments: subtype and membership probabilities of every subject."""
     model, frame = findings.model, findings.frame
     ids = model.schema_.ids
     identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
@@ -49,9 +49,7 @@ def assignments(findings: Findings, at_most: int | None = None) -> Sheet:
         for row, score in zip(rows, findings.continuum.score.tolist(), strict=True):
             row.append(as_value(score))
         notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
-    if at_most is not None and len(rows) > at_most:
-        notes.append(f"The first {at_most:,} of {len(rows):,} subjects; the workbook lists every one.")
-    table = Table("The subtype of every subject", columns, rows[:at_most], stub=len(identifiers))
+    table = Table("The subtype of every subject", columns, rows, stub=len(identifiers))
     return Sheet("Assignments", notes, [table])
 
 

@@ -1,4 +1,4 @@
-"""What the first page says of how far to trust the subtypes, in words for a clinician."""
+"""The section Trust: how far to trust the subtypes, in words for a clinician."""
 
 from __future__ import annotations
 
@@ -9,18 +9,142 @@ from typing import Any
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
 from clinclust.engine.continuum.null_cohorts import UNIMODAL
-from clinclust.estimators.fit import Fit
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
+from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import number_text
-from clinclust.reporting.sheets.divisions import SKEWED, p_in_words
-from clinclust.reporting.sheets.groups import groups_found
-from clinclust.reporting.sheets.validated import validation_of
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text, percent
+from clinclust.reporting.sheets.divisions import SKEWED, divisions_table, on_the_test, p_in_words, verdict
+from clinclust.reporting.sheets.groups import (
+    groups_found,
+    on_few_subjects,
+    on_merged_groups,
+    remark_cell,
+    remark_column,
+    unions_in_words,
+)
+from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
+from clinclust.reporting.sheets.posterior import on_posterior, on_posterior_membership, posterior_cell, posterior_column
+from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visits
+from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
+from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
+from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
+from clinclust.reporting.words import counted
+from clinclust.schema.changed_roles import on_unused
 
 _SMALL = 10  # subjects, below which a subtype may be a few unusual subjects
 _SHOWN = 5
 _MANY = 8  # distinct subtypes, above which the report doubts that they are as many kinds
 _CLEAR = 0.005  # p of a division, from which on the report warns that it is not clear
+_MOST_UNUSED = 6
+
+
+def trust(findings: Findings) -> Sheet:
+    """Return the section: the test of one continuum first, then whatever speaks against the subtypes."""
+    tables = [*_how_sure(findings), *divisions_table(findings), *continuum_table(findings)]
+    explanations = [
+        *_on_membership(findings),
+        *on_posterior_membership(findings),
+        *(on_stability(findings) if len(findings.sizes) > 1 else []),
+        *on_the_test(findings),
+    ]
+    return Sheet("Trust", _statements(findings), tables, explanations=explanations)
+
+
+def _statements(findings: Findings) -> list[str]:
+    fit = findings.fit
+    of_the_search = [given_subtypes(findings)]
+    if fit is not None:
+        stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
+        of_the_search = [*([] if findings.is_rounded else [searches_sentence(fit)]), *stopped, *cautions(findings)]
+    return [
+        *verdict(findings),
+        *on_dominant_columns(findings),
+        *sentences_on_visits(findings),
+        *on_posterior(findings),
+        *on_merged_groups(findings),
+        *on_few_subjects(findings),
+        *on_likelihoods(findings),
+        *on_model_check(findings),
+        *on_unusual_subjects(findings),
+        *on_continuum_score(findings),
+        _what_was_found(findings),
+        *([said] if (said := on_unused(findings.model.schema_, most=_MOST_UNUSED)) and fit is not None else []),
+        *sentences_on_rows(findings),
+        *of_the_search,
+        on_sharing(findings),
+    ]
+
+
+def _what_was_found(findings: Findings) -> str:
+    features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
+    found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
+    n_subjects = f"{findings.n_subjects:,} subjects"
+    missing = f" ({_missing(findings)})" if findings.clustered else ""
+    if findings.fit is None:
+        return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
+    return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
+
+
+def _missing(findings: Findings) -> str:
+    if findings.is_shared:  # the number would disclose those withheld
+        return f"missing values: {WITHHELD}"
+    if not findings.n_missing[0]:
+        return "no value is missing"
+    share = percent(*findings.n_missing)
+    how_many = f"{share:.1f}%" if share else "fewer than 0.1%"
+    return f"{how_many} of {'its' if len(findings.clustered) == 1 else 'their'} values are missing"
+
+
+def _how_sure(findings: Findings) -> list[Table]:
+    """Return a table of what is known of each subtype by more than its membership, if anything is."""
+    further = [*posterior_column(findings), *stability_column(findings), *remark_column(findings)]
+    if len(findings.sizes) < 2 or not further:
+        return []
+    rows: list[list[Value]] = [
+        [
+            findings.name(subtype),
+            *posterior_cell(findings, subtype),
+            *stability_cell(findings, subtype),
+            *remark_cell(findings, subtype),
+        ]
+        for subtype in findings.sizes
+    ]
+    return [Table("How sure each subtype is", [Column("Subtype"), *further], rows)]
+
+
+def _on_membership(findings: Findings) -> list[str]:
+    if findings.own_membership is None or findings.is_shared or len(findings.sizes) < 2:
+        return []
+    return [
+        f"Clear: a membership probability of {CLEAR:g} or more. It says how sure the model is of the subtype of a "
+        "subject; where features depend on each other inside subtypes, or overlapping groups were taken for one, it "
+        "is too sure."
+    ]
+
+
+def searches_sentence(fit: Fit) -> str:
+    """Return how many searches ended at the best partition, and how near the next best one is."""
+    restarts, is_merged = fit.restarts_, groups_found(fit) is not None
+    shown, made = ("these subtypes", "are") if fit.n_clusters_ > 1 else ("this one group", "is")
+    these, same = (f"the groups that {shown} {made} made of", "groups") if is_merged else (shown, "subtypes")
+    joint = restarts["log_joint"].round(6)
+    at_best = int((joint == joint.max()).sum())
+    if len(joint) == 1:
+        return "One search was made."
+    ended = f"{at_best} of {len(joint)} searches ended at {these}"
+    others = restarts[joint < joint.max()]
+    if others.empty:
+        return f"{ended}."
+    second = others.sort_values("log_joint", ascending=False, kind="stable").iloc[0]
+    below = restarts["log_joint"].max() - second["log_joint"]
+    nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
+    # A joint of filled values says how well the search did, and not how probable a partition is.
+    meaning = "1 nat: 2.7 times less probable" if fit.completed_log_joint_ is None else "with filled values"
+    return (
+        f"{ended}; the next best lies {nats} nats below it ({meaning}) and agrees with it "
+        f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same {same}, 0 = as by chance)."
+    )
 
 
 def cautions(findings: Findings) -> list[str]:
@@ -35,7 +159,6 @@ def cautions(findings: Findings) -> list[str]:
         return ["One group means that these features give no evidence of subtypes, not that there are none."]
     found = [
         f"Subtypes describe how these subjects differ. {_on_kinds(findings, findings.fit)}",
-        *([] if shows_distinct_subtypes(findings.fit) else _on_dependence(findings)),
         *_on_small_ones(findings),
     ]
     return [f"How far to trust it: {' '.join(found)}"]
@@ -94,16 +217,6 @@ def _on_many(findings: Findings) -> str:
     )
 
 
-def _on_dependence(findings: Findings) -> Iterator[str]:
-    found = validation_of(findings, found_from=True)
-    if found is not None and found.doubtful:
-        how_many = "Some" if findings.is_shared else f"{found.doubtful} of {found.tested}"
-        yield (
-            f"{how_many} tested features are doubtful (Associations says why); where features depend on others inside "
-            "the subtypes, the search may have cut one group of subjects into several."
-        )
-
-
 def _on_small_ones(findings: Findings) -> Iterator[str]:
     named_before = [] if findings.is_shared else findings.untested
     sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
@@ -130,6 +243,19 @@ def on_dominant_columns(findings: Findings) -> list[str]:
         return schema[name].title if name in schema else name
 
     return [f"{in_words(row, title, findings.name)} {_refit(row)}" for row in rows[:SHOWN]]
+
+
+def column_in_words(findings: Findings) -> list[str]:
+    """Return the first dominant column that may be named, in one short sentence; empty if there is none."""
+    if findings.dominant is None:
+        return []
+    schema, rows = findings.model.schema_, findings.dominant.to_dict("records")
+    shown = [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
+    return [
+        f"Nearly {' and '.join(schema[name].title if name in schema else name for name in _names(row))}: right for "
+        f"{row['named_right']:.0%} of subjects."
+        for row in shown[:1]
+    ]
 
 
 def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
