@@ -12,7 +12,7 @@ from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.reporting.continuum_score import continuum_of
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.divisions import verdict
-from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.trust import trust
 from clinclust.reporting.sheets.subjects import on_continuum_score
 
 
@@ -164,7 +164,7 @@ def test_one_group_of_noise_is_said_once_and_its_score_is_not_advised(shift):
     model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert (model.n_clusters_, len(model.fit_.tree_test_.joins)) == (1, int(shift > 0.0))
     findings = Findings(model, frame, cc.compare_subtypes(frame, model.labels_, schema), 0.01, None, {})
-    page = " ".join(overview(findings).notes)
+    page = " ".join(trust(findings).notes)
     assert "orders subjects by chance" in page
     assert "use the continuum score" not in page
     assert page.count("no evidence of subtypes") == 1

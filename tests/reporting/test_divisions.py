@@ -20,12 +20,12 @@ from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distin
 from clinclust.reporting.figures.tested_tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.sheets.cautions import cautions
 from clinclust.reporting.sheets.charts import charts
 from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.subjects import assignments, continuum_table, on_continuum_score
+from clinclust.reporting.sheets.trust import cautions, trust
 
 from .conftest import GENERATED
 from .stand_in import fitted as stand_in
@@ -107,7 +107,7 @@ def test_the_table_says_who_was_divided_from_whom_and_how_sure(three):
     assert [row[at["Division"]] for row in table.rows] == list(range(1, len(joins) + 1))
 
 
-def test_the_first_page_and_the_first_sheet_say_it_in_the_same_words(three, tmp_path):
+def test_page_and_workbook_say_it_in_the_same_words(three, tmp_path):
     findings = shown(three)
     said = [*verdict(findings), *on_the_test(findings)]
     assert len(said) == 4
@@ -123,10 +123,12 @@ def test_the_first_page_and_the_first_sheet_say_it_in_the_same_words(three, tmp_
         "0.05 holds at each division",
     ):
         assert words in " ".join(said)
-    assert set(said[1:]) <= set(overview(findings).explanations)
-    assert overview(findings).notes[1] == said[0]
+    assert set(said[1:]) <= set(trust(findings).explanations)
+    assert trust(findings).notes[0] == said[0]
+    rows = dict(overview(findings).tables[1].rows)
+    assert rows["More than a continuum?"].startswith("Yes. One continuum would be parted as clearly in")
     book = openpyxl.load_workbook(report(findings, tmp_path, ".xlsx"))
-    column = [row[0] for row in book.worksheets[0].iter_rows(values_only=True)]
+    column = [row[0] for row in book["Trust"].iter_rows(values_only=True)]
     assert " ".join(said[0].split()) in " ".join(" ".join(map(str, filter(None, column))).split())
     assert "Divisions tested" in column
 
@@ -136,6 +138,9 @@ def test_one_continuum_is_said_plainly_and_gets_a_score(one):
     findings = shown(one)
     assert len(findings.sizes) == 1
     assert "the cohort looks like one continuum" in verdict(findings)[0]
+    sheet = overview(findings)
+    assert sheet.notes[0].startswith("One group among 160 subjects: they are parted no more clearly than one continuum")
+    assert "two groups, as a description only" in sheet.explanations[0]
     assert "first principal component" in on_continuum_score(findings)[0]
     assert cautions(findings) == [
         "These features give no evidence of subtypes, which is no evidence that there are none."
@@ -193,6 +198,7 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
         findings = findings_of(found.cut(number), frame)
         assert (n_distinct(findings.fit), shows_distinct_subtypes(findings.fit)) == (3, False)
         assert f"This report shows {number} subtypes instead" in verdict(findings)[0]
+        assert "3 are parted more clearly than one continuum would be." in overview(findings).notes[0]
         assert "more than the milder" not in cautions(findings)[0]
         assert len(divisions_table(findings)[0].rows) == len(distinct.joins)
     parts = [side for each in findings_of(found.cut(2), frame).divisions for side in each.branches]
@@ -455,11 +461,11 @@ def test_without_a_test_nothing_is_added(findings, three, tmp_path):
         assert each.continuum is None
         for part in (verdict, on_the_test, on_continuum_score, divisions_table, continuum_table):
             assert part(each) == []
-        assert [table.caption for table in overview(each).tables] == ["The subtypes at a glance"]
+        assert [table.caption for table in overview(each).tables] == ["The subtypes", "How far to trust it"]
         assert "Distinct subtypes" not in methods(each).paragraphs
         assert "expected" not in [chart.kind for chart in charts(each).charts]
     page = report(findings_of(model, frame), tmp_path, ".html").read_text(encoding="utf-8")
-    for word in ("Tested:", "continuum", "Divisions tested", "Continuum score"):
+    for word in ("Tested:", "Divisions tested", "Continuum score"):
         assert word not in page
     assert "Which subtypes are near each other" in page
 

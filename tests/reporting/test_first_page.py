@@ -21,17 +21,18 @@ from clinclust.reporting.layout import percent
 from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import overview, searches_sentence
+from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.subtypes import pairwise_tests, subtypes
 from clinclust.reporting.sheets.summary import summary
+from clinclust.reporting.sheets.trust import trust
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
 
+NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
-    r"(?P<title>.+): (?P<kind>mean |median |)(?P<here>\S+?)(?P<percent>%?)"
-    r"(?: [^()]+)? \((?P<all>\S+?)%?\)(?: on .+)?"
+    rf"(?P<arrow>[↑↓]) (?P<title>.+?) (?P<here>{NUMBER})(?P<percent>%?)(?: [^()]+)? \((?P<all>{NUMBER})%?\)"
 )
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -122,26 +123,27 @@ def of_the_table(findings):
         (row,) = [row for row in rows if row.level == level] if any(row.is_level for row in rows) else rows
         texts = [row.cells[place].text for place in places]
         within = re.compile(r"\((.+)\)" if row.summary == "n (%)" else r"(\S+)")
-        numbers = [match[1] if (match := within.search(text)) else text for text in texts]
-        found[title] = (row.summary, [number.replace("\N{MINUS SIGN}", "-") for number in numbers])
+        found[title] = (row.summary, [match[1] if (match := within.search(text)) else text for text in texts])
     return found
+
+
+def value(text):
+    return float(text.replace("\N{MINUS SIGN}", "-"))
 
 
 @given(any_findings())
 def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
     table, rows = of_the_table(findings), overview(findings).tables[0].rows
     for place, row in enumerate(rows, start=1):
-        for cell, sign in ((row[3], 1), (row[4], -1)):
-            if cell in ("–", "[c]"):
-                continue
-            for text in cell.split("; "):
-                mark = MARK.fullmatch(text)
-                assert mark, text
-                shown, numbers = table[mark["title"]]
-                assert (mark["here"], mark["all"]) == (numbers[place], numbers[0]), text
-                assert sign * (float(mark["here"]) - float(mark["all"])) > 0, text
-                expected = {"n (%)": ("", "%"), "median [Q1, Q3]": ("median ", "")}.get(shown, ("mean ", ""))
-                assert (mark["kind"], mark["percent"]) == expected
+        if row[3] in ("–", "[c]"):
+            continue
+        for text in row[3].split("\n" if len(rows) < 5 else "; "):
+            mark = MARK.fullmatch(text)
+            assert mark, text
+            shown, numbers = table[mark["title"]]
+            assert (mark["here"], mark["all"]) == (numbers[place], numbers[0]), text
+            assert (mark["arrow"] == "↑") == (value(mark["here"]) > value(mark["all"])), text
+            assert mark["percent"] == ("%" if shown == "n (%)" else "")
 
 
 @given(any_findings())
@@ -152,7 +154,7 @@ def test_the_profile_points_where_the_subtype_table_does(findings):
         _, (everywhere, *inside) = table[title]
         for distance, number in zip(distances, inside, strict=True):
             if not {number, everywhere} & {"[c]", "–"} and number != everywhere:
-                difference = float(number) - float(everywhere)
+                difference = value(number) - value(everywhere)
                 assert np.isnan(distance) or np.sign(distance) in (0, np.sign(difference)), title
                 n_checked += 1
     assert n_checked or findings.is_shared
@@ -161,12 +163,12 @@ def test_the_profile_points_where_the_subtype_table_does(findings):
 
 @given(any_findings())
 def test_sizes_and_missing_values_are_those_of_the_subtype_table(findings):
-    sheet, table = overview(findings), cc.subtype_table(findings.comparisons)
+    table = cc.subtype_table(findings.comparisons)
     headings = [heading.lines[-1] for heading in table.headings if heading.kind == "group"][1:]
-    for (_, size, share, *_), heading in zip(sheet.tables[0].rows, headings, strict=True):
+    for (_, size, share, *_), heading in zip(overview(findings).tables[0].rows, headings, strict=True):
         shown = "n = [c]" if size == "[c]" else f"n = {size} ({share:.1f}%)"
         assert heading in (shown, f"n = {size}", "n = [c]")  # without a percentage where the total is withheld
-    found = sheet.notes[0]
+    found = " ".join(trust(findings).notes)
     if findings.is_shared:
         assert "(missing values: [c])" in found
         return
@@ -192,15 +194,15 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     assert creatinine[labels == 1].mean() > creatinine.mean()  # what misled
     sheet = overview(findings)
-    _, _, _, higher, lower, *_ = sheet.tables[0].rows[1]
-    assert "creatinine" not in higher
-    decimals = lower.split("median ")[1].split()[0].partition(".")[2]
+    name, _, _, marks, *_ = sheet.tables[0].rows[1]
+    decimals = marks.split("creatinine ")[1].split()[0].partition(".")[2]
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
-    assert lower == f"creatinine: median {here} µmol/L ({everywhere})"
+    assert f"↓ creatinine {here} µmol/L ({everywhere})" in marks.split("\n")
+    assert "lower creatinine" in name
     (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
     assert shown[3] == "median"
     assert shown[-1] < 0 < shown[-2]
-    assert "Of features that are skewed or ordered levels: the median" in " ".join(sheet.explanations)
+    assert "Of features that are skewed or ordered levels: the median" in " ".join(profile(findings).notes)
 
 
 @pytest.mark.parametrize(("part", "whole", "said"), [(109, 400, 27.3), (1, 3, 33.3), (0, 0, 0.0), (1, 16, 6.3)])
@@ -256,8 +258,7 @@ def with_outcomes(findings, *outcomes):
 
 
 def said_of(findings):
-    notes = overview(findings).notes
-    return next(note for note in notes if "validated" in note or "Given subtypes cannot" in note)
+    return dict(overview(findings).tables[1].rows)["Which features differ?"]
 
 
 ALL = "Of 21 features that the subtypes were found from, "
@@ -299,16 +300,10 @@ ALL = "Of 21 features that the subtypes were found from, "
 def test_the_first_page_counts_what_was_validated(findings, outcomes, said):
     found = with_outcomes(findings, *outcomes)
     assert f"{ALL}{said}" in said_of(found) or (said.startswith("Of 1 of") and said in said_of(found))
-    assert "q: the p of a test after a correction" in " ".join(overview(found).explanations)
 
 
 def test_without_tests_the_first_page_says_that_nothing_was_validated(findings):
-    sheet = overview(replace(findings, associations=None))
-    said = next(note for note in sheet.notes if "validated" in note)
-    assert said.startswith(
-        "Nothing was validated: no feature was tested against subtypes that it had no part in (a report"
-    )
-    assert "q: the p" not in " ".join(sheet.explanations)
+    assert said_of(replace(findings, associations=None)).startswith("Nothing was validated: no feature was tested")
 
 
 def test_given_subtypes_have_validated_features_among_the_others_only():
@@ -350,25 +345,16 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
     findings = findings_of(frame, schema, np.zeros(40, dtype=int), given_subtypes=False)
     sheet = overview(findings)
-    assert sheet.tables == []
-    assert "from 1 feature (no value is missing)" in sheet.notes[0]
-    assert not any("validated" in note for note in sheet.notes)
-    assert "searches ended at this one group" in " ".join(sheet.notes)
-    path = write_report(findings.model, frame, tmp_path / "one.html")
-    text = path.read_text(encoding="utf-8")
-    for figure in ("What marks each subtype", "How sure each subject", "lie apart in each feature"):
-        assert figure not in text
-    assert "at a glance" not in text
-    assert "Mean membership probability" not in text
+    assert [table.caption for table in sheet.tables] == ["How far to trust it"]
+    assert sheet.notes[0].startswith("One group among 40 subjects")
+    assert "from 1 feature (no value is missing)" in " ".join(trust(findings).notes)
+    assert "searches ended at this one group" in " ".join(trust(findings).notes)
+    text = write_report(findings.model, frame, tmp_path / "one.html").read_text(encoding="utf-8")
+    for absent in ("What marks", "Associations", "Which features differ", "Clear"):
+        assert absent not in text
     book = openpyxl.load_workbook(write_report(findings.model, frame, tmp_path / "one.xlsx"))
     assert book.worksheets[0].title == "Overview"
-    assert book.worksheets[0]["A3"].value is None or "Found: one group" in str(book.worksheets[0]["A2"].value)
-
-
-def test_one_search_is_no_share_of_searches(findings):
-    alone = replace(findings.fit, restarts_=findings.fit.restarts_.iloc[:1])
-    assert searches_sentence(alone) == "One search was made."
-    assert "searches ended" in searches_sentence(findings.fit)
+    assert not {"Associations", "Pairwise tests", "Profile", "Effect sizes", "Charts"} & set(book.sheetnames)
 
 
 # --- words ------------------------------------------------------------------------------------------------------------
@@ -402,7 +388,7 @@ def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(capsys, tm
     findings = findings_of(frame, schema, labels, given_subtypes=False)
     findings = replace(findings, n_asked=9)
     said = "3 subtypes (9 were asked for, and the search found no more), among"
-    assert said in overview(findings).notes[0]
+    assert said in " ".join(trust(findings).notes)
     facts = dict(summary(findings, GENERATED).tables[0].rows)
     assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
     assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
@@ -434,9 +420,8 @@ def test_a_shared_page_explains_no_number_that_it_withholds(findings):
     for name in ("mean", "median", "count", "percent", "q1", "q3"):
         hidden[name] = pd.NA if str(hidden[name].dtype) == "Int64" else np.nan
     sheet = overview(replace(nothing, comparisons=hidden))
-    assert all(row[3:5] == ["[c]", "[c]"] for row in sheet.tables[0].rows)
-    assert "in parentheses" not in " ".join(sheet.explanations)
-    assert "Clear:" not in " ".join(sheet.explanations)
+    assert [row[3:] for row in sheet.tables[0].rows] == [["[c]"]] * 3
+    assert "Clear:" not in " ".join(trust(shared).explanations)
 
 
 def test_the_sheet_of_means_says_where_medians_stand(findings):

@@ -182,7 +182,7 @@ def cells(sheet):
 
 def test_the_first_page_names_them_and_says_what_that_means(page, book):
     merged = "Groups of fewer than 20 subjects were merged with another where they were hardly distinct from it"
-    for said in (page, " ".join(cells(book["Overview"]))):
+    for said in (page, " ".join(cells(book["Trust"]))):
         assert NAMED in said
         assert "Subtypes of fewer than 20 subjects take no part in tests and effect sizes, except among" in said
         assert merged in said
@@ -278,7 +278,7 @@ def test_a_report_without_few_subjects_says_nothing_of_them(fitted_small, tmp_pa
     assert "All subtypes at once were contrasted" in said
     for word in ("hardly distinct", "no part here", "Untested:"):
         assert word not in said
-    assert said.count("Remark") == 1  # of the pairwise tests
+    assert "Remark" not in said
 
 
 @pytest.mark.parametrize("suffix", [".xlsx", ".html"])

@@ -76,7 +76,7 @@ def test_values_that_no_likelihood_describes_are_told(tmp_path):
     book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
     told = [str(cell) for row in sheet_of(book, "Model check") for cell in row]
     assert any(words in told for words in check.checks["words"])
-    first = [str(cell.value) for row in book["Overview"] for cell in row]
+    first = [str(cell.value) for row in book["Trust"] for cell in row]
     assert any("1 feature scatters otherwise than the model says: see Model check." in cell for cell in first)
 
 
@@ -119,7 +119,7 @@ def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path)
     words = Words(page).text
     assert f"{SAID} subtypes: change the schema lines in Likelihoods and fit again." in words
     book = openpyxl.load_workbook(cc.write_report(*wrong, tmp_path / "x.xlsx", progress=False))
-    assert any(SAID in str(cell.value) for row in book["Overview"] for cell in row)
+    assert SAID in " ".join(str(cell.value) for row in book["Trust"] for cell in row if cell.value)
     rows = [[cell.value for cell in row] for row in book["Likelihoods"].iter_rows()]
     heading = next(place for place, row in enumerate(rows) if row[0] == "Feature")
     found = {row[0]: row[1:] for row in rows[heading + 1 :]}
@@ -155,9 +155,9 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     meaning = "Marks of subtypes: few, fewer than 5 subjects."
     assert f"{meaning} Such subtypes may be noise; without them 2 subtypes are left." in words
     book = openpyxl.load_workbook(cc.write_report(model, frame, tmp_path / "x.xlsx", progress=False))
-    for name in ("Overview", "Summary", "Profile", "Assignments"):
+    for name in ("Trust", "Summary", "Profile", "Assignments"):
         cells = [str(cell.value) for row in book[name].iter_rows() for cell in row if cell.value is not None]
-        assert any(meaning in cell for cell in cells), name
+        assert meaning in " ".join(cells), name
         assert any(cell == "few" or cell.endswith("(few)") for cell in cells), name
     assert "n = 3 (1.2%), few" in " ".join(str(cell.value) for row in book["Subtypes"].iter_rows() for cell in row)
     table = cc.subtype_table(model, frame).to_markdown()

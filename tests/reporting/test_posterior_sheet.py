@@ -54,7 +54,7 @@ def test_the_first_page_has_the_numbers_of_groups_and_a_column(model, cohort, dr
     assert "the search found 2 groups." in words
     assert "Posterior membership: the share of the drawn partitions" in words
     book = openpyxl.load_workbook(cc.write_report(model, cohort, tmp_path / "x.xlsx", posterior=drawn, **QUICK))
-    first = rows_of(book, "Overview")
+    first = rows_of(book, "Trust")
     heading = next(row for row in first if "Posterior membership" in row)
     place = heading.index("Posterior membership")
     own = drawn.membership_in(model.labels_)[np.arange(80), model.labels_]
@@ -83,7 +83,7 @@ def test_chains_that_do_not_agree_are_told(model, cohort, tmp_path):
 def test_a_report_of_a_sampler_has_its_own_draws_and_no_second_column(cohort, drawn, tmp_path):
     book = openpyxl.load_workbook(cc.write_report(drawn, cohort, tmp_path / "x.xlsx", **QUICK))
     assert "Posterior" in book.sheetnames
-    first = [cell for row in rows_of(book, "Overview") for cell in row]
+    first = [cell for row in rows_of(book, "Trust") for cell in row]
     assert "Posterior membership" not in first
     said = " ".join(str(cell) for cell in first if cell)  # long sentences go on in the next row
     assert f"; the reported one has {drawn.n_clusters_} groups." in said
@@ -97,7 +97,7 @@ def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, coh
     sampler = openpyxl.load_workbook(cc.write_report(drawn, cohort, tmp_path / "z.xlsx", suppress=10, **QUICK))
     for book in (plain, shared, sampler):
         assert "Posterior" not in book.sheetnames
-        assert not any("drawn by their probability" in str(cell) for row in rows_of(book, "Overview") for cell in row)
+        assert not any("drawn by their probability" in str(cell) for row in rows_of(book, "Trust") for cell in row)
 
 
 def test_draws_of_another_cohort_or_none_are_refused(model, cohort, drawn, tmp_path):

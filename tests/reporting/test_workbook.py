@@ -20,7 +20,7 @@ from clinclust.schema import Feature, FeatureSchema
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
 
-SHEETS = ["Overview", "Subtype table", "Subtypes", "Profile", "Charts", "Effect sizes", "Pairwise tests"]
+SHEETS = ["Overview", "Subtype table", "Trust", "Profile", "Charts", "Effect sizes", "Pairwise tests", "Subtypes"]
 SHEETS += ["Assignments", "Missing data", "Summary", "Codebook", "Methods", "Data"]
 
 

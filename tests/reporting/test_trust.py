@@ -1,4 +1,4 @@
-"""What the first page says of how far to trust the subtypes, and of columns that are nearly the subtypes."""
+"""What a report says of how far to trust the subtypes, and of columns that are nearly the subtypes."""
 
 from dataclasses import replace
 
@@ -9,34 +9,15 @@ import pytest
 import clinclust as cc
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.sheets.cautions import cautions, fit_without, on_dominant_columns
 from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.trust import cautions, fit_without, on_dominant_columns, searches_sentence, trust
 from clinclust.reporting.writing import gathered_findings
-
-
-def with_doubts(findings, doubtful):
-    rows = findings.associations.copy()
-    rows["role"], rows["doubtful"] = "cluster", np.resize(np.array(doubtful, dtype=object), len(rows))
-    rows["doubtful"] = rows["doubtful"].astype("boolean")
-    return replace(findings, associations=rows)
 
 
 def test_subtypes_are_not_called_kinds_of_a_disease(findings):
     (said,) = cautions(findings)
-    assert said in overview(findings).notes
+    assert said in trust(findings).notes
     assert "only other data can tell" in said
-
-
-def test_dependence_left_inside_subtypes_is_counted(findings):
-    n = sum(map(findings.clustered_on, findings.features))
-    (said,) = cautions(with_doubts(findings, [True]))
-    assert f"{n} of {n} tested features are doubtful (Associations says why); where features depend" in said
-    (said,) = cautions(with_doubts(findings, [False]))
-    assert "depend on others" not in said
-    (said,) = cautions(with_doubts(findings, [None]))
-    assert "depend on others" not in said
-    (said,) = cautions(replace(findings, associations=None))
-    assert "depend on others" not in said
 
 
 @pytest.mark.parametrize("size", [9, 10])
@@ -121,3 +102,18 @@ def test_a_shared_report_names_a_column_only_if_every_count_of_it_is_shown():
         assert bool(on_dominant_columns(shared)) == is_said
         assert not on_dominant_columns(findings_of(columns, labels, {"a sex": "describe"}, suppress=10, round_to=5))
         assert not on_dominant_columns(findings_of(columns, labels, {}, suppress=10))
+
+
+def test_one_search_is_no_share_of_searches(findings):
+    alone = replace(findings.fit, restarts_=findings.fit.restarts_.iloc[:1])
+    assert searches_sentence(alone) == "One search was made."
+    assert "searches ended" in searches_sentence(findings.fit)
+
+
+def test_the_first_page_names_the_column_and_the_way_on():
+    columns, labels = cohort(4)
+    rows = dict(overview(findings_of(columns, labels, {"a sex": "describe"})).tables[1].rows)
+    assert rows["A column you already have?"] == "Nearly The a sex: right for 98% of subjects."
+    columns.pop("a sex")
+    rows = dict(overview(findings_of(columns, labels, {})).tables[1].rows)
+    assert rows["A column you already have?"] == "No: none alone names the subtypes."
