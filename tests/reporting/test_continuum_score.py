@@ -167,4 +167,4 @@ def test_one_group_of_noise_is_said_once_and_its_score_is_not_advised(shift):
     page = " ".join(trust(findings).notes)
     assert "orders subjects by chance" in page
     assert "use the continuum score" not in page
-    assert page.count("no evidence of subtypes") == 1
+    assert page.count("No evidence of subtypes") == 1

@@ -39,7 +39,7 @@ def test_one_group_is_no_proof_of_no_subtypes():
     assert model.n_clusters_ == 1
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     assert cautions(Findings(model, frame, comparisons, 0.01, None, {})) == [
-        "One group means that these features give no evidence of subtypes, not that there are none."
+        "No evidence of subtypes is no evidence that there are none."
     ]
 
 

@@ -17,8 +17,7 @@ from clinclust.reporting.words import counted
 _NEARLY_IN_FULL = 0.8  # weight of a block, from which on it hides nothing worth a sentence
 _OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
 _BY_DEGREE = (
-    "subjects who differ by degree only, such as by severity, with the same distribution of each feature, the same "
-    "correlations and the same missing values"
+    "subjects who differ by degree only, with the same distribution of each feature, correlations and missing values"
 )
 
 SKEWED = "a skewed severity, such as many mild and few severe subjects"
@@ -42,20 +41,15 @@ def verdict(findings: Findings) -> list[str]:
 def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
     found = n_distinct(fit)
     if found > 1:
-        said = (
-            f"the cohort is more than one continuum; it has {found} distinct subtypes"
-            if not findings.divisions[0].may_be_skewed
-            else f"the cohort has {found} distinct subtypes, or it is one continuum with {SKEWED}, which would be "
-            "divided as clearly"
-        )
+        unless = f", or it is one continuum with {SKEWED}" if findings.divisions[0].may_be_skewed else ""
         return (
-            f"{said}. At each division between them (Divisions tested), the subjects are divided more clearly than one "
-            f"continuous population would be: {_BY_DEGREE}."
+            f"the cohort has {found} distinct subtypes{unless}. At each division between them, the subjects are "
+            f"parted more clearly than one continuum would be: {_BY_DEGREE}."
         )
     if len(test.joins):
         return (
-            "the cohort looks like one continuum. Its subjects are divided no more clearly (Divisions tested) than one "
-            f"continuous population would be: {_BY_DEGREE}.{_on_the_score(findings)}"
+            "the cohort looks like one continuum. Its subjects are parted no more clearly than one continuum would be: "
+            f"{_BY_DEGREE}.{_on_the_score(findings)}"
         )
     if fit.tree_.n_subtypes > 1:
         return f"nothing, because fewer than {SMALLEST_NODE} subjects say too little; they are shown as one group."
@@ -83,14 +77,9 @@ def _on_groups(fit: Fit) -> list[str]:
     n_groups = groups_found(fit)
     if n_groups is None:
         return []
-    if fit.n_clusters_ == 1:
-        made, inside = "the cohort is made of whole groups", "They"
-    else:
-        made, inside = "the subtypes are made of whole groups", "Those inside one subtype"
     return [
-        f"Groups: the search found {n_groups}, and {made}; no subject was moved. {inside} were not shown to be more "
-        "than slices of a continuum: good to describe its course and to predict values, but no evidence of kinds of a "
-        "disease."
+        f"Groups: the search found {n_groups}, and no subject was moved between them. Those inside one subtype were "
+        "not shown to be more than slices of a continuum: they describe its course, and are no kinds of a disease."
     ]
 
 
@@ -100,26 +89,24 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
         if findings.is_shared
         else (
             "Evidence: how much better several groups explain the subjects than one, in nats (1 nat: 2.7 times more "
-            "probable). One continuous population gives evidence as well, because its slices differ: the mean and the "
-            f"standard deviation (SD) in up to {test.n_draws} cohorts drawn from it are shown. The excess, evidence "
-            "less this mean, is what counts. "
+            f"probable), with its mean and standard deviation (SD) in up to {test.n_draws} cohorts drawn from one "
+            "continuum; the excess is what counts. "
         )
     )
     skewed = (
         ""
         if findings.is_shared or test.joins["p_unimodal"].isna().all()
-        else " p, skewed severity: the same where severity may be as skewed as it seems here; from "
-        f"{test.significance_level:g} on, one continuum with {SKEWED}, would be divided as clearly."
+        else f" p, skewed severity: the same for one continuum with {SKEWED}."
     )
     return (
-        f"Divisions tested: from the whole cohort down, who is divided from whom. {numbers}"
-        f"{_on_p(findings, test.significance_level)} the result is “{DISTINCT}”, and each side is tested in turn. "
-        f"Otherwise it is “{ONE_CONTINUUM}”: more was not shown, and both stay one subtype.{skewed}"
+        f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} the result "
+        f"is “{DISTINCT}”, and each side is tested in turn; otherwise “{ONE_CONTINUUM}”, and both stay one "
+        f"subtype.{skewed}"
     )
 
 
 def _on_p(findings: Findings, significance_level: float) -> str:
-    often = "one continuous population would be divided as clearly"
+    often = "one continuum would be parted as clearly"
     if findings.is_shared:
         return f"Where fewer than {100 * significance_level:g}% of cohorts from {often},"
     return f"p: how often a cohort from {often} (if small, by a normal approximation). Below {significance_level:g}"
@@ -129,8 +116,7 @@ def _on_blocks(fit: Fit) -> str:
     if all(power >= _NEARLY_IN_FULL for power in fit.block_weights_.values()):
         return ""
     return (
-        "The features of a block count for fewer (Summary), because they depend on each other: subtypes that differ "
-        "in nothing but the score of a block are not seen. "
+        "Subtypes that differ in nothing but the score of a block are not seen, because its features count for less. "
     )
 
 
@@ -142,20 +128,17 @@ def is_sampled(findings: Findings, test: TreeTest) -> bool:
 
 def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
     skewed = (
-        "A severity that is itself skewed can be divided"
+        "A skewed severity can be divided"
         if test.null != UNIMODAL
-        else "The test allowed for a skewed severity, and so finds fewer of the true subtypes"
+        else "A skewed severity was allowed for, so that fewer of the true subtypes are found"
     )
     sampled = f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
     return (
-        "What the test cannot tell: a small p says “more than one continuous population”, not that subtypes are "
-        f"diseases. {skewed}; three ordered classes may be found as two. Groups that differ in one feature only are "
-        "not distinguished from a continuum, however far apart they lie: several must differ together. Features that "
-        "depend on each other in a curved way, one lowest where another is average, can be divided into many. Where "
-        "severity runs strongly through all features, one group can be shown as two, a milder and a severer one. "
-        f"{on_blocks}"
-        f"A group of fewer than {SMALLEST_NODE} subjects is not divided further. The level "
-        f"{test.significance_level:g} holds at each division, not for all together.{sampled if some_sampled else ''}"
+        f"What the test cannot tell: {skewed}, and so can features that depend on each other in a curved way, or a "
+        "severity that runs strongly through all features. Three ordered classes may be found as two. Groups that "
+        f"differ in one feature only are not distinguished from a continuum. {on_blocks}Fewer than {SMALLEST_NODE} subjects "
+        f"are not divided. The level {test.significance_level:g} holds at each division, not for all together."
+        f"{sampled if some_sampled else ''}"
     )
 
 

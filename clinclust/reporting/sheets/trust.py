@@ -14,7 +14,7 @@ from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text, percent
-from clinclust.reporting.sheets.divisions import SKEWED, divisions_table, on_the_test, p_in_words, verdict
+from clinclust.reporting.sheets.divisions import SKEWED, divisions_table, on_the_test, verdict
 from clinclust.reporting.sheets.groups import (
     groups_found,
     on_few_subjects,
@@ -117,9 +117,8 @@ def _on_membership(findings: Findings) -> list[str]:
     if findings.own_membership is None or findings.is_shared or len(findings.sizes) < 2:
         return []
     return [
-        f"Clear: a membership probability of {CLEAR:g} or more. It says how sure the model is of the subtype of a "
-        "subject; where features depend on each other inside subtypes, or overlapping groups were taken for one, it "
-        "is too sure."
+        f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
+        "the model is too sure."
     ]
 
 
@@ -152,34 +151,21 @@ def cautions(findings: Findings) -> list[str]:
     if findings.fit is None:
         return []
     if len(findings.sizes) < 2:
-        if n_distinct(findings.fit) == 1:
-            return ["These features give no evidence of subtypes, which is no evidence that there are none."]
-        if groups_found(findings.fit) is not None:
-            return []  # one group was asked for
-        return ["One group means that these features give no evidence of subtypes, not that there are none."]
-    found = [
-        f"Subtypes describe how these subjects differ. {_on_kinds(findings, findings.fit)}",
-        *_on_small_ones(findings),
-    ]
-    return [f"How far to trust it: {' '.join(found)}"]
+        # One group that was asked for says nothing.
+        was_asked_for = n_distinct(findings.fit) != 1 and groups_found(findings.fit) is not None
+        return [] if was_asked_for else ["No evidence of subtypes is no evidence that there are none."]
+    found = [*_on_kinds(findings, findings.fit), *_on_small_ones(findings)]
+    return [" ".join(found)]
 
 
-def _on_kinds(findings: Findings, fit: Fit) -> str:
+def _on_kinds(findings: Findings, fit: Fit) -> Iterator[str]:
     if shows_distinct_subtypes(fit):
-        root = findings.divisions[0]
-        continuum = "one continuum, if its severity is not skewed" if root.may_be_skewed else "one continuum"
-        return (
-            f"By the test, they are more than the milder and the more severe part of {continuum}"
-            f"{_on_the_weakest(findings)}. {_on_skewed_severity(findings, fit)}{_on_many(findings)}Whether they are "
-            "kinds of a disease, only other data can tell, such as causes, course or treatment."
-        )
-    if fit.tree_test_ is not None:
-        return (
-            "Divisions tested says which of them were not shown to be more than slices of a continuum; whether the "
-            "others are kinds of a disease, only other data can tell."
-        )
-    return (
-        "Whether they are kinds of a disease, or the milder and the more severe part of one, only other data can tell."
+        yield from (said for said in (_on_the_weakest(findings), _on_skewed_severity(findings, fit)) if said)
+        yield from _on_many(findings)
+    or_degrees = "" if shows_distinct_subtypes(fit) else " or degrees of one"
+    yield (
+        f"Whether subtypes are kinds of a disease{or_degrees}, only other data can tell, such as causes, course or "
+        "treatment."
     )
 
 
@@ -187,8 +173,7 @@ def _on_the_weakest(findings: Findings) -> str:
     p = max((division.p for division in findings.divisions if division.is_distinct), default=0.0)
     if p < _CLEAR or findings.is_shared:
         return ""
-    said = f"p is {number_text(p, 'p', 0)}: {p_in_words(p)} continua would be divided as clearly"
-    return f" (where this is least clear, {said})"
+    return f"Where this is least clear, p is {number_text(p, 'p', 0)}."
 
 
 def _on_skewed_severity(findings: Findings, fit: Fit) -> str:
@@ -198,23 +183,19 @@ def _on_skewed_severity(findings: Findings, fit: Fit) -> str:
         named = "; ".join(f"{division.number}: {division.title}" for division in open_ones[:_SHOWN])
         more = f"; {len(open_ones) - _SHOWN} more" if len(open_ones) > _SHOWN else ""
         where = "At every division" if len(open_ones) == len(distinct) > 1 else f"At division {named}{more}"
-        return (
-            f"{where}, one continuum with {SKEWED}, would be divided as clearly: the two may be degrees of one "
-            "condition. "
-        )
+        return f"{where}, one continuum with {SKEWED}, would be parted as clearly: the two may be degrees of one condition."
     if any(isnan(division.p_skewed) for division in distinct):
         is_allowed_for = fit.tree_test_ is not None and fit.tree_test_.null == UNIMODAL
-        return "" if is_allowed_for else f"One continuum with {SKEWED}, can be divided all the same. "
-    return f"One continuum with {SKEWED}, would not be divided as clearly either. "
+        return "" if is_allowed_for else f"One continuum with {SKEWED}, can be parted all the same."
+    return f"One continuum with {SKEWED}, would not be parted as clearly either."
 
 
-def _on_many(findings: Findings) -> str:
-    if len(findings.sizes) <= _MANY:
-        return ""
-    return (
-        f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that depend on "
-        "each other in a curved way; look for such columns before you name the subtypes. "
-    )
+def _on_many(findings: Findings) -> Iterator[str]:
+    if len(findings.sizes) > _MANY:
+        yield (
+            f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that depend "
+            "on each other in a curved way; look for such columns first."
+        )
 
 
 def _on_small_ones(findings: Findings) -> Iterator[str]:

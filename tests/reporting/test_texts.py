@@ -1,0 +1,86 @@
+"""The whole text of three reports, so that every change of wording is seen; numbers are masked.
+
+PYTHONPATH=.:tests python -m reporting.test_texts    # writes the texts anew; read what changed before you commit
+"""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+
+from .conftest import GENERATED
+
+TEXTS = Path(__file__).parent / "texts"
+ROWS = re.compile(r"</?(?:p|tr|caption|figcaption|h\d|nav|li|svg|section)\b[^>]*>")
+
+
+def cohort(n_groups):
+    rng = np.random.default_rng(5)
+    group = rng.integers(0, n_groups, 160)
+    frame = pd.DataFrame(
+        {
+            "id": [f"P{number}" for number in range(160)],
+            "urea": np.round(np.exp(rng.normal(1.6 + 0.9 * group, 0.3)), 1),
+            "haemoglobin": np.round(rng.normal(14 - 4 * group, 1.3), 1),
+            "sodium": np.round(rng.normal(140 - 6 * group, 3)),
+            "hypertension": np.where(rng.random(160) < 0.1 + 0.7 * group, "yes", "no"),
+            "stage": rng.binomial(4, 0.15 + 0.5 * group),
+            "sex": rng.choice(["female", "male"], 160),
+        }
+    )
+    return frame.mask(rng.random(frame.shape) < np.r_[0, np.full(6, 0.04)])
+
+
+def reported(n_groups, **options):
+    """The text of the page, a line for each paragraph and row, with every number as #."""
+    frame = cohort(n_groups)
+    schema = cc.FeatureSchema(
+        [
+            cc.Feature(name="id", role="id"),
+            cc.Feature(
+                name="urea", likelihood="gaussian", transform="log", label="Urea", unit="mmol/L", section="Blood"
+            ),
+            cc.Feature(name="haemoglobin", likelihood="gaussian", label="Haemoglobin", unit="g/dL", section="Blood"),
+            cc.Feature(name="sodium", likelihood="gaussian", label="Sodium", unit="mmol/L", section="Blood"),
+            cc.Feature(name="hypertension", likelihood="bernoulli", levels=("no", "yes"), label="Hypertension"),
+            cc.Feature(name="stage", likelihood="binomial", trials=4, label="Stage"),
+            cc.Feature(name="sex", likelihood="bernoulli", levels=("female", "male"), label="Sex", role="describe"),
+        ],
+        title="A simulated cohort",
+    )
+    model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    with TemporaryDirectory() as folder:
+        path = cc.write_report(model, frame, Path(folder) / "x.html", generated=GENERATED, progress=False, **options)
+        page = path.read_text(encoding="utf-8")
+    lines = ROWS.sub("\n", page[page.index("<body>") :])
+    texts = (unescape(re.sub(r"<[^>]+>", " ", line)) for line in lines.split("\n"))
+    masked = (" ".join(re.sub(r"(?:[\N{MINUS SIGN}-]|E[+-]?)?\d[\d.,]*\d|\d", "#", text).split()) for text in texts)
+    kept = [text for text in masked if re.search(r"[^\W\d_]{2}", text)]
+    return "".join(f"{text}\n" for text in dict.fromkeys(kept))
+
+
+REPORTS = {
+    "two_subtypes": (2, {"stability": 4}),
+    "one_group": (1, {}),
+    "shared": (2, {"suppress": 10, "round_to": 5}),
+}
+
+
+@pytest.mark.parametrize("name", REPORTS)
+def test_a_change_of_wording_is_seen(name):
+    n_groups, options = REPORTS[name]
+    assert reported(n_groups, **options) == (TEXTS / f"{name}.txt").read_text(encoding="utf-8")
+
+
+if __name__ == "__main__":
+    TEXTS.mkdir(exist_ok=True)
+    for name, (n_groups, options) in REPORTS.items():
+        (TEXTS / f"{name}.txt").write_text(reported(n_groups, **options), encoding="utf-8")
