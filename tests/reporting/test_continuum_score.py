@@ -12,8 +12,8 @@ from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.reporting.continuum_score import continuum_of
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.divisions import verdict
-from clinclust.reporting.sheets.trust import trust
 from clinclust.reporting.sheets.subjects import on_continuum_score
+from clinclust.reporting.sheets.trust import trust
 
 
 def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):

@@ -114,7 +114,7 @@ def test_page_and_workbook_say_it_in_the_same_words(three, tmp_path):
     for words in (
         "the cohort has 3 distinct subtypes",
         "no subject was moved",
-        "in up to 40 cohorts drawn from it",
+        "in up to 40 cohorts drawn from one continuum",
         "1 nat: 2.7 times more probable",
         "skewed",
         "three ordered classes may be found as two",

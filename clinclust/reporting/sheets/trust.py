@@ -183,7 +183,8 @@ def _on_skewed_severity(findings: Findings, fit: Fit) -> str:
         named = "; ".join(f"{division.number}: {division.title}" for division in open_ones[:_SHOWN])
         more = f"; {len(open_ones) - _SHOWN} more" if len(open_ones) > _SHOWN else ""
         where = "At every division" if len(open_ones) == len(distinct) > 1 else f"At division {named}{more}"
-        return f"{where}, one continuum with {SKEWED}, would be parted as clearly: the two may be degrees of one condition."
+        said = f"{where}, one continuum with {SKEWED}, would be parted as clearly"
+        return f"{said}: the two may be degrees of one condition."
     if any(isnan(division.p_skewed) for division in distinct):
         is_allowed_for = fit.tree_test_ is not None and fit.tree_test_.null == UNIMODAL
         return "" if is_allowed_for else f"One continuum with {SKEWED}, can be parted all the same."
