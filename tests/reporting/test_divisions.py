@@ -117,7 +117,7 @@ def test_page_and_workbook_say_it_in_the_same_words(three, tmp_path):
         "in up to 40 cohorts drawn from one continuum",
         "1 nat: 2.7 times more probable",
         "skewed",
-        "three ordered classes may be found as two",
+        "Three ordered classes may be found as two",
         "Fewer than 10 subjects are not divided",
         "0.05 holds at each division",
     ):

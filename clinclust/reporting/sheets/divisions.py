@@ -130,8 +130,8 @@ def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
     skewed = "" if test.null == UNIMODAL else "a skewed severity, "
     sampled = f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
     return (
-        f"What the test cannot tell: one continuum can be divided by {skewed}by features that depend on each other in a "
-        "curved way, or where a severity runs strongly through all features. Three ordered classes may be found as "
+        f"What the test cannot tell: one continuum can be divided by {skewed}by features that depend on each other in "
+        "a curved way, or where a severity runs strongly through all features. Three ordered classes may be found as "
         f"two. Groups that differ in one feature only are not distinguished from a continuum. {on_blocks}Fewer than "
         f"{SMALLEST_NODE} subjects are not divided. The level {test.significance_level:g} holds at each division, not "
         "for all together."
