@@ -104,16 +104,11 @@ def _more_than_a_continuum(findings: Findings) -> str:
         return "Not tested: the subtypes were given."
     if division is None:
         return "Not tested: the number was not left to the test." if fit.tree_test_ is None else "Nothing to test."
-    often = "" if findings.is_shared else f" {_often(division)}"
+    often = "" if findings.is_shared else f": {p_in_words(division.p)} continua are parted as clearly"
     if not division.is_distinct:
-        near = "Nearly, but not shown." if division.p < _NEAR else "Not shown."
-        return f"{near}{often}"
+        return f"{'Nearly, but not shown' if division.p < _NEAR else 'Not shown'}{often}."
     unless = ", unless severity is skewed" if division.may_be_skewed else ""
-    return f"{'Yes' if shows_distinct_subtypes(fit) else 'Not all'}{unless}.{often}"
-
-
-def _often(division: Division) -> str:
-    return f"One continuum would be parted as clearly in {p_in_words(division.p)} cohorts."
+    return f"{'Yes' if shows_distinct_subtypes(fit) else 'Not all'}{unless}{often}."
 
 
 def _found_again(findings: Findings) -> str:
