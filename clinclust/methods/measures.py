@@ -21,8 +21,7 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError
 from clinclust.estimators.fitting import fit_of
 from clinclust.estimators.mapdp import MAPDP
