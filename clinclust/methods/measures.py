@@ -15,6 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from clinclust.arrays import Labels
 from clinclust.comparisons import compare_partitions
 from clinclust.engine.joint_estimates.outlying_search import none_outlying
 from clinclust.engine.problem.encoding import model_values
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
 
-Labels = NDArray[np.int64]
 
 _CONCENTRATION = 3.0
 _FOLDS = 5
