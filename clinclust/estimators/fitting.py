@@ -42,8 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import RestartResult
-    from clinclust.engine.search.plan import SearchPlan
+    from clinclust.engine.search.plan import RestartResult, SearchPlan
     from clinclust.estimators.preparation import Prepared
     from clinclust.estimators.search import SearchResult
     from clinclust.estimators.settings import Settings

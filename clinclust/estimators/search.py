@@ -28,15 +28,13 @@ from clinclust.engine.joint_estimates.resolution import (
 )
 from clinclust.engine.joint_estimates.selection import run_selecting_restarts
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.one_start import RestartResult
+from clinclust.engine.search.plan import RestartResult
 from clinclust.engine.search.restarts import LARGE, N_SAMPLED, index_of_best, run_restarts, run_sampled_restarts
 from clinclust.engine.search.starts import Start, search_starts, single_starts, starts_from
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.one_start import RestartResult
     from clinclust.engine.search.plan import Budget, SearchPlan
-    from clinclust.engine.search.starts import Start
     from clinclust.progress import Progress
 
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)

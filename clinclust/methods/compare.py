@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, SCHEMA, SEED, TEXTS, WHOLE, accepting, either
 from clinclust.errors import InputError, MissingPackageError
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
-
-Labels = NDArray[np.int64]
 
 
 Make: TypeAlias = Callable[["FeatureSchema", int, int], "MAPDP | Method"]

@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.search.labels import compact
 from clinclust.methods.method import Clustered, Method
 
 if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
@@ -97,7 +95,7 @@ def orders_of(n_subjects: int, n_restarts: int, seed: int) -> list[NDArray[np.in
 
 
 class Run(NamedTuple):
-    """One run of DP-means, or of the hard HDP."""
+    """One run of DP-means, of the hard HDP, or of the normalised cut."""
 
     labels: Labels
     """Cluster of each subject, int64 (N,), 0 .. K - 1."""

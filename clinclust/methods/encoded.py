@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.schema import Feature
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

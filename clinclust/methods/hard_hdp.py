@@ -8,17 +8,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from clinclust.arrays import Array, Labels
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule
 from clinclust.methods.dp_means import Run, alternated, orders_of, penalty_for, squared_distances
 from clinclust.methods.encoded import Encoded
 from clinclust.methods.method import Clustered, Method
 from clinclust.schema import FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)

@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.methods.dp_means import squared_distances
 from clinclust.methods.method import AT_LEAST_ONE, Clustered, Method
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _MOST_ITERATIONS = 1000
 _LEAST_GAIN = 1e-9  # the last iteration is the first that lowers the objective by a smaller share

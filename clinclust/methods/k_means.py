@@ -7,8 +7,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.methods.dp_means import means_of
 from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound, separation
@@ -16,9 +16,6 @@ from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound, se
 if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)

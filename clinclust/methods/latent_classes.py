@@ -5,23 +5,25 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.errors import CohortWarning, InputError
 from clinclust.methods.encoded import Encoded, levels_in_use, numbers_of, standardised
 from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound
-
-if TYPE_CHECKING:
-    from clinclust.schema import Feature, FeatureSchema
-
-Array = NDArray[np.float64]
+from clinclust.schema import Feature, FeatureSchema
 
 _MOST_LEVELS = 10  # whole numbers with at most so many different values are categorical
+_KINDS = {
+    "binary": ("binary_nan", "features of two levels as Bernoulli"),
+    "levels": ("categorical_nan", "levels and whole numbers of few values as categorical"),
+    "numbers": ("continuous_nan", "other numbers as Gaussian after the transform of the schema"),
+}
+"""The kinds of columns, in order: their model in StepMix, and words on them."""
 _LEAST_VARIANCE = 1e-3
 """Of a standardised measurement within a class. Below it the likelihood grows without bound, and says nothing."""
 _LEAST_RANGE = 0.01
@@ -129,16 +131,9 @@ def _one_start(model: MeasurementModel, n_clusters: int, seed: int) -> Candidate
     """Run EM from one random start; the log likelihood is NaN if a variance has gone to 0."""
     # Random starts lie near the saddle where all classes are equal, which EM leaves slowly: a laxer tolerance, even the
     # default of StepMix, ends many of them there.
-    found = needed("stepmix.stepmix", "LatentClasses").StepMix(
-        n_components=n_clusters,
-        measurement=model.described,
-        n_init=1,
-        max_iter=3000,
-        abs_tol=1e-12,
-        rel_tol=1e-13,
-        random_state=seed,
-        progress_bar=0,
-    )
+    options = {"max_iter": 3000, "abs_tol": 1e-12, "rel_tol": 1e-13, "progress_bar": 0}
+    step_mix = needed("stepmix.stepmix", "LatentClasses").StepMix
+    found = step_mix(n_clusters, measurement=model.described, random_state=seed, **options)
     try:
         # A variance of exactly 0 gives values that are no numbers, with which EM would go on to the last iteration.
         with np.errstate(divide="raise", invalid="raise"):
@@ -150,7 +145,7 @@ def _one_start(model: MeasurementModel, n_clusters: int, seed: int) -> Candidate
     has_converged = bool(getattr(found, "converged_", False))
     is_sound = has_converged and bool(np.isfinite(membership).all() and np.isfinite(log_likelihood))
     is_sound &= n_clusters == 1 or bool(np.ptp(membership, axis=0).max() > _LEAST_RANGE)
-    if is_sound and model.n_numbers:
+    if is_sound and "numbers" in model.described:
         variances = found.get_parameters()["measurement"]["numbers"]["covariances"]
         is_sound &= bool((np.asarray(variances) >= _LEAST_VARIANCE).all())
     return Candidate(
@@ -167,44 +162,34 @@ def _one_start(model: MeasurementModel, n_clusters: int, seed: int) -> Candidate
 class MeasurementModel(Encoded):
     """A cohort for latent classes: columns of two levels (0, 1), of more (0, 1, ...), then of standardised numbers.
 
-    `described` is the measurement model in the words of StepMix, `n_numbers` counts its Gaussian columns, and
-    `n_parameters` the free parameters of one class.
+    `described` is the measurement model in the words of StepMix, and `n_parameters` counts the free
+    parameters of one class.
     """
 
     described: dict[str, dict[str, Any]]
-    n_numbers: int
     n_parameters: int
 
 
 def measurement_model(frame: pd.DataFrame, features: Sequence[Feature]) -> MeasurementModel:
     """Return the measurement model (see `LatentClasses`) of features, each with two different observed values."""
-    binary: list[Array] = []
-    levels: list[Array] = []
-    numbers: list[Array] = []
+    columns: dict[str, list[Array]] = {kind: [] for kind in _KINDS}
     for feature in features:
-        values = numbers_of(frame, feature)
+        values, traits = numbers_of(frame, feature), feature.traits
         codes = levels_in_use(values)
         n_levels = int(np.nanmax(codes)) + 1
-        traits = feature.traits
-        if not (traits.is_yes_no or traits.is_nominal or (traits.is_whole and n_levels <= _MOST_LEVELS)):
-            is_observed = ~np.isnan(values)
-            numbers.append(values.copy())
-            numbers[-1][is_observed] = standardised(values[is_observed])
-        elif n_levels == 2:
-            binary.append(codes)
+        if traits.is_yes_no or traits.is_nominal or (traits.is_whole and n_levels <= _MOST_LEVELS):
+            columns["binary" if n_levels == 2 else "levels"].append(codes)
         else:
-            levels.append(codes)
-    kinds = (
-        ("binary", "binary_nan", binary, "features of two levels as Bernoulli"),
-        ("levels", "categorical_nan", levels, "levels and whole numbers of few values as categorical"),
-        ("numbers", "continuous_nan", numbers, "other numbers as Gaussian after the transform of the schema"),
-    )
-    table = np.column_stack([*binary, *levels, *numbers])
+            is_observed = ~np.isnan(values)
+            codes[is_observed] = standardised(values[is_observed])
+            columns["numbers"].append(codes)
+    used = {kind: of_kind for kind, of_kind in columns.items() if of_kind}
+    table = np.column_stack([column for of_kind in used.values() for column in of_kind])
     gaps = "; the likelihood is that of the observed values" if np.isnan(table).any() else ""
+    highest = sum(int(np.nanmax(codes)) for codes in columns["binary"] + columns["levels"])
     return MeasurementModel(
         values=table,
-        described={name: {"model": model, "n_columns": len(of)} for name, model, of, _ in kinds if of},
-        n_numbers=len(numbers),
-        n_parameters=len(binary) + sum(int(np.nanmax(codes)) for codes in levels) + 2 * len(numbers),
-        prepared=", ".join(words for *_, of, words in kinds if of) + gaps,
+        described={kind: {"model": _KINDS[kind][0], "n_columns": len(of_kind)} for kind, of_kind in used.items()},
+        n_parameters=highest + 2 * len(columns["numbers"]),
+        prepared=", ".join(_KINDS[kind][1] for kind in used) + gaps,
     )

@@ -15,14 +15,14 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from clinclust.arrays import Labels
 from clinclust.comparisons import compare_partitions
 from clinclust.engine.joint_estimates.outlying_search import none_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.posterior import clusters_of, partition_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError
 from clinclust.estimators.fitting import fit_of
 from clinclust.estimators.mapdp import MAPDP
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
 
-Labels = NDArray[np.int64]
 
 _CONCENTRATION = 3.0
 _FOLDS = 5

@@ -197,7 +197,7 @@ class Method(Parameterised, RenamedAttributes):
 
     def _kept_for_refits(self) -> dict[str, Any]:
         """Return the parameters that a refit of other subjects takes from this fit."""
-        return {"n_clusters": self.n_clusters_}
+        return {"n_clusters": self.n_clusters_, "penalty": None}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "labels_")

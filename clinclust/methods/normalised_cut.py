@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
+from clinclust.arrays import Array, Labels
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule, is_number
+from clinclust.methods.dp_means import Run
+from clinclust.methods.encoded import Encoded
 from clinclust.methods.method import Clustered, Method, needed, one_thread
 from clinclust.methods.spectral_dp_means import groups_of_rows
+from clinclust.schema import FeatureSchema
 
-if TYPE_CHECKING:
-    from clinclust.methods.encoded import Encoded
-    from clinclust.schema import FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-
-_DENSE = 400  # up to so many subjects all eigenvectors are computed at once
-_LEAST_GAIN = 1e-12
+_DENSE, _LEAST_GAIN = 400, 1e-12  # up to so many subjects all eigenvectors are computed
 _PRICE = Rule("a number above 0 and below 1", lambda value: is_number(value) and 0.0 < value < 1.0).or_none()
 
 
@@ -32,18 +27,16 @@ _PRICE = Rule("a number above 0 and below 1", lambda value: is_number(value) and
 class NormalisedCut(Method):
     """Penalised normalised cut of a graph (Kulis and Jordan 2012, ICML, section 5.2): DP-means for graphs.
 
-    The graph joins each subject to its nearest neighbours (and they to it); its adjacency matrix is A. It lowers
+    The graph A joins subjects of whom one is a nearest neighbour of the other. With links(c, c) the edges inside
+    cluster c, each counted twice, and degree(c) all edges of its members, the method lowers
 
         Cut(A) + (penalty - 1) K = penalty * K - sum over clusters c of links(c, c) / degree(c),
 
-    where links(c, c) counts the edges inside a cluster, each twice, and degree(c) all of its members: the objective of
-    weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up to a constant
-    (theorem 5.3; Dhillon, Guan and Kulis 2007, IEEE TPAMI 29:1944-1957). A cluster is worth its price if the share of
-    its members' edges that stay inside is above the penalty. The paper's lambda' = penalty - 1 is below 0: at 0 and
-    above, one cluster is best in every graph.
-
-    It begins with K-means of the eigenvectors of D^(-1/2) A D^(-1/2) whose eigenvalues are above the penalty. Subjects
-    then move one by one, and pairs of clusters join, while this lowers the objective.
+    the objective of weighted kernel DP-means with K = sigma D^-1 + D^-1 A D^-1, W = D and lambda = penalty + sigma, up
+    to a constant (theorem 5.3; Dhillon, Guan and Kulis 2007, IEEE TPAMI 29:1944-1957). A cluster is worth its price if
+    the share of its members' edges that stay inside is above it. The paper's lambda' is penalty - 1; from 0 on, one
+    cluster is best. The start is K-means of the eigenvectors of D^(-1/2) A D^(-1/2) with eigenvalues above the penalty.
+    Subjects then move one by one, and pairs of clusters join, while this lowers the objective.
 
     Parameters
     ----------
@@ -62,12 +55,11 @@ class NormalisedCut(Method):
 
     Attributes
     ----------
-    penalty_ : float
+    penalty_, objective_ : float
     eigenvalues_ : float64 (E,)
         The largest ones of D^(-1/2) A D^(-1/2), in falling order; the first is 1.
     cut_ : float
         Cut(A): the sum over clusters of links to other clusters, over degree.
-    objective_ : float
     objective_trace_ : float64 (T,)
         The objective of the relaxation's clusters, and after each round of moves; it never rises.
 
@@ -99,72 +91,48 @@ class NormalisedCut(Method):
     _rules: ClassVar = MappingProxyType({"penalty": _PRICE})
 
     def _problems(self) -> list[str]:
-        problems = super()._problems()
-        if self.n_clusters is not None and self.n_clusters > self.max_clusters:
-            problems.append(f"n_clusters is {self.n_clusters}, above max_clusters, {self.max_clusters}")
-        return problems
+        too_many = self.n_clusters is not None and self.n_clusters > self.max_clusters
+        said = [f"n_clusters is {self.n_clusters}, above max_clusters, {self.max_clusters}"] if too_many else []
+        return super()._problems() + said
 
     def _clustered(self, table: Encoded, seed: int) -> Clustered:
-        n_subjects = len(table.values)
+        n_subjects, most, penalty = len(table.values), int(self.max_clusters), self.penalty
         if self.n_neighbours >= n_subjects:
             raise InputError(f"n_neighbours must be below the number of subjects ({n_subjects})")
         graph = _graph(table.values, int(self.n_neighbours))
-        eigenvalues, vectors = _largest(graph, min(int(self.max_clusters), n_subjects - 1) + 1, seed)
-        above = self.n_clusters
-        if above is None:
-            assert self.penalty is not None  # see `_either`
-            above = min(max(int((eigenvalues > self.penalty).sum()), 1), int(self.max_clusters))
-        degrees = _degrees(graph)
+        eigenvalues, vectors = _largest(graph, min(most, n_subjects - 1) + 1, seed)
+        above = self.n_clusters or min(max(int((eigenvalues > (penalty or 0.0)).sum()), 1), most)
+        degrees = graph @ np.ones(n_subjects)
         rows = vectors[:, :above] / np.sqrt(degrees)[:, None]
         start = groups_of_rows(rows, degrees, above, int(self.n_restarts), seed, "NormalisedCut")
-        run = lowered_cut(graph, start, self.penalty)
-        objective = float(run.trace[-1])
-        cut = float(run.trace[-1] - (run.penalty - 1.0) * (int(run.labels.max()) + 1))
-        facts: dict[str, Any] = {"penalty_": run.penalty, "eigenvalues_": eigenvalues, "cut_": cut}
-        return Clustered(run.labels, facts=facts | {"objective_": objective, "objective_trace_": run.trace})
-
-    def _kept_for_refits(self) -> dict[str, Any]:
-        return {"n_clusters": self.n_clusters_, "penalty": None}
+        labels, trace = lowered_cut(graph, start, penalty)
+        n_clusters = int(labels.max()) + 1
+        if penalty is None:
+            penalty = _cheapest_join(graph, labels)[0]
+            trace = trace + penalty * n_clusters
+        cut = trace[-1] - (penalty - 1.0) * n_clusters
+        facts = {"penalty_": float(penalty), "cut_": float(cut), "objective_": float(trace[-1])}
+        return Clustered(labels, facts=facts | {"objective_trace_": trace, "eigenvalues_": eigenvalues})
 
     def _made_by(self) -> str:
-        return (
-            f"the penalised normalised cut of a graph of {self.n_neighbours} nearest neighbours, with a penalty of "
-            f"{self.penalty_:.4g} for each cluster"
-        )
-
-
-class Run(NamedTuple):
-    """Clusters of a graph after all moves."""
-
-    labels: Labels
-    """Cluster of each subject, int64 (N,), 0 .. K - 1."""
-    trace: Array
-    """The objective before the first round of moves and after each one, float64 (T,)."""
-    penalty: float
-    """The one that was given, or the highest at which no two of the clusters would join."""
+        graph = f"a graph of {self.n_neighbours} nearest neighbours"
+        return f"the penalised normalised cut of {graph}, with a penalty of {self.penalty_:.4g} for each cluster"
 
 
 def _graph(values: Array, n_neighbours: int) -> sparse.csr_array:
-    neighbours = needed("sklearn.neighbors", "NormalisedCut")
     with one_thread("NormalisedCut"):
-        found = neighbours.kneighbors_graph(values, n_neighbours, mode="connectivity", include_self=False)
+        found = needed("sklearn.neighbors", "NormalisedCut").kneighbors_graph(values, n_neighbours, include_self=False)
     return sparse.csr_array(found.maximum(found.T))
-
-
-def _degrees(graph: sparse.csr_array) -> Array:
-    return np.asarray(graph.sum(axis=1), dtype=np.float64).ravel()
 
 
 def _largest(graph: sparse.csr_array, n_wanted: int, seed: int) -> tuple[Array, Array]:
     """Return the largest eigenvalues of D^(-1/2) A D^(-1/2) in falling order, and their vectors as columns."""
-    roots = sparse.diags_array(1.0 / np.sqrt(_degrees(graph)))
-    scaled = roots @ graph @ roots
-    n_subjects = graph.shape[0]
+    roots = sparse.diags_array(1.0 / np.sqrt(graph.sum(axis=1)))
+    scaled, n_subjects = roots @ graph @ roots, graph.shape[0]
     if n_subjects <= _DENSE:
         values, vectors = np.linalg.eigh(scaled.toarray())
     else:
-        start = np.random.default_rng(seed).normal(size=n_subjects)
-        values, vectors = eigsh(scaled, k=n_wanted, which="LA", v0=start)
+        values, vectors = eigsh(scaled, n_wanted, which="LA", v0=np.random.default_rng(seed).normal(size=n_subjects))
     order = np.argsort(-values, kind="stable")[:n_wanted]
     return values[order], vectors[:, order]
 
@@ -176,91 +144,56 @@ def penalised_cut(graph: sparse.csr_array, labels: Labels, penalty: float) -> fl
 
 
 def _between(graph: sparse.csr_array, labels: Labels) -> tuple[Array, Array]:
-    n_subjects, n_clusters = labels.size, int(labels.max()) + 1
-    members = sparse.csr_array((np.ones(n_subjects), (np.arange(n_subjects), labels)), (n_subjects, n_clusters))
-    links = np.asarray((members.T @ graph @ members).toarray(), dtype=np.float64)
+    """Return the links between clusters, (K, K), each inside a cluster twice, and the degrees of clusters, (K,)."""
+    members = sparse.csr_array((np.ones(labels.size), (np.arange(labels.size), labels)))
+    links = (members.T @ graph @ members).toarray()
     return links, links.sum(axis=1)
 
 
 def lowered_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Run:
     """Move subjects, and join clusters, from `labels` on until the penalised cut falls no more.
 
-    The graph (N, N) is symmetric and not negative, without isolated nodes. Without a penalty the number of clusters
-    stays.
+    The graph (N, N) is symmetric and not negative, without isolated nodes or loops. Without a penalty the number of
+    clusters stays, and the trace is that of a penalty of 0.
     """
-    price = 0.0 if penalty is None else penalty
-    trace = [penalised_cut(graph, labels, price)]
+    trace = [penalised_cut(graph, labels, penalty or 0.0)]
     while True:
         moved = _nodes_moved(graph, labels, penalty)
-        moved = moved if penalty is None else _joined(graph, moved, price)
-        objective = penalised_cut(graph, moved, price)
+        while penalty is not None and (join := _cheapest_join(graph, moved))[0] < penalty - _LEAST_GAIN:
+            moved = np.unique(np.where(moved == join[2], join[1], moved), return_inverse=True)[1].astype(np.int64)
+        objective = penalised_cut(graph, moved, penalty or 0.0)
         if objective >= trace[-1] - _LEAST_GAIN:
-            break
-        labels = moved
-        trace.append(objective)
-    if penalty is None:
-        price = _cheapest_join(graph, labels)[0]
-        trace = [one + price * (int(labels.max()) + 1) for one in trace]
-    return Run(labels, np.array(trace), float(price))
+            return Run(labels, np.array(trace))
+        labels, trace = moved, [*trace, objective]
 
 
 def _nodes_moved(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Labels:
     """Return labels after each node went where the objective is lowest; without a penalty no cluster is left empty."""
-    moved = labels.copy()
+    moved, of_node = labels.copy(), graph.sum(axis=1)
     links, degrees = _between(graph, labels)
-    inside = np.diag(links).copy()
-    of_node = _degrees(graph)
-    starts, ends, neighbours, weights = graph.indptr[:-1], graph.indptr[1:], graph.indices, graph.data
-    sizes = np.bincount(labels, minlength=degrees.size)
+    sums = np.stack([np.diag(links), degrees, np.bincount(labels)])  # of each cluster: links inside, degree, size
     for node in range(labels.size):
         own = moved[node]
-        is_alone = sizes[own] == 1
-        if is_alone and penalty is None:
+        if sums[2, own] == 1.0 and penalty is None:
             continue
-        row = slice(starts[node], ends[node])
-        to = np.bincount(moved[neighbours[row]], weights=weights[row], minlength=degrees.size)
-        own_loop = weights[row][neighbours[row] == node].sum()
-        to[own] -= own_loop
-        rest_inside, rest_degree = inside[own] - 2.0 * to[own] - own_loop, degrees[own] - of_node[node]
-        # A cluster that the node leaves empty gives its price back.
-        rest = (penalty or 0.0) if is_alone else rest_inside / rest_degree
-        # What each cluster is worth with the node less without it; its own cluster is compared without it.
-        worth = np.where(sizes > 0, inside / np.maximum(degrees, 1e-300), 0.0)
-        gain = (inside + 2.0 * to + own_loop) / (degrees + of_node[node]) - worth
-        gain[sizes == 0] = -np.inf
-        stay = inside[own] / degrees[own] - rest
-        gain[own] = stay
-        best = int(gain.argmax())
-        if gain[best] <= stay + _LEAST_GAIN:
-            continue
-        inside[own], degrees[own] = (0.0, 0.0) if is_alone else (rest_inside, rest_degree)
-        inside[best] += 2.0 * to[best] + own_loop
-        degrees[best] += of_node[node]
-        sizes[own] -= 1
-        sizes[best] += 1
+        row = slice(graph.indptr[node], graph.indptr[node + 1])
+        more_inside = 2.0 * np.bincount(moved[graph.indices[row]], weights=graph.data[row], minlength=degrees.size)
+        sums[:, own] -= more_inside[own], of_node[node], 1.0
+        inside, degrees, sizes = sums
+        gain = (inside + more_inside) / (degrees + of_node[node]) - inside / np.maximum(degrees, 1e-300)
+        gain[sizes == 0.0] = -np.inf
+        if sizes[own] == 0.0:  # alone, the node pays for its cluster
+            sums[:, own], gain[own] = 0.0, -(penalty or 0.0)
+        best = int(gain.argmax()) if gain.max() > gain[own] + _LEAST_GAIN else own
+        sums[:, best] += more_inside[best], of_node[node], 1.0
         moved[node] = best
     return np.unique(moved, return_inverse=True)[1].astype(np.int64)
 
 
-def _joined(graph: sparse.csr_array, labels: Labels, penalty: float) -> Labels:
-    """Return labels after pairs of clusters joined, the best pair first, while this lowers the objective."""
-    while labels.max() > 0:
-        loss, first, second = _cheapest_join(graph, labels)
-        if loss >= penalty - _LEAST_GAIN:
-            break
-        labels = np.unique(np.where(labels == second, first, labels), return_inverse=True)[1].astype(np.int64)
-    return labels
-
-
 def _cheapest_join(graph: sparse.csr_array, labels: Labels) -> tuple[float, int, int]:
     """Return the share of links inside clusters that the cheapest join loses, and which two; 1 for one cluster."""
-    if labels.max() == 0:
-        return 1.0, 0, 0
     links, degrees = _between(graph, labels)
-    inside = np.diag(links)
-    worth = inside / degrees
-    together = (inside[:, None] + inside[None, :] + 2.0 * links) / (degrees[:, None] + degrees[None, :])
-    loss = worth[:, None] + worth[None, :] - together
+    inside, worth = np.diag(links), np.diag(links) / degrees
+    loss = np.add.outer(worth, worth) - (np.add.outer(inside, inside) + 2.0 * links) / np.add.outer(degrees, degrees)
     np.fill_diagonal(loss, np.inf)
-    first, second = sorted(int(one) for one in np.unravel_index(int(loss.argmin()), loss.shape))
-    return float(loss[first, second]), first, second
+    return min(float(loss.min()), 1.0), *divmod(int(loss.argmin()), len(loss))

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.estimators.parameters import Rule
 from clinclust.methods.encoded import different_rows
 from clinclust.methods.method import Clustered, Method, needed
@@ -19,7 +20,6 @@ from clinclust.methods.method import Clustered, Method, needed
 if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
 
-Array = NDArray[np.float64]
 
 BIC = "bic"
 CRITERIA = MappingProxyType(

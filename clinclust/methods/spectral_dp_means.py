@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.errors import InputError
 from clinclust.methods.dp_means import penalised_sum
 from clinclust.methods.method import Clustered, Method, needed, one_thread, seed_for_scikit_learn
@@ -15,9 +15,6 @@ from clinclust.methods.method import Clustered, Method, needed, one_thread, seed
 if TYPE_CHECKING:
     from clinclust.methods.encoded import Encoded
     from clinclust.schema import FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(eq=False, repr=False)
@@ -89,9 +86,6 @@ class SpectralDPMeans(Method):
         facts = {"penalty_": relaxed.penalty, "eigenvalues_": relaxed.eigenvalues, "bound_": relaxed.bound}
         objective = penalised_sum(table.values, labels, relaxed.penalty)
         return Clustered(labels, facts=facts | {"objective_": objective})
-
-    def _kept_for_refits(self) -> dict[str, Any]:
-        return {"n_clusters": self.n_clusters_, "penalty": None}
 
     def _made_by(self) -> str:
         return (

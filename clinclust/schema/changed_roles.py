@@ -1,9 +1,8 @@
-"""Schemas with other roles, and sentences on features that do not form subtypes."""
+"""Features with other roles, and sentences on features that do not form subtypes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import SchemaError
@@ -13,9 +12,6 @@ from clinclust.nearest import did_you_mean
 from clinclust.roles import NEEDS_LIKELIHOOD, ROLES
 from clinclust.schema.feature import Feature, FeatureError
 
-if TYPE_CHECKING:
-    from clinclust.schema.feature_schema import FeatureSchema
-
 WRITE_LIKELIHOOD = (
     "write one on its line, as `likelihood: gaussian` (a measurement) or `likelihood: categorical, levels: [...]` "
     "(groups)"
@@ -23,11 +19,11 @@ WRITE_LIKELIHOOD = (
 _USE_ONE = "To use one, give it `role: cluster`."
 
 
-def with_roles(schema: FeatureSchema, roles: Mapping[str, str]) -> FeatureSchema:
-    """Implement `FeatureSchema.with_roles`."""
-    problems = role_problems(roles, schema.names)
-    features = []
-    for feature in schema:
+def with_roles(features: Sequence[Feature], roles: Mapping[str, str]) -> list[Feature]:
+    """Return the features with other roles for some of them (see `FeatureSchema.with_roles`)."""
+    problems = role_problems(roles, [feature.name for feature in features])
+    changed = []
+    for feature in features:
         role = roles.get(feature.name, feature.role)
         if role in NEEDS_LIKELIHOOD and feature.likelihood is None:
             problems.append(f"{needs_likelihood(feature.name, role)}, and the schema gives it none: {WRITE_LIKELIHOOD}")
@@ -35,12 +31,12 @@ def with_roles(schema: FeatureSchema, roles: Mapping[str, str]) -> FeatureSchema
         if role not in ROLES:
             continue
         try:
-            features.append(feature if role == feature.role else Feature(**{**feature.content(), "role": role}))
+            changed.append(feature if role == feature.role else Feature(**{**feature.content(), "role": role}))
         except FeatureError as error:
             problems += error.problems
     if problems:
         raise SchemaError(problems)
-    return schema.with_changed(features)
+    return changed
 
 
 def role_problems(roles: Mapping[str, str], names: Iterable[str]) -> list[str]:
@@ -62,9 +58,9 @@ def needs_likelihood(name: str, role: str) -> str:
     return f"{shortened(name)}: role {role} needs a likelihood"
 
 
-def on_unused(schema: FeatureSchema, *, most: int | None = None, repair: str = _USE_ONE) -> str:
+def on_unused(features: Iterable[Feature], *, most: int | None = None, repair: str = _USE_ONE) -> str:
     """Return the sentence that names features that do not form subtypes (`most` of them); empty if there are none."""
-    unused = [feature for feature in schema if not (feature.is_clustered or feature.is_id)]
+    unused = [feature for feature in features if not (feature.is_clustered or feature.is_id)]
     if not unused:
         return ""
     unused.sort(key=lambda feature: ROLES.index(feature.role))

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from pandera.errors import SchemaError
 
     from clinclust.schema.feature import Feature
-    from clinclust.schema.feature_schema import FeatureSchema
 
 _ROWS_SHOWN = 5
 _EXAMPLES_SHOWN = 3
@@ -67,9 +66,8 @@ def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list
     return failures
 
 
-def duplicate_identifiers(schema: FeatureSchema, typed: pd.DataFrame) -> list[Failure]:
+def duplicate_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Failure]:
     """Return the failure of rows with the same combination of identifiers, if any."""
-    ids = [feature.name for feature in schema.ids]
     if not ids or not set(ids) <= set(typed.columns):
         return []
     keys = typed[ids]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,25 +14,26 @@ from numpy.typing import NDArray
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError, SchemaError
-from clinclust.files.cell_text import numbers_of, shortened
-from clinclust.files.listed import quoted
+from clinclust.files.cell_text import numbers_of
 from clinclust.files.selection.row_choice import RowChoice
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.nearest import did_you_mean
+from clinclust.schema.changed_roles import with_roles
+from clinclust.schema.content import SchemaContent
 from clinclust.schema.feature import Feature
-from clinclust.schema.field_types import codes, text
-from clinclust.schema.pandera_schema import PanderaExtras
+from clinclust.schema.notebook_view import schema_html
+from clinclust.schema.pandera_schema import from_pandera, to_pandera
 from clinclust.schema.reading import text_cells
-from clinclust.schema.rules import TWICE, problems_among, problems_of_settings, rows_of
+from clinclust.schema.validation import validate
+from clinclust.schema.yaml_reader import read_yaml
+from clinclust.schema.yaml_writer import write_yaml, yaml_heading, yaml_text
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
 
 
-@dataclass(frozen=True, init=False, repr=False)
-class FeatureSchema:
+class FeatureSchema(SchemaContent):
     """The features of a cohort table, in order.
 
     Parameters
@@ -80,111 +79,10 @@ class FeatureSchema:
     2       c      0    NaN
     """
 
-    features: tuple[Feature, ...]
-    title: str | None
-    missing_codes: tuple[str, ...]
-    other_columns: Literal["error", "ignore"]
-    rows: RowChoice
-    extras: PanderaExtras = field(hash=False)
-    comments: dict[str, str] = field(compare=False)
-
-    def __init__(
-        self,
-        features: Iterable[Feature],
-        *,
-        title: str | None = None,
-        missing_codes: Iterable[str] = ("",),
-        other_columns: Literal["error", "ignore"] = "error",
-        rows: RowChoice | Mapping[str, object] | None = None,
-        extras: PanderaExtras | None = None,
-        comments: Mapping[str, str] | None = None,
-    ) -> None:
-        if isinstance(features, str) or not isinstance(features, Iterable):
-            raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
-        features = tuple(features)
-        problems = problems_of_settings(title, missing_codes, other_columns, rows)
-        of_table = () if any(problem.startswith("missing_codes:") for problem in problems) else codes(missing_codes)
-        problems += _problems(features, of_table)
-        if problems:
-            raise SchemaError(problems)
-        self.__dict__.update(
-            features=features,
-            title=None if title is None else text(title),
-            missing_codes=of_table,
-            other_columns=other_columns,
-            rows=rows_of(rows),
-            extras=extras or PanderaExtras(),
-            comments=dict(comments or {}),
-        )
-
-    @cached_property
-    def _by_name(self) -> dict[str, Feature]:
-        return {feature.name: feature for feature in self.features}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the features, in order."""
-        return tuple(self._by_name)
-
-    @property
-    def clustered(self) -> tuple[Feature, ...]:
-        """The features that form subtypes (role ``cluster``)."""
-        return tuple(feature for feature in self.features if feature.is_clustered)
-
-    @property
-    def described(self) -> tuple[Feature, ...]:
-        """The features that are reported and tested, but not clustered on."""
-        return tuple(feature for feature in self.features if feature.is_described)
-
-    @property
-    def reported(self) -> tuple[Feature, ...]:
-        """The features that are clustered on or described, in order."""
-        return tuple(feature for feature in self.features if feature.is_clustered or feature.is_described)
-
-    @property
-    def ids(self) -> tuple[Feature, ...]:
-        """The features that identify a subject (role ``id``)."""
-        return tuple(feature for feature in self.features if feature.is_id)
-
-    @property
-    def parts(self) -> tuple[Feature, ...]:
-        """The parts of all features, in order (`Feature.parts`)."""
-        return tuple(part for feature in self.features for part in feature.parts)
-
-    @property
-    def clustered_parts(self) -> tuple[Feature, ...]:
-        """The parts of the features that form subtypes."""
-        return tuple(part for feature in self.clustered for part in feature.parts)
-
-    def places(self, parts: Iterable[Feature]) -> list[int]:
-        """Return the index of each of these among the `parts` of the schema."""
-        place = {part.name: at for at, part in enumerate(self.parts)}
-        return [place[part.name] for part in parts]
-
     @property
     def fingerprint(self) -> str:
         """The SHA-256 hash of the schema without comments, in hexadecimal."""
-        from clinclust.schema.yaml_writer import yaml_text
-
         return hashlib.sha256((yaml_text(self, comments={}) + self.extras.described()).encode()).hexdigest()
-
-    def missing_codes_of(self, feature: Feature) -> tuple[str, ...]:
-        """Return all texts that mean missing in the column of `feature`."""
-        return (*self.missing_codes, *feature.missing_codes)
-
-    def __iter__(self) -> Iterator[Feature]:
-        return iter(self.features)
-
-    def __len__(self) -> int:
-        return len(self.features)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._by_name
-
-    def __getitem__(self, name: str) -> Feature:
-        if name not in self._by_name:
-            raise KeyError(f"the schema has no feature {name!r}.{did_you_mean(str(name), self._by_name)}")
-        return self._by_name[name]
 
     def __repr__(self) -> str:
         kinds = pd.Series([feature.likelihood or feature.role for feature in self.features]).value_counts(sort=False)
@@ -192,9 +90,7 @@ class FeatureSchema:
         return f"FeatureSchema({on_one_line(self.title or 'untitled')}: {len(self)} features; {summary})"
 
     def _repr_html_(self) -> str:
-        from clinclust.schema.notebook_view import schema_html
-
-        return schema_html(self)
+        return schema_html(self.title, self.features)
 
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
         """Return a schema of only these features, in the order of this schema; it ignores all other columns.
@@ -250,9 +146,7 @@ class FeatureSchema:
         >>> [feature.role for feature in schema.with_roles({"CRP (mg/L)": "describe"}, trt="arm")]
         ['arm', 'describe', 'cluster']
         """
-        from clinclust.schema.changed_roles import with_roles
-
-        return with_roles(self, {**(roles or {}), **by_name})
+        return self.with_changed(with_roles(self.features, {**(roles or {}), **by_name}))
 
     def validate(self, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
         """Convert a table to typed columns and check all of it.
@@ -282,8 +176,6 @@ class FeatureSchema:
         CohortWarning
             If cluster columns have fewer than two distinct observed values.
         """
-        from clinclust.schema.validation import validate
-
         return validate(self, frame, warn=warn)
 
     def to_yaml(self, path: str | os.PathLike[str] | None = None) -> str:
@@ -294,10 +186,8 @@ class FeatureSchema:
         SchemaError
             If the schema has checks of pandera that YAML cannot hold.
         """
-        from clinclust.schema.yaml_writer import write_yaml, yaml_heading, yaml_text
-
         self.extras.refuse_yaml()
-        text = yaml_heading(self) + yaml_text(self, comments=self.comments)
+        text = yaml_heading(self.features) + yaml_text(self, comments=self.comments)
         if path is not None:
             write_yaml(text, path)
         return text
@@ -313,14 +203,11 @@ class FeatureSchema:
         FileNotFoundError
             If the file does not exist.
         """
-        from clinclust.schema.yaml_reader import read_schema
-
-        return read_schema(path_or_text)
+        features, settings = read_yaml(path_or_text)
+        return cls(features, **settings)
 
     def to_pandera(self) -> pa.DataFrameSchema:
         """Return the equivalent pandera schema, which converts and validates as `validate` does."""
-        from clinclust.schema.pandera_schema import to_pandera
-
         return to_pandera(self)
 
     @classmethod
@@ -337,20 +224,8 @@ class FeatureSchema:
         TypeError
             If `schema` is not a pandera DataFrameSchema.
         """
-        from clinclust.schema.pandera_schema import from_pandera
-
-        return from_pandera(schema)
-
-
-def _problems(features: tuple[Feature, ...], missing_codes: tuple[str, ...]) -> list[str]:
-    strangers = [one for one in features if not isinstance(one, Feature)]
-    if strangers or not features:
-        problems = [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
-        return problems or ["features: there is none"]
-    times = Counter(feature.name for feature in features)
-    repeated = [(name, TWICE) for name, n in times.items() for _ in range(n - 1)]
-    found = [*repeated, *problems_among(features, missing_codes)]
-    return [f"{shortened(name)}: {problem}" for name, problem in found]
+        features, settings = from_pandera(schema)
+        return cls(features, **settings)
 
 
 def schema_for_array(X: NDArray[Any]) -> FeatureSchema:

@@ -10,7 +10,6 @@ from clinclust.control_characters import shortened, visible
 
 if TYPE_CHECKING:
     from clinclust.schema.feature import Feature
-    from clinclust.schema.feature_schema import FeatureSchema
 
 _SHORT = 40
 # Sets no colours, so that the table also suits a notebook with a dark theme.
@@ -45,7 +44,7 @@ def _text(text: str, width: int = 200) -> str:
     return escape(shortened(text, width))
 
 
-def schema_html(schema: FeatureSchema) -> str:
+def schema_html(title: str | None, features: Sequence[Feature]) -> str:
     """Return the features of a schema as an HTML table."""
     rows = [
         (
@@ -57,15 +56,14 @@ def schema_html(schema: FeatureSchema) -> str:
             feature.unit or "",
             feature.section or "",
         )
-        for feature in schema.features[:_MOST_FEATURES]
+        for feature in features[:_MOST_FEATURES]
     ]
-    title = f"{schema.title or 'Untitled schema'}: {len(schema)} {'feature' if len(schema) == 1 else 'features'}"
-    left_out = len(schema) - len(rows)
+    left_out = len(features) - len(rows)
     columns = ("Name", "Label", "Role", "Likelihood", "Values", "Unit", "Section")
     # Leave out a column that is empty for every feature.
     told = [place for place in range(len(columns)) if place < 1 or any(row[place] for row in rows)]
     return block(
-        title,
+        f"{title or 'Untitled schema'}: {len(features)} {'feature' if len(features) == 1 else 'features'}",
         table([columns[place] for place in told], [[row[place] for place in told] for row in rows]),
         paragraph(f"and {left_out} more") if left_out else "",
     )

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from clinclust.files.cell_text import canonical_text, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.nearest import did_you_mean
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
+from clinclust.schema.content import PanderaExtras, SchemaContent
 from clinclust.schema.expectations import Kind, expectations, limits
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import Reading, read_column
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     import pandera.pandas as pa
 
-    from clinclust.schema.feature_schema import FeatureSchema
-
 _METADATA = "clinclust"
 _OWN = "clinclust: "
 """Prefix of the names of checks and parsers compiled from a feature."""
@@ -35,49 +33,7 @@ _SCHEMA_KEYS = ("missing_codes", "title", "rows")
 _COMPARISONS = ("greater_than", "greater_than_or_equal_to", "less_than", "less_than_or_equal_to", "in_range")
 
 
-@dataclass(frozen=True)
-class PanderaExtras:
-    """Checks and parsers of a user's own pandera schema that features cannot express.
-
-    `checks` and `parsers` are by column, `unique` lists columns, and `frame` has the arguments of
-    ``pandera.DataFrameSchema`` that concern the whole table.
-    """
-
-    checks: dict[str, list[Any]] = field(default_factory=dict)
-    parsers: dict[str, list[Any]] = field(default_factory=dict)
-    unique: list[str] = field(default_factory=list)
-    frame: dict[str, Any] = field(default_factory=dict)
-
-    def restricted_to(self, names: Collection[str]) -> PanderaExtras:
-        """Return the requirements of these columns, without those of the whole table."""
-        checks = {name: checks for name, checks in self.checks.items() if name in names}
-        parsers = {name: parsers for name, parsers in self.parsers.items() if name in names}
-        return PanderaExtras(checks, parsers, [name for name in self.unique if name in names])
-
-    def described(self) -> str:
-        """Return the requirements by name, one line each, for the fingerprint."""
-        return "\n".join(f"{name}: {asked}" for name, asked in self._asked())
-
-    def refuse_yaml(self) -> None:
-        """Raise SchemaError if there are any requirements, which YAML cannot hold."""
-        problems = [
-            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
-            "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
-            for name, asked in self._asked()
-        ]
-        if problems:
-            raise SchemaError(problems)
-
-    def _asked(self) -> list[tuple[str, str]]:
-        asked = [
-            (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
-        ]
-        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
-        asked += [(name, "unique=True") for name in self.unique]
-        return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]
-
-
-def to_pandera(schema: FeatureSchema, readings: dict[str, Reading] | None = None) -> pa.DataFrameSchema:
+def to_pandera(schema: SchemaContent, readings: dict[str, Reading] | None = None) -> pa.DataFrameSchema:
     """Return the equivalent pandera schema, whose parsers replace a raw column if every cell is sound.
 
     With `readings`, filled by the parsers, checks look up what was read; without, each check reads the column again.
@@ -97,7 +53,7 @@ def to_pandera(schema: FeatureSchema, readings: dict[str, Reading] | None = None
     )
 
 
-def _column(schema: FeatureSchema, feature: Feature, readings: dict[str, Reading] | None) -> pa.Column:
+def _column(schema: SchemaContent, feature: Feature, readings: dict[str, Reading] | None) -> pa.Column:
     import pandera.pandas as pa
 
     content = feature.content()
@@ -153,7 +109,7 @@ def _parser_and_check(
     return typed_if_sound, passes
 
 
-def _identifier_checks(schema: FeatureSchema) -> list[Any]:
+def _identifier_checks(schema: SchemaContent) -> list[Any]:
     ids = [feature.name for feature in schema.ids]
 
     def differ(frame: pd.DataFrame) -> pd.Series:
@@ -165,11 +121,9 @@ def _identifier_checks(schema: FeatureSchema) -> list[Any]:
     return [_own_check(differ, "identifier", f"a different {' and '.join(ids)} in every row")] if ids else []
 
 
-def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
-    """Implement `FeatureSchema.from_pandera`."""
+def from_pandera(schema: pa.DataFrameSchema) -> tuple[list[Feature], dict[str, Any]]:
+    """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_pandera`)."""
     import pandera.pandas as pa
-
-    from clinclust.schema.feature_schema import FeatureSchema
 
     if not isinstance(schema, pa.DataFrameSchema):
         raise TypeError(f"from_pandera needs a pandera DataFrameSchema, not {type(schema).__name__}")
@@ -200,12 +154,8 @@ def from_pandera(schema: pa.DataFrameSchema) -> FeatureSchema:
         "index": schema.index,
     }
     whole = {key: value for key, value in frame.items() if value is not None and value != []}
-    return FeatureSchema(
-        features,
-        **settings,
-        other_columns="error" if schema.strict is True else "ignore",
-        extras=PanderaExtras(checks, parsers, unique, whole),
-    )
+    settings["other_columns"] = "error" if schema.strict is True else "ignore"
+    return features, settings | {"extras": PanderaExtras(checks, parsers, unique, whole)}
 
 
 def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]:

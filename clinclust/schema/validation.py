@@ -26,8 +26,8 @@ from clinclust.schema.pandera_schema import is_own, to_pandera
 if TYPE_CHECKING:
     from pandera.errors import SchemaError
 
+    from clinclust.schema.content import SchemaContent
     from clinclust.schema.feature import Feature
-    from clinclust.schema.feature_schema import FeatureSchema
     from clinclust.schema.reading import Reading
 
 _NO_VALUE = "no observed value"
@@ -35,7 +35,7 @@ _NAMES_WARNED_OF = 20
 _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 20 failures
 
 
-def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
+def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
     """Implement `FeatureSchema.validate`; each column is read once."""
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame: validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
@@ -53,7 +53,7 @@ def validate(schema: FeatureSchema, frame: pd.DataFrame, *, warn: bool = True) -
 
 
 def read_columns(
-    schema: FeatureSchema, frame: pd.DataFrame
+    schema: SchemaContent, frame: pd.DataFrame
 ) -> tuple[pd.DataFrame, dict[str, Reading], list[SchemaError]]:
     """Return the typed columns (missing where at fault), the reading of each, and the errors of pandera."""
     from pandera.config import ValidationDepth, config_context
@@ -82,7 +82,7 @@ def read_columns(
 
 
 def _failures_of_cells(
-    schema: FeatureSchema, typed: pd.DataFrame, readings: Mapping[str, Reading], errors: Sequence[SchemaError]
+    schema: SchemaContent, typed: pd.DataFrame, readings: Mapping[str, Reading], errors: Sequence[SchemaError]
 ) -> list[Failure]:
     if not errors:
         return []
@@ -90,7 +90,7 @@ def _failures_of_cells(
     failures = [found for name, reading in read for found in column_failures(schema[name], reading, typed.index)]
     # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
     unsound = {failure.column for failure in failures}
-    failures += duplicate_identifiers(schema, typed)
+    failures += duplicate_identifiers([feature.name for feature in schema.ids], typed)
     for error in errors:
         name = getattr(error, "column_name", None)
         if not (is_own(error.check) or name in unsound or (name is None and unsound)):
@@ -111,7 +111,7 @@ def refuse_unusable(frame: pd.DataFrame) -> None:
     raise CohortError(failures_frame([failure]))
 
 
-def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Failure]:
+def _failures_of_columns(schema: SchemaContent, frame: pd.DataFrame) -> list[Failure]:
     names = Counter(frame.columns)
     unnamed = [str(name) for name in names if name not in schema]
     failures: list[Failure] = []
@@ -134,7 +134,7 @@ def _failures_of_columns(schema: FeatureSchema, frame: pd.DataFrame) -> list[Fai
     return failures
 
 
-def kept_out(frame: pd.DataFrame, schema: FeatureSchema) -> dict[str, str]:
+def kept_out(frame: pd.DataFrame, schema: SchemaContent) -> dict[str, str]:
     """Return the cluster features of a validated table that cannot inform a clustering, each with the reason."""
     return uninformative({feature.name: feature.scores(frame[feature.name]) for feature in schema.clustered})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import yaml
 
@@ -17,9 +17,6 @@ from clinclust.schema.feature import Feature, FeatureError
 from clinclust.schema.rules import TWICE, problems_among, problems_of_settings
 from clinclust.schema.yaml_repairs import repair_of, said_of_lone_key, typographic_quotes, with_odd_spaces
 from clinclust.schema.yaml_writer import FORMAT_VERSION, misread_as
-
-if TYPE_CHECKING:
-    from clinclust.schema.feature_schema import FeatureSchema
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _DEEPEST = 8  # levels of nested collections; a valid schema has at most five
@@ -150,13 +147,13 @@ def _is_ordinary_number(text: str) -> bool:
     return bool(NUMBER.fullmatch(text)) and not (len(digits) > 1 and digits[0] == "0" and digits[1].isdigit())
 
 
-__all__ = ["read_schema"]
+__all__ = ["read_yaml"]
 
 _TOP_KEYS = ("clinclust", "title", "missing_codes", "other_columns", "rows", "features")
 
 
-def read_schema(path_or_text: str | os.PathLike[str]) -> FeatureSchema:
-    """Implement `FeatureSchema.from_yaml`."""
+def read_yaml(path_or_text: str | os.PathLike[str]) -> tuple[list[Feature], dict[str, Any]]:
+    """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_yaml`)."""
     if isinstance(path_or_text, str) and _looks_like_yaml(path_or_text):
         return _schema_of(path_or_text)
     try:
@@ -169,9 +166,7 @@ def _looks_like_yaml(text: str) -> bool:
     return "\n" in text or not text.strip() or ": " in text or text.lstrip().startswith(("{", "["))
 
 
-def _schema_of(text: str) -> FeatureSchema:
-    from clinclust.schema.feature_schema import FeatureSchema
-
+def _schema_of(text: str) -> tuple[list[Feature], dict[str, Any]]:
     problems = Problems()
     top = _top(text, problems)
     settings = _settings(top, problems)
@@ -181,7 +176,7 @@ def _schema_of(text: str) -> FeatureSchema:
         problems.add(nodes[name], f"{shortened(name)}: {sentence}")
     if problems:
         raise problems.error()
-    return FeatureSchema([feature for feature, _ in features], **settings)
+    return [feature for feature, _ in features], settings
 
 
 def _settings(top: Entries, problems: Problems) -> dict[str, Any]:

@@ -14,10 +14,10 @@ from clinclust.files.writing import atomic_write
 from clinclust.schema.changed_roles import on_unused
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
+    from clinclust.schema.content import SchemaContent
     from clinclust.schema.feature import Feature
-    from clinclust.schema.feature_schema import FeatureSchema
 
 _KINDS = {"bool": "a boolean", "null": "null", "int": "a number", "float": "a number", "timestamp": "a date"}
 _RESOLVER = yaml.resolver.Resolver()
@@ -48,7 +48,7 @@ _WIDEST = 118  # of a comment
 _ENDLESS = 2**31 - 1  # the line width, so that each feature stays on one line
 
 
-def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
+def yaml_text(schema: SchemaContent, *, comments: Mapping[str, str]) -> str:
     """Return the schema as YAML text; `comments` holds remarks by feature name, written above the feature."""
     head: dict[str, Any] = {"clinclust": FORMAT_VERSION}
     if schema.title is not None:
@@ -78,9 +78,9 @@ def yaml_text(schema: FeatureSchema, *, comments: Mapping[str, str]) -> str:
     return "\n".join(written) + "\n"
 
 
-def yaml_heading(schema: FeatureSchema) -> str:
+def yaml_heading(features: Iterable[Feature]) -> str:
     """Return the comment on the features that are not clustered on; empty if all are."""
-    lines = textwrap.wrap(_printable(on_unused(schema)), _WIDEST, break_long_words=False, break_on_hyphens=False)
+    lines = textwrap.wrap(_printable(on_unused(features)), _WIDEST, break_long_words=False, break_on_hyphens=False)
     return "".join(f"# {line}\n" for line in lines)
 
 

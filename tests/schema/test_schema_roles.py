@@ -9,7 +9,6 @@ from schema_strategies import cohorts
 from clinclust import Feature, FeatureSchema, SchemaError
 from clinclust.roles import REASONS, ROLES
 from clinclust.schema.changed_roles import on_unused
-from clinclust.schema.pandera_schema import from_pandera
 
 COHORT = pd.DataFrame({"who": ["a", "b", "c"], "x": ["1", "2", "4"], "y": ["0.5", "", "2"]})
 
@@ -58,7 +57,7 @@ def test_each_feature_has_one_use(cohort):
         assert feature.is_clustered + feature.is_described + feature.is_id + feature.is_ignored == 1
     kept = [feature.name for feature in schema if not feature.is_ignored]
     assert list(schema.validate(table, warn=False)) == kept
-    again = from_pandera(schema.to_pandera())
+    again = FeatureSchema.from_pandera(schema.to_pandera())
     assert [feature.role for feature in again] == [feature.role for feature in schema]
 
 

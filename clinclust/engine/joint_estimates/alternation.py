@@ -21,8 +21,7 @@ from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximis
 from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.objective import joint_of, log_joint
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import Budget, SearchPlan
+from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import index_of_best
 from clinclust.engine.search.settle import minimum_gain, settle
 from clinclust.engine.search.starts import Start, starts_from

@@ -15,8 +15,8 @@ from clinclust.arrays import Array, Labels, Whole
 from clinclust.engine.problem.encoding import starts
 from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.one_start import Attempts, RestartResult
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.one_start import Attempts
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.settle import settle
 from clinclust.engine.search.starts import Start
 from clinclust.likelihoods import Likelihood

@@ -16,8 +16,8 @@ from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_elsewhere, best_outlying, without_outlying
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.one_start import Attempts, search_from
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start

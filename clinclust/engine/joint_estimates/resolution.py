@@ -23,8 +23,7 @@ from clinclust.engine.joint_estimates.outlying_search import (
 )
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import ResolutionPlan, SearchPlan, n_threads
+from clinclust.engine.search.plan import ResolutionPlan, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.restarts import N_SAMPLED, carried_over, index_of_best, searched_on_among_all
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_scans
 from clinclust.engine.search.starts import Start, search_starts, starts_from

@@ -24,8 +24,8 @@ from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.numeric_columns import encoded_columns
 from clinclust.engine.problem.objective import feature_relevance
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.one_start import Attempts, RestartResult, search_from
-from clinclust.engine.search.plan import Either, SearchPlan
+from clinclust.engine.search.one_start import Attempts, search_from
+from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.starts import Start

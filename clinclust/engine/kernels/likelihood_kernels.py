@@ -6,12 +6,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-import numpy as np
-
-from clinclust.arrays import Array, Whole
-from clinclust.compiled import flat, kernel, subkernel
+from clinclust.arrays import Array
+from clinclust.compiled import flat, subkernel
 from clinclust.engine.kernels.predictives_beta import (
     beta_log_marginal,
     binomial_predictives,
@@ -48,40 +45,10 @@ from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 
-if TYPE_CHECKING:
-    from clinclust.engine.kernels.partition import CohortArrays
-
 # Compiled functions treat global numbers as constants. Bernoulli has the code of the binomial, with one trial.
 BINOMIAL, GEOMETRIC, POISSON = Binomial.kernel, Geometric.kernel, Poisson.kernel
 NEGATIVE_BINOMIAL, CATEGORICAL, ORDINAL = NegativeBinomial.kernel, Categorical.kernel, Ordinal.kernel
 EXPONENTIAL, GAUSSIAN, CHAINED = Exponential.kernel, Gaussian.kernel, MultivariateGaussian.kernel
-
-
-def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Array:
-    """Return A(posterior) - A(prior) of every cluster and feature, in nats, float64 (K, D).
-
-    The prior is (H,), the statistics are (K, S). The log base measures are in `EncodedCohort.log_base`.
-    """
-    marginals = np.zeros((statistics.shape[0], cohort.kinds.size))
-    _fill_log_marginals(
-        cohort.kinds, cohort.prior_start, cohort.statistic_start, prior, np.ascontiguousarray(statistics), marginals
-    )
-    return marginals
-
-
-@kernel
-def _fill_log_marginals(
-    all_kinds: Whole, prior_start: Whole, statistic_start: Whole, prior: Array, statistics: Array, marginals: Array
-) -> None:
-    kinds, starts, places = flat(all_kinds, 0), flat(prior_start, 0), flat(statistic_start, 0)
-    work = np.empty(3 * statistics.shape[1])
-    for k in range(statistics.shape[0]):
-        here, out = flat(statistics, k * statistics.shape[1]), flat(marginals, k * marginals.shape[1])
-        for feature in range(all_kinds.shape[0]):
-            theta, sums = flat(prior, starts[feature]), flat(here, places[feature])
-            out[feature] = log_marginal(
-                kinds[feature], theta, sums, places[feature + 1] - places[feature], flat(work, 0)
-            )
 
 
 @subkernel

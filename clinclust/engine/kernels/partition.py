@@ -16,7 +16,7 @@ import numpy as np
 from clinclust.arrays import Array, Codes, Labels, Whole
 from clinclust.compiled import flat, kernel
 from clinclust.engine.kernels.inner_loops import LANES, padded
-from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels
+from clinclust.engine.kernels.likelihood_kernels import CHAINED, GAUSSIAN, add_value, counts_levels, log_marginal
 from clinclust.engine.kernels.predictives_gamma import FEW
 
 
@@ -217,3 +217,30 @@ def accumulate(cohort: CohortArrays, partition: Partition) -> None:
     partition.sizes[:] = 0.0
     partition.statistics[:] = 0.0
     add_up(cohort, partition.labels, partition.sizes, partition.statistics)
+
+
+def log_marginals(cohort: CohortArrays, prior: Array, statistics: Array) -> Array:
+    """Return A(posterior) - A(prior) of every cluster and feature, in nats, float64 (K, D).
+
+    The prior is (H,), the statistics are (K, S). The log base measures are in `EncodedCohort.log_base`.
+    """
+    marginals = np.zeros((statistics.shape[0], cohort.kinds.size))
+    _fill_log_marginals(
+        cohort.kinds, cohort.prior_start, cohort.statistic_start, prior, np.ascontiguousarray(statistics), marginals
+    )
+    return marginals
+
+
+@kernel
+def _fill_log_marginals(
+    all_kinds: Whole, prior_start: Whole, statistic_start: Whole, prior: Array, statistics: Array, marginals: Array
+) -> None:
+    kinds, starts, places = flat(all_kinds, 0), flat(prior_start, 0), flat(statistic_start, 0)
+    work = np.empty(3 * statistics.shape[1])
+    for k in range(statistics.shape[0]):
+        here, out = flat(statistics, k * statistics.shape[1]), flat(marginals, k * marginals.shape[1])
+        for feature in range(all_kinds.shape[0]):
+            theta, sums = flat(prior, starts[feature]), flat(here, places[feature])
+            out[feature] = log_marginal(
+                kinds[feature], theta, sums, places[feature + 1] - places[feature], flat(work, 0)
+            )

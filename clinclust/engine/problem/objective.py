@@ -16,8 +16,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import CohortArrays, Partition
+from clinclust.engine.kernels.partition import CohortArrays, Partition, log_marginals
 from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:

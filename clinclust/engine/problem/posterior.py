@@ -10,9 +10,8 @@ import numpy as np
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels, Mask
-from clinclust.engine.kernels.likelihood_kernels import log_marginals
 from clinclust.engine.kernels.outlying_scores import mixed_scores
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, clusters_without_subjects
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, clusters_without_subjects, log_marginals
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.objective import log_crp, relevance_of

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import Model, Partition, new_partition
+from clinclust.engine.kernels.partition import Model, Partition, log_marginals, new_partition
 from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, log_bases, model_values
 from clinclust.engine.problem.hyperparameters import (

@@ -20,8 +20,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.partition import Partition, log_marginals
 from clinclust.engine.kernels.sweep import draw_moves, write_scores
 from clinclust.engine.problem.problem import Problem
 

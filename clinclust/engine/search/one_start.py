@@ -6,17 +6,16 @@ import hashlib
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event, Lock
 
 import numpy as np
 
-from clinclust.arrays import Array, Labels, Mask
+from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.plan import Either, SearchPlan
+from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
 from clinclust.engine.search.settle import SweepResult, hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains, resettle
 from clinclust.engine.search.starts import Start, bisected, seated
@@ -59,49 +58,6 @@ class Attempts:
                     del self._outcomes[key]
             mine.set_result(outcome)
         return outcome
-
-
-@dataclass(frozen=True)
-class RestartResult:
-    """Result of one restart: a partition that no move of the search improves, unless the search was stopped."""
-
-    start: str
-    """Name of the start."""
-    labels: Labels
-    """(N,) clusters 0 .. K - 1, in the order of the encoded subjects."""
-    log_joint: float
-    trace: Array
-    """Log joint after every sweep."""
-    n_sweeps: int
-    converged: bool
-    seconds: float
-    included: Mask | None = None
-    """(D,) features that differ between the clusters; None if no feature selection took place."""
-
-    @classmethod
-    def of(cls, start: str, labels: Labels, trace: list[float], *, converged: bool, began: float) -> RestartResult:
-        """Return the result of sweeps with this trace, which began at this time of `time.perf_counter`."""
-        return cls(start, labels, trace[-1], np.array(trace), len(trace), converged, time.perf_counter() - began)
-
-    @property
-    def searched_features(self) -> Mask | None:
-        """The features to search on with, bool (D,); None = all, also where none was selected."""
-        return None if self.included is None or not self.included.any() else self.included
-
-    def raised_to(self, joint: float, labels: Labels | None = None) -> RestartResult:
-        """Return the result with a higher log joint, and with other labels if given."""
-        labels = self.labels if labels is None else labels
-        return replace(self, labels=labels, log_joint=joint, trace=np.append(self.trace, joint))
-
-    def followed_by(self, after: RestartResult) -> RestartResult:
-        """Return one result of this search and of one that continued it."""
-        return replace(
-            after,
-            start=self.start,
-            trace=np.append(self.trace, after.trace),
-            n_sweeps=self.n_sweeps + after.n_sweeps,
-            seconds=self.seconds + after.seconds,
-        )
 
 
 def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:

@@ -1,22 +1,18 @@
-"""The search plan: the options of all searches, in one frozen object."""
+"""The search plan, with the options of all searches in one frozen object, and the result of one restart."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from clinclust.arrays import Labels
+from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.progress import SILENT, Progress
-
-if TYPE_CHECKING:
-    from clinclust.engine.search.one_start import RestartResult
 
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The default path of coarsenings, each 14 to 33 percent below the one before."""
@@ -66,6 +62,49 @@ class Either(Event):
     def is_set(self) -> bool:
         """Return whether one of them is set."""
         return super().is_set() or self._other.is_set() or (self._budget is not None and self._budget.used_up())
+
+
+@dataclass(frozen=True)
+class RestartResult:
+    """Result of one restart: a partition that no move of the search improves, unless the search was stopped."""
+
+    start: str
+    """Name of the start."""
+    labels: Labels
+    """(N,) clusters 0 .. K - 1, in the order of the encoded subjects."""
+    log_joint: float
+    trace: Array
+    """Log joint after every sweep."""
+    n_sweeps: int
+    converged: bool
+    seconds: float
+    included: Mask | None = None
+    """(D,) features that differ between the clusters; None if no feature selection took place."""
+
+    @classmethod
+    def of(cls, start: str, labels: Labels, trace: list[float], *, converged: bool, began: float) -> RestartResult:
+        """Return the result of sweeps with this trace, which began at this time of `time.perf_counter`."""
+        return cls(start, labels, trace[-1], np.array(trace), len(trace), converged, time.perf_counter() - began)
+
+    @property
+    def searched_features(self) -> Mask | None:
+        """The features to search on with, bool (D,); None = all, also where none was selected."""
+        return None if self.included is None or not self.included.any() else self.included
+
+    def raised_to(self, joint: float, labels: Labels | None = None) -> RestartResult:
+        """Return the result with a higher log joint, and with other labels if given."""
+        labels = self.labels if labels is None else labels
+        return replace(self, labels=labels, log_joint=joint, trace=np.append(self.trace, joint))
+
+    def followed_by(self, after: RestartResult) -> RestartResult:
+        """Return one result of this search and of one that continued it."""
+        return replace(
+            after,
+            start=self.start,
+            trace=np.append(self.trace, after.trace),
+            n_sweeps=self.n_sweeps + after.n_sweeps,
+            seconds=self.seconds + after.seconds,
+        )
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.one_start import RestartResult, continued
-from clinclust.engine.search.plan import Either, SearchPlan
+from clinclust.engine.search.one_start import continued
+from clinclust.engine.search.plan import Either, RestartResult, SearchPlan
 from clinclust.engine.search.settle import hasten, minimum_gain, settle
 from clinclust.engine.search.split_merge import merge_all, merge_gains
 from clinclust.engine.search.starts import Start

@@ -19,8 +19,8 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import adjusted_rand_index, compact
-from clinclust.engine.search.one_start import Attempts, RestartResult, continued, merge_and_divide, search_from
-from clinclust.engine.search.plan import Either, SearchPlan, n_threads
+from clinclust.engine.search.one_start import Attempts, continued, merge_and_divide, search_from
+from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.refine import Begin, Refinement, best_distinct
 from clinclust.engine.search.settle import SweepResult, assigned, minimum_gain, settle_by_scans
 from clinclust.engine.search.split_merge import resettle

@@ -12,8 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels, Mask
-from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import Partition
+from clinclust.engine.kernels.partition import Partition, log_marginals
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.problem.problem import Problem

@@ -11,8 +11,7 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.one_start import RestartResult
-from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.settle import settle
 
 SHARE = 0.03

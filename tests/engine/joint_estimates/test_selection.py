@@ -17,8 +17,7 @@ from clinclust.engine.joint_estimates.selection import (
     mutual_dependence,
     run_selecting_restarts,
 )
-from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.partition import log_marginals, new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.posterior import partition_of

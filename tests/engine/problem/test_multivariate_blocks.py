@@ -10,8 +10,7 @@ from scipy import stats
 from scipy.special import gammaln, multigammaln
 
 import clinclust as cc
-from clinclust.engine.kernels.likelihood_kernels import log_marginals
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.partition import log_marginals, new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
