@@ -52,7 +52,6 @@ ROOMS_WITH_CIRCLES = (
     "cli",
     "engine.kernels",
     "engine.search",
-    "reporting",
     "schema",
 )
 

@@ -36,7 +36,7 @@ from clinclust.reporting.sheets.posterior import posterior_sheets
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.stability import other_methods_sheets, stability_sheets
 from clinclust.reporting.sheets.subjects import assignments, unusual_sheets
-from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, subtype_table_sheet, subtypes
+from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, table_of_report
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.withheld import withheld
 from clinclust.stability import Stability, assess_stability
@@ -117,13 +117,12 @@ def write_findings(
 
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
     """Return the sheets in order; a page lists the first subjects only, and has no tables for other programs."""
-    in_workbook = not on_page
+    in_workbook, table = not on_page, table_of_report(findings)
     return [
         overview(findings),
         *([withheld(findings)] if findings.is_shared else []),
-        subtype_table_sheet(findings),
-        subtypes(findings),
-        *([profile(findings), charts(findings)] if in_workbook else []),
+        table.sheet(),
+        *([table.numbers_sheet(), profile(findings), charts(findings)] if in_workbook else []),
         *([] if findings.associations is None else [association_table(findings)]),
         *([effect_sizes(findings)] if in_workbook and not findings.is_rounded else []),
         *([] if findings.is_rounded else [pairwise_tests(findings)]),

@@ -17,7 +17,7 @@ from clinclust.reporting.sheets.groups import explained_marks, remark
 from clinclust.reporting.subtype_table.summaries import Compared, Summary, decimals_of, parts
 
 _MOST_FEATURES = 40
-_SHOWN = {"n": "share", "mean": "mean", "rate": "mean", "median": "median"}
+_SHOWN = {"n": "share", "mean": "mean", "median": "median"}
 MEDIANS = (
     "Of features that are skewed or ordered levels: the median, as in the Subtype table; its distance is in standard "
     "deviations of a normal distribution with the same quartiles."
@@ -71,7 +71,7 @@ MOST_MARKS = 3
 LEAST_MARK = 0.25
 """Distance from all subjects, in standard deviations, below which a feature is not named."""
 _NOTHING = "–"
-_CALLED: dict[Summary, str] = {"mean": "mean ", "median": "median ", "rate": "mean "}
+_CALLED: dict[Summary, str] = {"mean": "mean ", "median": "median "}
 
 
 class Marks(NamedTuple):
