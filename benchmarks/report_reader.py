@@ -80,10 +80,10 @@ def _sizes(rows: list[dict[str, Cell]]) -> dict[int, int | None]:
 
 
 def _relevance(sheets: dict[str, list[list[Cell]]]) -> dict[str, float]:
-    """Return the relevance of each feature from the sheet Subtypes."""
+    """Return the relevance of each feature from the sheet Profile."""
     found: dict[str, float] = {}
     place = None
-    for line in sheets["Subtypes"]:
+    for line in sheets["Profile"]:
         if "Relevance (nats, descriptive)" in line:
             place = line.index("Relevance (nats, descriptive)")
         elif place is not None and len(line) > place and isinstance(line[place], (int, float)):

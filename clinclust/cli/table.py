@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from clinclust.cli.failures import refuse
 from clinclust.cli.inputs import read_cohort_of_model, read_model
@@ -17,6 +17,7 @@ from clinclust.cli.streams import say
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
+    from clinclust.reporting.subtype_table.plan import ColumnName
 
 
 @dataclass(kw_only=True)
@@ -28,6 +29,16 @@ class _Options(ModelComparisonOptions, OutputOptions):
     between: tuple[int, int] | None = option(
         "p of these two subtypes, not of all at once", type=whole_number, nargs=2, metavar=("A", "B")
     )
+    columns: tuple[str, ...] = option(
+        "columns after the label, in this order: missing, all, subtypes, smd (standardised mean difference), p, "
+        "validated (p and q of a search without each feature; takes time) (default: missing all subtypes p)",
+        (),
+        nargs="+",
+        choices=("missing", "all", "subtypes", "smd", "p", "validated"),
+        metavar="COLUMN",
+    )
+    decimals: int | None = option("decimals of means, medians and percentages", type=whole_number, metavar="N")
+    missing_rows: bool = option("a row below each feature for the subjects without a value", False)
     significant: bool = option("only features whose descriptive p is significant", False)
 
 
@@ -38,13 +49,15 @@ def add_parser(commands: Commands) -> None:
 
 def run(options: _Options) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
+    from clinclust.associations import validated_associations
     from clinclust.comparisons import compare_subtypes
-    from clinclust.disclosure import suppress_small_cells
+    from clinclust.disclosure import suppress_small_cells, withhold_associations
     from clinclust.reporting.subtype_table import subtype_table
     from clinclust.reporting.subtype_table.table import suffix_problems
 
     options = follow_the_fit(options, options.model)
-    refuse(suffix_problems(options.out) + report_problems(options))
+    is_validated = "validated" in options.columns
+    refuse(suffix_problems(options.out) + report_problems(options) + _problems_of_columns(options))
     spare_file(options)
     model = read_model(options)
     refuse(_problems_of_subtypes(options, model))
@@ -64,17 +77,36 @@ def run(options: _Options) -> int:
             missing_is_harmless=options.missing_is_harmless,
             min_n=options.min_n,
         )
+    associations = validated_associations(model, frame, progress=not options.quiet) if is_validated else None
+    if associations is not None and options.suppress is not None:
+        associations = withhold_associations(associations, comparisons)
     table = subtype_table(
         comparisons,
+        associations=associations,
         names=named_subtypes(options),
         features="significant" if options.significant else None,
         between=options.between,
+        columns=cast("Sequence[ColumnName]", options.columns) or None,
+        decimals=options.decimals,
+        missing_rows=options.missing_rows,
         title=options.title or model.schema_.title or None,
     )
     table.save(options.out)
     say(f"Wrote {options.out}: {len({row.feature for row in table.rows})} features")
     say_what_is_withheld(options)
     return 0
+
+
+def _problems_of_columns(options: _Options) -> list[str]:
+    columns = options.columns
+    problems = ["--columns takes each column once"] if len(set(columns)) < len(columns) else []
+    if columns and not {"all", "subtypes"} & set(columns):
+        problems.append("--columns must have all, subtypes or both")
+    if "validated" in columns and options.round_to is not None:
+        problems.append("--columns: validated cannot be used with --round-to, because every p is one of exact counts")
+    if options.decimals is not None and options.decimals > 6:
+        problems.append(f"--decimals must be from 0 to 6, not {options.decimals}")
+    return problems
 
 
 def _problems_of_subtypes(options: _Options, model: MAPDP) -> list[str]:

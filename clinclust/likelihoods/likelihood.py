@@ -121,7 +121,7 @@ class Likelihood(ABC):
     effect_sizes: ClassVar[Literal["shares", "means", "rates"]] = "means"
     contrasts: ClassVar[tuple[ContrastKind, ...]] = _MEANS_AND_RANKS
     """The tests with which subtypes may be contrasted, the default first. For skewed values, ranks take precedence."""
-    summary: ClassVar[Literal["n", "mean", "median", "rate"] | None] = None
+    summary: ClassVar[Literal["n", "mean", "median"] | None] = None
     """Its summary in the subtype table of a paper; None = that of the contrast."""
 
     @classmethod

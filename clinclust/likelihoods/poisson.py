@@ -32,7 +32,7 @@ class Poisson(Likelihood):
     takes = frozenset({"minimum", "maximum", "spike"})
     drafted_for = frozenset({"scale", "count"})
     effect_sizes = "rates"
-    summary = "rate"
+    summary = "mean"
     n_statistics = 2
 
     def statistics(self, values: Array) -> Array:

@@ -225,15 +225,10 @@ class Findings:
 
     @cached_property
     def features(self) -> list[Feature]:
-        """Clustered and described features by section, and by decreasing relevance within a section."""
+        """Clustered and described features by section, in the order of the schema."""
         reported = self.model.schema_.reported
         sections = list(dict.fromkeys(feature.section for feature in reported))
-
-        def reading_order(feature: Feature) -> tuple[int, float]:
-            relevance = self.relevance(feature)
-            return sections.index(feature.section), math.inf if relevance is None else -relevance
-
-        return sorted(reported, key=reading_order)
+        return sorted(reported, key=lambda feature: sections.index(feature.section))
 
     @cached_property
     def withholds_evidence(self) -> bool:

@@ -36,7 +36,7 @@ __all__ = [
 
 Value: TypeAlias = str | int | float | None
 Span: TypeAlias = tuple[str, int]
-Kind: TypeAlias = Literal["text", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
+Kind: TypeAlias = Literal["text", "cell", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
 
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
 _SCIENTIFIC = "0.00E+00"
@@ -47,6 +47,8 @@ _LARGEST_WHOLE = 10**15 - 1
 @dataclass(frozen=True)
 class Column:
     """A column of a table; `kind` is the format of its numbers, ``measure`` with the decimals of the row.
+
+    A ``cell`` is text as a paper prints numbers, "76.5 (13.7)", in one line to the right; its title may have several.
 
     Adjoining columns of one `group` share its heading. Text wraps after `widest` characters, or overflows to the right.
     """
@@ -62,9 +64,9 @@ class Column:
 class Table:
     """A table: a caption, columns with headings, and rows with one value for each column.
 
-    `bands` (sections), `decimals` (of ``measure`` columns; empty: 2) and `shades` (0 to 1) have an element for each
-    row, or none. The first `stub` columns identify the row. `diverging` are the first and the last column that a
-    workbook colours from -1 to 1. A `plain` table has no rules and no wrapping.
+    `bands` (sections) and `decimals` (of ``measure`` columns; empty: 2) have an element for each row, or none. The
+    first `stub` columns identify the row. `diverging` are the first and the last column that a workbook colours from
+    -1 to 1. A `plain` table has no rules and no wrapping. `notes` are its footnotes.
     """
 
     caption: str
@@ -72,10 +74,10 @@ class Table:
     rows: Sequence[Sequence[Value]]
     bands: Sequence[str] = ()
     decimals: Sequence[int] = ()
-    shades: Sequence[Sequence[float | None]] = ()
     stub: int = 1
     diverging: tuple[int, int] | None = None
     plain: bool = False
+    notes: Sequence[str] = ()
 
     def decimals_of(self, row: int) -> int:
         """Return the number of decimals of the ``measure`` columns in this row."""
@@ -163,7 +165,7 @@ def as_value(value: object) -> Value:
 
 def excel_format(kind: Kind, decimals: int) -> str:
     """Return the number format of a cell for spreadsheet programs."""
-    if kind in ("text", "any"):
+    if kind in ("text", "cell", "any"):
         return "General"
     if kind == "p":
         return _P_FORMAT

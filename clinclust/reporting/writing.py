@@ -36,7 +36,7 @@ from clinclust.reporting.sheets.posterior import posterior_sheets
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.stability import other_methods_sheets, stability_sheets
 from clinclust.reporting.sheets.subjects import assignments, unusual_sheets
-from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, subtype_table_sheet, subtypes
+from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, table_of_report
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.trust import trust
 from clinclust.reporting.sheets.withheld import withheld
@@ -116,11 +116,12 @@ def write_findings(
 def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Sheet]:
     """Return the sheets in the order a reader asks; a page has those that are read, a workbook also the long lists."""
     several, is_exact = len(findings.sizes) > 1, not findings.is_rounded
+    table = table_of_report(findings)
     tests = [] if findings.associations is None or not several else [association_table(findings)]
     read = [
         overview(findings),
         *([withheld(findings)] if findings.is_shared else []),
-        subtype_table_sheet(findings),
+        table.sheet(),
         trust(findings),
         *tests,
         *likelihoods_sheets(findings),
@@ -134,7 +135,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *read,
         *([profile(findings), charts(findings)] if several else []),
         *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
-        subtypes(findings),
+        table.numbers_sheet(),
         *([] if findings.is_shared else [assignments(findings)]),
         *unusual_sheets(findings),
         *model_check_sheets(findings),

@@ -28,7 +28,16 @@ def test_table_of_a_pair_and_only_what_is_significant(fitted, tmp_path, capsys):
     assert main([*map(str, arguments), "--between", "1", "2"]) == 0
     table = pd.read_csv(out)
     assert list(table["Feature"]) == ["falls", "tremor", "stage", "crp"]
-    assert set(table["Test"]) == {"Student's t"}
+    assert set(table["Test"]) == {"Welch's t"}
+
+
+def test_columns_and_decimals_of_a_table(fitted, tmp_path, capsys):
+    out = tmp_path / "columns.csv"
+    arguments = ["table", fitted.parent / "cohort.csv", "--model", fitted, "--out", out, "--decimals", "0"]
+    assert main([*map(str, arguments), "--columns", "smd", "subtypes", "--missing-rows"]) == 0
+    table = pd.read_csv(out)
+    assert [name.partition(",")[0] for name in table.columns[4:]] == ["SMD", "Subtype 1", "Subtype 2"]
+    assert table.loc[table["Feature"] == "tremor"].iloc[0, 5].endswith("%)")
 
 
 @pytest.mark.parametrize(
@@ -44,6 +53,13 @@ def test_table_of_a_pair_and_only_what_is_significant(fitted, tmp_path, capsys):
         (["--out", "t.md", "--significance-level", "2"], "--significance-level must lie between 0 and 1"),
         (["--out", "nowhere/t.docx"], "no folder nowhere"),
         (["--out", "cohort.csv"], "is the table itself"),
+        (["--out", "t.md", "--columns", "smd", "p"], "--columns must have all, subtypes or both"),
+        (["--out", "t.md", "--columns", "all", "all"], "--columns takes each column once"),
+        (["--out", "t.md", "--decimals", "9"], "--decimals must be from 0 to 6, not 9"),
+        (
+            ["--out", "t.md", "--columns", "all", "validated", "--suppress", "--round-to", "5"],
+            "validated cannot be used",
+        ),
     ],
 )
 def test_a_table_that_cannot_be_made(here, fitted, capsys, more, message):

@@ -10,7 +10,7 @@ from reporting.stand_in import fitted_cohort
 from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.disclosure.counts import feature_counts
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.sheets.subtypes import subtypes
+from clinclust.reporting.sheets.subtypes import pairwise_tests
 from clinclust.reporting.subtype_table.summaries import Compared, decimals_of
 from clinclust.reporting.writing import gathered_findings
 
@@ -42,6 +42,6 @@ def test_sheets_subtype_table_and_audit_agree_on_every_feature():
     assert printed == audited
     assert len(set(printed.values())) > 2
     titles = {feature.title: feature.name for feature in findings.features}
-    for table in subtypes(findings).tables:
-        for place, row in enumerate(table.rows):
-            assert table.decimals_of(place) == audited[titles[row[0]]], row[0]
+    (table,) = pairwise_tests(findings).tables
+    for place, row in enumerate(table.rows):
+        assert table.decimals_of(place) == audited[titles[row[1]]], row[1]

@@ -193,7 +193,7 @@ def test_the_first_page_names_them_and_says_what_that_means(page, book):
 
 def test_they_are_described_on_every_sheet_and_tested_on_none(small, book):
     model, _ = small
-    for name in ("Pairwise tests", "Effect sizes", "Associations", "Charts", "Subtypes", "Data"):
+    for name in ("Pairwise tests", "Effect sizes", "Associations", "Charts", "Data"):
         note = "Subtypes 3, 4, 5 have few subjects: untested, and no part here, except among all others."
         assert note in " ".join(cells(book[name])), name
     few, kinds = {"Subtype 3", "Subtype 4", "Subtype 5"}, set()

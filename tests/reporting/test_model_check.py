@@ -159,7 +159,7 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
         cells = [str(cell.value) for row in book[name].iter_rows() for cell in row if cell.value is not None]
         assert meaning in " ".join(cells), name
         assert any(cell == "few" or cell.endswith("(few)") for cell in cells), name
-    assert "n = 3 (1.2%), few" in " ".join(str(cell.value) for row in book["Subtypes"].iter_rows() for cell in row)
+    assert "n = 3 (1.2%), few" in " ".join(str(cell.value) for row in book["Numbers"].iter_rows() for cell in row)
     table = cc.subtype_table(model, frame).to_markdown()
     assert "n = 3 (1.2%), few" in table
     assert "Few: fewer than 5 subjects" in table

@@ -25,7 +25,7 @@ from clinclust.reporting.sheets.trust import trust
 from .conftest import GENERATED
 from .stand_in import write_report
 
-VOID = {"meta"}
+VOID = {"meta", "br"}
 
 
 class Page(HTMLParser):
@@ -154,8 +154,7 @@ def test_every_text_stands_out_light_dark_and_on_paper():
     schemes = [dict(re.findall(r"--(\w+): ([^;]+);", block)) for block in re.findall(r":root \{([^}]*)\}", STYLE)]
     assert len(schemes) == 3
     for scheme in schemes:
-        shade = "#" + "".join(f"{int(part):02x}" for part in scheme["shade"].split())
-        for ground in (scheme["paper"], scheme["head"], scheme["band"], shade):
+        for ground in (scheme["paper"], scheme["head"], scheme["band"]):
             assert contrast(scheme["ink"], ground) >= 4.5
         assert contrast(scheme["quiet"], scheme["paper"]) >= 4.5
         for line in (scheme["mark"], "#d55e00"):  # of figures: not text
@@ -192,7 +191,7 @@ def test_wide_tables_are_set_closer_so_that_they_fit_the_paper(tmp_path, n_colum
 def test_paper_has_neither_folds_nor_scroll_areas():
     on_paper = STYLE[STYLE.index("@media print") :]
     assert "details::details-content { content-visibility: visible; block-size: auto; }" in on_paper
-    assert ".scroll { overflow: visible; }" in on_paper
+    assert ".scroll { overflow: visible; max-height: none; }" in on_paper
     assert "details caption { display: table-caption; }" in on_paper  # of the summary, which is not printed
 
 
@@ -221,7 +220,7 @@ def test_the_page_says_what_the_workbook_says(page, workbook_path):
         texts = [cell.value for row in sheet.iter_rows() for cell in row if isinstance(cell.value, str)]
         assert texts
         joined = [text for text in texts if (" " not in text or len(text) < 100) and ": " not in text]
-        assert all(text in shown for text in joined if not text.endswith(("features", "subjects")))
+        assert all(" ".join(text.split()) in shown for text in joined if not text.endswith(("features", "subjects")))
 
 
 def test_the_same_date_gives_the_same_bytes(model, frame, page_path, tmp_path):
@@ -232,9 +231,9 @@ def test_the_same_date_gives_the_same_bytes(model, frame, page_path, tmp_path):
 def test_numbers_bands_and_empty_cells(tmp_path):
     columns = [Column("name"), Column("p", "p"), Column("mean", "measure")]
     rows = [["x", 0.0004, 1.25], ["y", None, None]]
-    table = Table("caption", columns, rows, bands=["A", "B"], decimals=[1, 0], shades=[[None, None, 0.5], [None] * 3])
+    table = Table("caption", columns, rows, bands=["A", "B"], decimals=[1, 0])
     write_page([Sheet("Only", [], [table])], tmp_path / "x.html", title="t")
     text = (tmp_path / "x.html").read_text(encoding="utf-8")
-    assert '<td class="n">&lt;0.001</td><td class="n" style="background: rgb(var(--shade) / 0.50)">1.2</td>' in text
+    assert '<td class="n">&lt;0.001</td><td class="n">1.2</td>' in text
     assert '<th scope="row">y</th><td class="n"></td><td class="n"></td>' in text
     assert text.count('scope="rowgroup"') == 2

@@ -13,6 +13,7 @@ from true_names import true_levels
 from clinclust import compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure
 from clinclust.reporting.sheets.summary import data_fingerprint
+from clinclust.reporting.words import _TESTS
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted, write_report
@@ -30,7 +31,7 @@ def tables_of_page(path):
     found = {}
     for section in path.read_text(encoding="utf-8").split("<section ")[1:]:
         name = re.search("<h2>(.*?)</h2>", section)[1]
-        notes = [[unescape(note)] for note in re.findall("<p>(.*?)</p>", section)]
+        notes = [[unescape(note)] for note in re.findall("<p[^>]*>(.*?)</p>", section)]
         rows = [re.findall("<t[hd][^>]*>(.*?)</t[hd]>", row) for row in re.findall("<tr>(.*?)</tr>", section)]
         found[name] = notes + [[value(unescape(cell)) for cell in row] for row in rows]
     return found
@@ -48,16 +49,40 @@ def is_number(cell):
 
 
 def sizes_in(tables):
-    """Sizes in the headings of the sheet Subtypes: those of the subtypes, then of all."""
-    texts = [cell for row in tables["Subtypes"] for cell in row if isinstance(cell, str) and cell.startswith("n = ")]
+    """Sizes in the headings of the sheet Missing data: of all, then those of the subtypes."""
+    cells = [cell for row in tables["Missing data"] for cell in row if isinstance(cell, str)]
+    texts = [cell for cell in cells if cell.startswith("n = ")]
     return [int(text.split()[2]) if text.split()[2].isdigit() else None for text in texts]
 
 
-def names_of_contrasts(tables):
-    """The name of the test of each feature, by its title, in the sheet Subtype table."""
-    rows = tables["Subtype table"]
-    place = next(row.index("Test") for row in rows if "Test" in row)
-    return {row[0]: row[place] for row in rows if len(row) > place and row[place] not in (None, "[c]", "Test")}
+INDENT, NUMBER = "\N{EM SPACE}", re.compile(r"−?[0-9.]+(?:E[+-][0-9]+)?")
+OF_A_GROUP = ("n", "missing", "count", "percent", "mean", "sd", "q1", "median", "q3", "total")
+PRINTED = {"n (%)": ("count", "percent"), "mean (SD)": ("mean", "sd"), "median [Q1, Q3]": ("median", "q1", "q3")}
+
+
+def printed_rows(tables, schema):
+    """Each row of the Subtype table: its feature, its level (None for the feature itself), its summary and cells."""
+    titles = sorted(((feature.title, feature.name) for feature in schema), key=lambda pair: -len(pair[0]))
+    name = summary = None
+    rows = iter(tables["Subtype table"])
+    for row in rows:
+        if row and row[0] == "Feature":
+            break
+    for label, *cells in (row for row in rows if len(row) > 1 and any(cell is not None for cell in row[1:])):
+        if not label.startswith(INDENT):
+            name = next(name for title, name in titles if label.startswith(title))
+            summary = next(summary for summary in PRINTED if summary in label)
+        yield name, label.strip() if label.startswith(INDENT) else None, summary, cells
+
+
+def names_of_contrasts(tables, schema):
+    """The name of the test of each feature, by the footnote of its p in the Subtype table."""
+    called = {title.removeprefix("the ").casefold(): name for name, (title, _) in _TESTS.items()}
+    notes = [row[0] for row in tables["Subtype table"] if row and isinstance(row[0], str) and row[0][0] in "ᵃᵇᶜᵈᵉᶠᵍʰ"]
+    notes = [note for text in notes for note in text.splitlines()]
+    named = {note[0]: called[note[2:].rstrip(".").casefold()] for note in notes}
+    rows = [(name, cells[-1]) for name, level, _, cells in printed_rows(tables, schema) if level is None]
+    return {name: named[cell[-1]] for name, cell in rows if isinstance(cell, str) and cell[-1] in named}
 
 
 def as_read(tables, whole, schema):
@@ -66,13 +91,13 @@ def as_read(tables, whole, schema):
     frame["suppressed"] = False
     for column in (*NUMBERS, *OF_TESTS):
         frame[column] = pd.Series([None] * len(frame)).astype(frame[column].dtype)
-    names_of_tests = names_of_contrasts(tables)
+    names_of_tests = names_of_contrasts(tables, schema)
     contrasts = frame["kind"] == "contrast"
-    frame.loc[contrasts, "test"] = [names_of_tests.get(label) for label in frame.loc[contrasts, "label"]]
+    frame.loc[contrasts, "test"] = [names_of_tests.get(name) for name in frame.loc[contrasts, "feature"]]
     frame = frame[(frame["measure"] != "superiority").fillna(True)].reset_index(drop=True)
     K = frame["subtype"].max()
     sizes = sizes_in(tables)[: K + 1]
-    sizes = {0: sizes[-1], **dict(enumerate(sizes[:-1], start=1))}
+    sizes = dict(enumerate(sizes))
     names = {feature.title: feature.name for feature in schema}
     levels = true_levels(suppress_small_cells(whole), whole)
 
@@ -88,14 +113,27 @@ def as_read(tables, whole, schema):
         frame.loc[rows, column] = cell
 
     read = 0
-    for row in tables["Subtypes"]:
-        if row[0] in names and len(row) > 2 * K + 4:
-            has_levels = schema[names[row[0]]].likelihood in ("bernoulli", "categorical")
-            for place, group in enumerate([*range(1, K + 1), 0]):
-                level = row[1] if has_levels else None
-                put("summary", row[0], level, group, "mean", row[3 + 2 * place])
-                put("summary", row[0], level, group, "count" if has_levels else "sd", row[4 + 2 * place])
-            read += 1
+    levels_of = frame.groupby("feature")["level"].unique().items()
+    only_level = {name: found[0] for name, found in levels_of if len(found) == 1 and isinstance(found[0], str)}
+    titles = {name: title for title, name in names.items()}
+    for name, label, summary, row in printed_rows(tables, schema):
+        for group, cell in enumerate(row[1 : K + 2]):
+            for column, number in zip(PRINTED[summary], NUMBER.findall(str(cell)), strict=False):
+                if cell != "[c]":
+                    shown = float(number.replace("−", "-"))
+                    put("summary", titles[name], label or only_level.get(name), group, column, shown)
+        read += 1
+    for title, level, *row in (
+        row for row in tables.get("Numbers", ()) if len(row) > 8 * (K + 1) and row[2] is not None
+    ):
+        name = next((name for known, name in names.items() if str(title).startswith(known)), None)
+        width = len(row) // (K + 1)
+        for group in range(K + 1) if name else ():
+            for column, cell in zip(OF_A_GROUP, row[width * group : width * (group + 1)], strict=False):
+                if column in NUMBERS:
+                    put("summary", titles[name], level, group, column, cell)
+    shares = frame["percent"].notna() & frame["mean"].isna()
+    frame.loc[shares, "mean"] = frame.loc[shares, "percent"] / 100
     for row in tables["Missing data"]:
         if len(row) > 2 * K + 4 and row[1] in names:
             for place, group in enumerate(range(K + 1)):
@@ -164,9 +202,10 @@ def test_the_file_holds_what_the_suppressed_frame_holds(shared, suffix):
     expected = suppress_small_cells(whole)
     summaries = expected[expected["kind"] == "summary"].reset_index(drop=True)
     read = read[read["kind"] == "summary"].reset_index(drop=True)
-    for column in ("n", "missing", "mean"):
+    # A page prints the mean or the median of a feature, and a workbook has all numbers.
+    for column in ("n", "missing") if suffix == "html" else ("n", "missing", "count", "mean", "median", "q3"):
         pd.testing.assert_series_equal(read[column].notna(), summaries[column].notna())
-    assert read["mean"].notna().sum() > 20
+    assert read["mean"].notna().sum() > (10 if suffix == "html" else 20)
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "html"])

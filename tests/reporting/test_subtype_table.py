@@ -16,8 +16,8 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Sheet
-from clinclust.reporting.sheets.subtypes import subtype_table_sheet
+from clinclust.reporting.page.page import write_page
+from clinclust.reporting.sheets.subtypes import table_of_report
 from clinclust.reporting.subtype_table.summaries import p_text
 from clinclust.reporting.workbook.workbook import write_workbook
 
@@ -47,12 +47,11 @@ def associations(comparisons):
     table = features[["feature", "label", "section", "role", "likelihood"]].copy()
     table["method"] = pd.array([pd.NA] * len(table), dtype="string")
     table[["p", "q"]] = np.nan
-    table["doubtful"] = False
     table["remark"] = ""
-    found = {"tremor": ("refit", 0.02, 0.04, False, ""), "face": ("refit", 0.0002, 0.0008, True, "rho = .4 with taps")}
-    found |= {"falls": ("cross-fit", 0.5, 0.5, False, ""), "probability_of_pd": ("direct", 0.3, 0.4, False, "")}
+    found = {"tremor": ("refit", 0.02, 0.04, ""), "face": ("refit", 0.0002, 0.0008, "rho = .4 with taps")}
+    found |= {"falls": ("cross-fit", 0.5, 0.5, ""), "probability_of_pd": ("direct", 0.3, 0.4, "")}
     for name, values in found.items():
-        table.loc[table["feature"] == name, ["method", "p", "q", "doubtful", "remark"]] = values
+        table.loc[table["feature"] == name, ["method", "p", "q", "remark"]] = values
     return table
 
 
@@ -73,7 +72,7 @@ def test_a_yes_no_feature_is_counted_among_those_with_a_value(made, comparisons)
     expected = [str(int(answers.isna().sum()))]
     for who in (labels >= 0, labels == 0, labels == 1, labels == 2):
         yes, observed = (answers[who] == "yes").sum(), answers[who].notna().sum()
-        expected.append(f"{yes} ({100 * yes / observed:.1f})")
+        expected.append(f"{yes} ({100 * yes / observed:.1f}%)")
     assert texts_of(cc.subtype_table(comparisons), "tremor", "yes")[:5] == expected
 
 
@@ -90,7 +89,7 @@ def test_levels_stand_below_their_feature_and_sum_to_all(made, comparisons):
     assert {row.cells[-1].text for row in rows[1:]} == {""}
 
 
-def test_means_medians_and_rates(made, comparisons):
+def test_means_and_medians_and_never_a_total_in_the_bracket(made, comparisons):
     frame, _, labels = made
     table = cc.subtype_table(comparisons)
     first = {name: frame[name].astype("float64").to_numpy()[labels == 0] for name in ("systolic", "years", "falls")}
@@ -99,9 +98,15 @@ def test_means_medians_and_rates(made, comparisons):
     assert texts_of(table, "systolic")[2] == f"{systolic.mean():.1f} ({systolic.std(ddof=1):.1f})"
     q1, median, q3 = np.quantile(years, [0.25, 0.5, 0.75])
     assert texts_of(table, "years")[2] == f"{median:.2f} [{q1:.2f}, {q3:.2f}]"
-    assert texts_of(table, "falls")[2] == f"{falls.mean():.2f} ({falls.sum():.0f})"
+    assert (
+        texts_of(cc.subtype_table(comparisons, decimals={"falls": 2}), "falls")[2]
+        == f"{falls.mean():.2f} ({falls.std(ddof=1):.2f})"
+    )
+    assert row_of(table, "falls").label.text.endswith(", mean (SD)")
+    totals = table.numbers.query("feature == 'falls' and quantity == 'total'").set_index("subtype")["value"]
+    assert totals.loc[1] == falls.sum()
     assert row_of(table, "years").label.text == "Time since onset (years), median [Q1, Q3]"
-    assert row_of(table, "falls").summary == "mean per subject (total)"
+    assert {row.summary for row in table.rows} <= {"", "n (%)", "mean (SD)", "median [Q1, Q3]"}
 
 
 def test_the_summary_follows_the_shape_unless_somebody_chooses(made, comparisons):
@@ -150,13 +155,13 @@ def test_the_descriptive_p_is_the_contrast_and_its_test_is_named(made, compariso
     assert not any("*" in cell.text + cell.marks for row in table.rows for cell in row.cells)
 
 
-def test_the_p_of_a_pair_is_students_of_these_two(made, comparisons):
+def test_the_p_of_a_pair_is_welchs_of_these_two(made, comparisons):
     frame, _, labels = made
     table = cc.subtype_table(comparisons, subtypes=[2, 3])
     values = frame["systolic"].astype("float64").to_numpy()
     a, b = (values[(labels == k) & ~np.isnan(values)] for k in (1, 2))
-    assert row_of(table, "systolic").cells[-1].text == p_text(stats.ttest_ind(a, b).pvalue)
-    assert row_of(table, "systolic").test == "Student's t"
+    assert row_of(table, "systolic").cells[-1].text == p_text(stats.ttest_ind(a, b, equal_var=False).pvalue)
+    assert row_of(table, "systolic").test == "Welch's t"
     assert row_of(table, "phenotype", "rigid").cells[-1].text  # each level is compared
     assert not row_of(table, "phenotype").cells[-1].text
     assert [heading.text for heading in table.headings][2:4] == [
@@ -200,7 +205,7 @@ def test_negative_numbers_have_a_true_minus_sign(tmp_path):
 
 def test_names_order_and_columns(comparisons):
     table = cc.subtype_table(
-        comparisons, names={1: "Tremor dominant"}, subtypes=[3, 1], between=(1, 2), overall=False, missing="none"
+        comparisons, names={1: "Tremor dominant"}, subtypes=[3, 1], between=(1, 2), columns=["subtypes", "p"]
     )
     assert [heading.lines for heading in table.headings] == [
         ("Subtype 3", "n = 11 (9.2%)"),
@@ -213,9 +218,59 @@ def test_names_order_and_columns(comparisons):
 
 def test_missing_values_in_rows_of_their_own(made, comparisons):
     frame, _, labels = made
-    table = cc.subtype_table(comparisons, missing="rows")
+    table = cc.subtype_table(comparisons, columns=["all", "subtypes"], missing_rows=True)
     expected = [frame["years"].isna()[labels == k].sum() for k in range(3)]
-    assert texts_of(table, "years", "Missing") == [str(sum(expected)), *map(str, expected), ""]
+    assert texts_of(table, "years", "Missing") == [str(sum(expected)), *map(str, expected)]
+
+
+def test_columns_are_in_the_order_asked_for(comparisons, associations):
+    asked = ["p", "validated", "subtypes", "smd", "missing", "all"]
+    headings = cc.subtype_table(comparisons, associations=associations, columns=asked, subtypes=[2, 1]).headings
+    assert [heading.lines[0] for heading in headings] == [
+        *("Descriptive p", "Validated p", "Validated q", "Subtype 2", "Subtype 1", "SMD", "Missing, n", "All subjects")
+    ]
+
+
+def test_features_are_in_the_order_of_the_schema_by_section(made, comparisons):
+    _, schema, _ = made
+    sections = list(dict.fromkeys(feature.section for feature in schema.reported))
+    expected = sorted(schema.reported, key=lambda feature: sections.index(feature.section))
+    assert list(dict.fromkeys(row.feature for row in cc.subtype_table(comparisons).rows)) == [f.name for f in expected]
+
+
+def test_the_smd_is_the_difference_in_standard_deviations(made, comparisons):
+    frame, _, labels = made
+    values = frame["systolic"].astype("float64").to_numpy()
+    groups = [values[(labels == k) & ~np.isnan(values)] for k in range(3)]
+
+    def smd(a, b):
+        return abs(a.mean() - b.mean()) / np.sqrt((a.var(ddof=1) + b.var(ddof=1)) / 2)
+
+    pair = cc.subtype_table(comparisons, columns=["subtypes", "smd"], subtypes=[1, 3])
+    assert texts_of(pair, "systolic")[-1] == f"{smd(groups[0], groups[2]):.2f}"
+    of_all = cc.subtype_table(comparisons, columns=["subtypes", "smd"])
+    mean = np.mean([smd(groups[a], groups[b]) for a, b in ((0, 1), (0, 2), (1, 2))])
+    assert texts_of(of_all, "systolic")[-1] == f"{mean:.2f}"
+    assert "mean over all pairs" in of_all.notes[0].text
+    assert "mean over all pairs" not in pair.notes[0].text
+    assert texts_of(of_all, "phenotype")[-1] == ""
+    assert texts_of(of_all, "phenotype", "rigid")[-1]  # each level has its own
+
+
+def test_decimals_of_all_features_or_of_one(comparisons):
+    table = cc.subtype_table(comparisons, decimals=0)
+    assert re.fullmatch(r"\d+ \(\d+\)", texts_of(table, "systolic")[1])
+    assert re.fullmatch(r"\d+ \(\d+%\)", texts_of(table, "tremor", "yes")[1])
+    usual, one = cc.subtype_table(comparisons), cc.subtype_table(comparisons, decimals={"systolic": 3})
+    assert re.fullmatch(r"\d+\.\d{3} \(\d+\.\d{3}\)", texts_of(one, "systolic")[1])
+    assert texts_of(one, "years") == texts_of(usual, "years")
+
+
+def test_one_group_has_one_column(made):
+    frame, schema, labels = made
+    table = cc.subtype_table(cc.compare_subtypes(frame, np.zeros_like(labels), schema))
+    assert [heading.text for heading in table.headings] == ["Missing, n", "All subjects, n = 120"]
+    assert not any("p:" in note.text for note in table.notes)
 
 
 def test_only_significant_features(comparisons):
@@ -223,7 +278,7 @@ def test_only_significant_features(comparisons):
     expected = comparisons.query("kind == 'contrast'").set_index("feature")["significant"]
     assert {row.feature for row in of_all.rows} == set(expected.index[expected.fillna(False).astype(bool)])
     pair = cc.subtype_table(comparisons, features="significant", between=(1, 2))
-    tests = comparisons.query("kind == 'test' and test == 'student' and subtype == 1 and versus == 2")
+    tests = comparisons.query("kind == 'test' and test == 'welch' and subtype == 1 and versus == 2")
     assert {row.feature for row in pair.rows} == set(tests.loc[tests["significant"].fillna(False), "feature"])
     assert f"the {len({row.feature for row in pair.rows})} are shown" in pair.notes[1].text
 
@@ -237,14 +292,14 @@ def test_a_table_without_rows_is_still_a_table(made, tmp_path):
         assert table.save(tmp_path / f"empty{suffix}").stat().st_size > 0
 
 
-def test_validated_p_is_another_column_and_doubt_is_marked(comparisons, associations):
+def test_validated_p_is_another_column_and_remarks_are_marked(comparisons, associations):
     table = cc.subtype_table(comparisons, associations=associations)
     assert [heading.kind for heading in table.headings[-3:]] == ["descriptive p", "validated p", "validated q"]
     notes = {note.mark: note.text for note in table.notes}
     face = row_of(table, "face").cells[-2]
     assert face.text == "<0.001"
     assert face.marks.endswith("†")
-    assert notes["†"] == "Doubtful: rho = .4 with taps."
+    assert notes["†"] == "rho = .4 with taps."
     assert notes[face.marks.removesuffix("†")].startswith("Refit")
     assert row_of(table, "tremor", "yes").cells[-2].text == "0.020"
     assert [cell.text for cell in row_of(table, "systolic").cells[-2:]] == ["–", "–"]
@@ -285,7 +340,9 @@ def test_withheld_numbers_are_withheld_everywhere(comparisons, tmp_path):
     assert rows["value"].isna().all()
     book = openpyxl.load_workbook(table.save(tmp_path / "held.xlsx"))
     cells = [cell.value for row in book["Subtype table"].iter_rows() for cell in row]
-    assert cells.count("[c]") == 2 + 4 + 2 + 1  # n, %; n, median, Q1, Q3; total, mean; p
+    assert cells.count("[c]") == 3 + 1  # three features, and p
+    cells = [cell.value for row in book["Numbers"].iter_rows() for cell in row]
+    assert cells.count("[c]") == 4 + 7 + 8  # n, missing, count, %; and mean, SD, Q1, median, Q3; and the total
     for suffix in SUFFIXES:
         table.save(tmp_path / f"held{suffix}")
 
@@ -312,12 +369,15 @@ def test_everything_wrong_at_once(comparisons):
             subtypes=[1, 7],
             between=(1, 1),
             summaries={"tremor": "median", "absent": "mean"},
-            missing="somewhere",
+            columns=["p", "p", "somewhere", "validated"],
+            decimals={"years": 9, "lacking": 1},
         )
     message = str(error.value)
     for part in ("it lacks method", "no 9", "'tremor' named more", "no 'nonsense'", "no 7", "two different"):
         assert part in message
-    for part in ("tremor can be shown by n or mean, not 'median'", "no 'absent'", "not 'somewhere'"):
+    for part in ("tremor can be shown by n or mean, not 'median'", "no 'absent'", "'somewhere' is none of"):
+        assert part in message
+    for part in ("columns: 'p' named more", "columns must name all, subtypes or both", "0 to 6, not 9", "no 'lacking'"):
         assert part in message
 
 
@@ -327,6 +387,8 @@ def test_everything_wrong_at_once(comparisons):
         ({"features": "tremor"}, '"significant"'),
         ({"summaries": "mode"}, "not 'mode'"),
         ({"subtypes": []}, "at least one"),
+        ({"columns": ["all", "validated"]}, "validated needs associations"),
+        ({"decimals": -1}, "from 0 to 6, not -1"),
         ({"between": (1, 2, 3)}, "two different"),
     ],
 )
@@ -433,30 +495,66 @@ def test_every_row_of_the_latex_has_every_column(table):
     assert text.count(r"\toprule") == text.count(r"\midrule") == 2
 
 
-def test_the_sheet_holds_numbers_not_texts(comparisons, table, tmp_path):
-    sheet = table.sheet()
-    assert isinstance(sheet, Sheet)
-    write_workbook([sheet], tmp_path / "s.xlsx", title="t", generated=GENERATED)
-    worksheet = openpyxl.load_workbook(tmp_path / "s.xlsx")["Subtype table"]
-    rows = [[cell.value for cell in row] for row in worksheet.iter_rows()]
-    heading = next(row for row in rows if row[0] == "Feature")
-    systolic = next(row for row in rows if row[0] == "Systolic blood pressure (mmHg)")
-    expected = comparisons.query("kind == 'summary' and feature == 'systolic' and subtype == 0").iloc[0]
-    place = heading.index("n or total")
-    assert systolic[place : place + 3] == pytest.approx([expected["n"], expected["mean"], expected["sd"]], rel=1e-14)
-    tremor = next(row for row in rows if str(row[0]).startswith("Resting tremor"))
-    expected = comparisons.query("kind == 'summary' and feature == 'tremor' and subtype == 0").iloc[0]
-    assert tremor[place : place + 2] == pytest.approx([expected["count"], expected["percent"]], rel=1e-14)
-    p = comparisons.query("kind == 'contrast' and feature == 'systolic'")["p"].item()
-    assert systolic[heading.index("Descriptive p")] == pytest.approx(p, rel=1e-14)
-
-
-def test_the_report_can_take_the_sheet(comparisons, associations, tmp_path):
+def test_page_workbook_and_document_print_the_same_cells(comparisons, associations, tmp_path):
     model, frame = fitted_cohort()
     findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01, associations)
-    sheet = subtype_table_sheet(findings)
-    assert sheet.tables[0].rows[0][0] == findings.features[0].title
-    write_workbook([sheet], tmp_path / "s.xlsx", title="t", generated=GENERATED)
+    table = table_of_report(findings)
+    printed = [[row.label.text + row.label.marks, *(c.text + c.marks for c in row.cells)] for row in table.rows]
+    page = Page(table.save(tmp_path / "t.html").read_text(encoding="utf-8"))
+    (written,) = docx.Document(table.save(tmp_path / "t.docx")).tables
+    of_document = [[cell.text for cell in row.cells] for row in written.rows]
+    write_workbook([table.sheet()], tmp_path / "s.xlsx", title="t", generated=GENERATED)
+    write_page([table.sheet()], tmp_path / "s.html", title="t")
+    worksheet = openpyxl.load_workbook(tmp_path / "s.xlsx")["Subtype table"]
+    of_workbook = [[plain(str(cell.value or "")) for cell in row] for row in worksheet.iter_rows()]
+    of_page = [
+        plain(text) for tag, text in Page((tmp_path / "s.html").read_text(encoding="utf-8")).texts if tag == "td"
+    ]
+    assert all(row in of_document and row in of_workbook for row in printed)
+    assert of_page == [text for row in printed for text in row[1:] if text]
+    assert len([text for tag, text in page.texts if tag == "td"]) == len(of_page)
+
+
+def plain(text):
+    """The text with footnote marks as plain letters, and without an indent."""
+    return text.strip().translate(str.maketrans("ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐ", "abcdefghijklm"))
+
+
+def test_the_numbers_are_in_cells_of_their_own(comparisons, table, tmp_path):
+    worksheet = openpyxl.load_workbook(table.save(tmp_path / "s.xlsx"))["Numbers"]
+    rows = [[cell.value for cell in row] for row in worksheet.iter_rows()]
+    heading = next(row for row in rows if row[0] == "Feature")
+    groups = [text for text in rows[rows.index(heading) - 2] if text]
+    assert groups == [
+        "All subjects",
+        "Subtype 1: Tremor dominant",
+        "Subtype 2",
+        "Subtype 3: Akinetic, rigid and falling",
+    ]
+    names = heading[2 : 2 + (len(heading) - 2) // 4]
+    assert names == ["n", "Missing", "Count", "%", "Mean", "SD", "Q1", "Median", "Q3", "Total"]
+    for feature, level in (("systolic", None), ("tremor", "yes"), ("falls", None)):
+        summaries = comparisons.query("kind == 'summary' and subtype == 0 and feature == @feature")
+        of_all = (summaries[summaries["level"] == level] if level else summaries).iloc[0]
+        title = of_all["label"] + (f" ({of_all['unit']})" if isinstance(of_all["unit"], str) else "")
+        row = next(row for row in rows if row[0] == title)
+        for name, number in zip(names, row[2:], strict=False):
+            if name == "Total":
+                assert number == (of_all["mean"] * of_all["n"] if feature == "falls" else None)
+            elif number is not None:
+                assert number == pytest.approx(of_all[{"%": "percent"}.get(name, name.lower())], rel=1e-14)
+        assert [number is not None for number in row[2:6]] == [True, True, level is not None, level is not None]
+
+
+def test_a_row_is_one_line_high_unless_its_label_is_long(table, tmp_path):
+    worksheet = openpyxl.load_workbook(table.save(tmp_path / "s.xlsx"))["Subtype table"]
+    heading = next(cell.row for cell in worksheet["A"] if cell.value == "Feature")
+    assert worksheet.freeze_panes == f"B{heading + 1}"
+    assert worksheet.print_title_rows == f"${heading}:${heading}"
+    heights = {
+        row: height.height for row, height in worksheet.row_dimensions.items() if row > heading and height.height
+    }
+    assert all(height == 30 and len(worksheet.cell(row, 1).value) > 55 for row, height in heights.items())
 
 
 def test_word_needs_its_package(table, tmp_path, monkeypatch):

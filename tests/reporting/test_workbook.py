@@ -20,7 +20,7 @@ from clinclust.schema import Feature, FeatureSchema
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
 
-SHEETS = ["Overview", "Subtype table", "Trust", "Profile", "Charts", "Effect sizes", "Pairwise tests", "Subtypes"]
+SHEETS = ["Overview", "Subtype table", "Trust", "Profile", "Charts", "Effect sizes", "Pairwise tests", "Numbers"]
 SHEETS += ["Assignments", "Missing data", "Summary", "Codebook", "Methods", "Data"]
 
 
@@ -92,7 +92,7 @@ def test_flat_sheets_filter_below_a_heading_that_stays_in_view(book, name, first
 
 
 def test_every_sheet_that_tests_says_what_the_p_values_are_not(book):
-    for name in ("Summary", "Subtypes", "Pairwise tests"):
+    for name in ("Summary", "Pairwise tests"):
         text = " ".join(str(row[0]) for row in rows(book[name])[:6])
         assert "descriptive, not inference" in text
 
@@ -154,40 +154,7 @@ def test_the_summary_lists_partitions(book):
     assert body[start + 2][:8] == [3, 1, "random", -4388.25, pytest.approx(67.152), 4, "no", 0.61]
 
 
-def test_the_subtypes_sheet_has_the_shape_of_the_papers_tables(book, model, frame):
-    sheet = book["Subtypes"]
-    body = rows(sheet)
-    captions = ["Probability of yes", "Mean score", "Mean (SD) of counts and measurements"]
-    assert [row[0] for row in body if row[0] in captions] == captions
-    groups = row_of(sheet, captions[0]) - 3
-    sizes = model.cluster_sizes_
-    assert [text for text in body[groups] if text] == ["Subtype 1", "Subtype 2", "Subtype 3", "All subjects"]
-    shares = [f"n = {size} ({100 * size / 120:.1f}%)" for size in sizes]
-    assert [text for text in body[groups + 1] if text] == [*shares, "n = 120"]
-
-    comparisons = compare_subtypes(frame, model.labels_, model.schema_).query("kind == 'summary'")
-    tables = {
-        "tremor": ("yes", "count"),
-        "state": ("1–4", "sd"),
-        "systolic": ("mmHg", "sd"),
-        "falls": ("count", "sd"),
-    }
-    for name, (detail, beside) in tables.items():
-        summary = comparisons[comparisons.feature == name].set_index("subtype")
-        row = next(row for row in body if row[0] == model.schema_[name].title)
-        assert row[1:3] == [detail, "yes"]
-        expected = [number for subtype in (1, 2, 3, 0) for number in summary.loc[subtype, ["mean", beside]]]
-        assert row[3:11] == pytest.approx(expected)
-        assert row[11] == pytest.approx(model.feature_relevance_[name])
-    phenotype = [row for row in body if row[0] == "Motor phenotype"]
-    assert [row[1] for row in phenotype] == ["tremor dominant", "rigid", "mixed"]
-    assert sum(row[9] for row in phenotype) == pytest.approx(1)
-    described = next(row for row in body if str(row[0]).startswith("Probability of PD"))
-    assert described[2] == "no"
-    assert described[11] is None
-
-
-def test_features_stand_by_section_then_by_relevance(book, model):
+def test_features_are_by_section_in_the_order_of_the_schema(book, model):
     body = rows(book["Missing data"])
     features = {feature.title: feature for feature in model.schema_}
     listed = [features[row[1]] for row in body if row[1] in features]
@@ -195,16 +162,9 @@ def test_features_stand_by_section_then_by_relevance(book, model):
     sections = [feature.section for feature in listed]
     assert sections == sorted(sections)  # "Motor ..." stands first in the schema, too
     for section in set(sections):
-        relevance = [model.feature_relevance_.get(f.name, -np.inf) for f in listed if f.section == section]
-        assert relevance == sorted(relevance, reverse=True)
-
-
-def test_the_subtypes_that_differ_are_those_of_students_test(book, model, frame):
-    tests = compare_subtypes(frame, model.labels_, model.schema_).query("test == 'student' and feature == 'hoehn_yahr'")
-    differ = [f"{a}–{b}" for a, b in tests[tests.p <= 0.01][["subtype", "versus"]].to_numpy()]
-    row = next(row for row in rows(book["Subtypes"]) if row[0] == "Modified Hoehn and Yahr stage")
-    assert row[12] == ", ".join(differ)
-    assert differ
+        of_section = [feature.name for feature in model.schema_ if feature.section == section]
+        shown = [feature.name for feature in listed if feature.section == section]
+        assert shown == [name for name in of_section if name in shown]
 
 
 def test_the_pairwise_rows_are_the_tests(book, model, frame):
@@ -316,9 +276,9 @@ def test_groups_of_the_same_size_stay_apart(tmp_path):
     frame = pd.DataFrame({"x": np.arange(8.0)})
     schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
     path = write_report(fitted(schema, np.repeat([0, 1], 4)), frame, tmp_path / "x.xlsx")
-    lines = [[text for text in row if text] for row in rows(openpyxl.load_workbook(path)["Subtypes"])]
-    place = lines.index(["Subtype 1", "Subtype 2", "All subjects"])
-    assert lines[place + 1] == ["n = 4 (50.0%)", "n = 4 (50.0%)", "n = 8"]
+    lines = [[text for text in row if text] for row in rows(openpyxl.load_workbook(path)["Numbers"])]
+    place = lines.index(["All subjects", "Subtype 1", "Subtype 2"])
+    assert lines[place + 1] == ["n = 8", "n = 4 (50.0%)", "n = 4 (50.0%)"]
 
 
 def test_long_texts_stay_within_what_a_sheet_can_show(tmp_path):
@@ -397,5 +357,5 @@ def test_one_subtype_and_no_section_and_no_id(tmp_path):
     model = fitted(schema, [0, 0, 0])
     book = openpyxl.load_workbook(write_report(model, frame, tmp_path / "x.xlsx"))
     assert [cell.value for cell in book["Assignments"]["A"]][-4:] == ["Row", "p", "q", "r"]
-    assert "No section" not in {cell.value for cell in book["Subtypes"]["A"]}
+    assert "No section" not in {cell.value for cell in book["Subtype table"]["A"]}
     write_report(model, frame, tmp_path / "x.html")

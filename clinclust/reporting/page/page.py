@@ -88,7 +88,7 @@ def _table(table: Table) -> Iterator[str]:
             heading = f'<th scope="colgroup" colspan="{span}">{_text(text)}</th>'
             cells.append(heading if text else f'<td colspan="{span}"></td>')
         yield f"<tr>{''.join(cells)}</tr>"
-    headings = (f'<th scope="col"{_class(column)}>{_text(column.title)}</th>' for column in table.columns)
+    headings = (f'<th scope="col"{_class(column)}>{_lines(column.title)}</th>' for column in table.columns)
     yield f"<tr>{''.join(headings)}</tr>\n</thead>\n<tbody>"
     for number in range(len(table.rows)):
         if table.starts_band(number):
@@ -97,21 +97,26 @@ def _table(table: Table) -> Iterator[str]:
             yield f'<tr><th scope="rowgroup" colspan="{len(table.columns)}">{band}</th></tr>'
         yield f"<tr>{''.join(_cells(table, number))}</tr>"
     yield "</tbody>\n</table>\n</div>"
+    yield from (f'<p class="footnote">{_text(note)}</p>' for note in table.notes)
 
 
 def _cells(table: Table, number: int) -> Iterator[str]:
-    shades = table.shades[number] if table.shades else [None] * len(table.columns)
-    for place, (column, value, shade) in enumerate(zip(table.columns, table.rows[number], shades, strict=True)):
+    for place, (column, value) in enumerate(zip(table.columns, table.rows[number], strict=True)):
         text = _shown(value, column, table.decimals_of(number))
         if place < table.stub:
             yield f'<th scope="row"{_class(column)}>{text}</th>'
         else:
-            style = "" if shade is None else f' style="background: rgb(var(--shade) / {shade:.2f})"'
             long = ' class="long"' if isinstance(value, str) and len(value) > _LONG_TEXT else ""
-            yield f"<td{_class(column) or long}{style}>{text}</td>"
+            yield f"<td{_class(column) or long}>{text}</td>"
+
+
+def _lines(title: str) -> str:
+    return "<br>".join(map(_text, title.split("\n")))
 
 
 def _class(column: Column) -> str:
+    if column.kind == "cell":
+        return ' class="n cell"'
     return "" if column.kind == "text" or column.overflow else ' class="n"'
 
 

@@ -16,7 +16,7 @@ from clinclust.reporting.sheets.groups import explained_marks, remark
 from clinclust.reporting.subtype_table.summaries import Compared, decimals_of, parts
 
 _MOST_FEATURES = 40
-_SHOWN = {"n": "share", "mean": "mean", "rate": "mean", "median": "median"}
+_SHOWN = {"n": "share", "mean": "mean", "median": "median"}
 MEDIANS = (
     "Of features that are skewed or ordered levels: the median, as in the Subtype table; its distance is in standard "
     "deviations of a normal distribution with the same quartiles."

@@ -1,4 +1,4 @@
-"""The sheets Subtype table, Subtypes, Pairwise tests and Missing data."""
+"""The subtype table of a report, and the sheets Pairwise tests and Missing data."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.comparisons.summaries import decimals_of_mean
-from clinclust.likelihoods import Likelihood, traits_of
+from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
 from clinclust.reporting.sheets.groups import not_tested, remark
 from clinclust.reporting.subtype_table.building import table_of
 from clinclust.reporting.subtype_table.plan import Choices
-from clinclust.schema import Feature
+from clinclust.reporting.subtype_table.table import SubtypeTable
 
 _DESCRIPTIVE = (
     "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
@@ -27,71 +27,12 @@ _DESCRIPTIVE_OF_GIVEN = (
     "were made from. Features with “no” are declared to have had no part in the subtypes."
 )
 
-_MEDIANS = (
-    "Means are arithmetic. Of skewed features and ordered levels the median says more where few values are far off: "
-    "see the Subtype table, whose medians the Overview shows."
-)
-
 
 def descriptive(findings: Findings) -> str:
     """Return the note which p-values of a report are descriptive and which are inference."""
     if findings.is_rounded:
         return "Nothing is tested: every p is a function of exact counts, and counts are rounded here."
     return _DESCRIPTIVE_OF_GIVEN if findings.fit is None else _DESCRIPTIVE
-
-
-def subtypes(findings: Findings) -> Sheet:
-    """Return the sheet Subtypes: the summaries of every feature in each subtype."""
-    blocks: dict[str, tuple[str, tuple[str, str], Callable[[type[Likelihood]], bool]]] = {
-        "Probability of yes": ("Level", ("Probability", "n"), lambda traits: traits.is_share),
-        "Mean score": ("Scale", ("Mean", "SD"), lambda traits: traits.is_scale),
-        "Mean (SD) of counts and measurements": ("Unit", ("Mean", "SD"), lambda traits: not _is_scored(traits)),
-    }
-    every = (_profile(findings, caption, *block) for caption, block in blocks.items())
-    tables = [table for table in every if table.rows]
-    shading = (
-        "The stronger the blue, the higher: from 0 to 1 for probabilities, from end to end of the scale for "
-        "scores, and from one SD below to one SD above the mean of all subjects for counts and measurements"
-        f"{' and where the scale is withheld' if findings.is_shared else ''}."
-    )
-    medians = [_MEDIANS] if findings.profiles.has_medians else []
-    return Sheet("Subtypes", [descriptive(findings), *not_tested(findings), *medians, shading], tables)
-
-
-def _profile(
-    findings: Findings, caption: str, detail: str, titles: tuple[str, str], belongs: Callable[[type[Likelihood]], bool]
-) -> Table:
-    groups = {subtype: _group(findings, subtype) for subtype in (*findings.sizes, ALL_SUBJECTS)}
-    kinds: tuple[Kind, Kind] = ("0.00", "0") if titles[1] == "n" else ("measure", "measure")
-    columns = [Column("Feature"), Column(detail), Column("Clustered on")]
-    for group in groups.values():
-        columns += [Column(title, kind, group) for title, kind in zip(titles, kinds, strict=True)]
-    columns += findings.relevance_column
-    if not findings.is_rounded:
-        columns.append(Column(f"Pairs with a descriptive {_level(findings)} (not corrected)"))
-
-    rows, bands, decimals, shades = [], [], [], []
-    for feature in findings.features:
-        for answer, summaries in findings.read.summaries[feature.name].items():
-            traits = _traits_in(summaries)
-            if not belongs(traits):
-                continue
-            detailed = _detail(feature, answer, summaries[ALL_SUBJECTS])
-            row: list[Value] = [str(summaries[ALL_SUBJECTS]["label"]), detailed, findings.clustered_on_text(feature)]
-            shade: list[float | None] = [None] * len(row)
-            for subtype in groups:
-                summary = summaries[subtype]
-                row += [number_of(summary, "mean"), number_of(summary, "sd" if answer is None else "count")]
-                shade += [_shade(traits, summary, summaries[ALL_SUBJECTS]), None]
-            row += findings.relevance_cell(feature)
-            row += [] if findings.is_rounded else [_pairs_apart(findings, feature, answer)]
-            rows.append(row)
-            shades.append([*shade, *[None] * (len(row) - len(shade))])
-            bands.append(feature.section or "No section")
-            decimals.append(_decimals(summaries))
-    if set(bands) == {"No section"}:
-        bands = []
-    return Table(caption, columns, rows, bands, decimals, shades, stub=2)
 
 
 def _group(findings: Findings, subtype: int) -> tuple[str, str]:
@@ -104,47 +45,14 @@ def _group(findings: Findings, subtype: int) -> tuple[str, str]:
     return (findings.name(subtype), marked)
 
 
-def _detail(feature: Feature, answer: str | None, overall: Row) -> str | None:
-    if answer is not None:
-        return answer
-    if feature.traits.is_scale:  # the ends of the scale
-        return WITHHELD if np.isnan(overall["minimum"]) else feature.range_text
-    return feature.unit or ("count" if feature.traits.is_count else None)
-
-
 def _level(findings: Findings) -> str:
     return f"p ≤ {findings.significance_level:g}".replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
-    return traits_of(summaries[ALL_SUBJECTS]["likelihood"])
-
-
 def _decimals(summaries: dict[int, Row]) -> int:
-    is_scored = _is_scored(_traits_in(summaries))
+    traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
+    is_scored = traits.is_share or traits.is_scale
     return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
-
-
-def _is_scored(traits: type[Likelihood]) -> bool:
-    return traits.is_share or traits.is_scale
-
-
-def _shade(traits: type[Likelihood], summary: Row, overall: Row) -> float | None:
-    if summary["subtype"] == ALL_SUBJECTS:
-        return None
-    low, high = (0.0, 1.0) if traits.is_share else (summary["minimum"], summary["maximum"])
-    if np.isnan(low):
-        low, high = overall["mean"] - overall["sd"], overall["mean"] + overall["sd"]
-    position = (summary["mean"] - low) / (high - low) if high > low else np.nan
-    return float(np.clip(position, 0, 1)) if np.isfinite(position) else None
-
-
-def _pairs_apart(findings: Findings, feature: Feature, answer: str | None) -> str | None:
-    pairs = findings.read.tests.get((feature.name, answer), {})
-    differ = [f"{a}–{b}" for (a, b), tests in pairs.items() if findings.is_significant(tests["student"])]
-    if any(tests["student"]["suppressed"] for tests in pairs.values()):
-        differ.append(WITHHELD)
-    return ", ".join(differ) or None
 
 
 _OF_WHICH = "descriptive where clustered on"
@@ -240,13 +148,13 @@ def _percent_missing(missing: Value, n: Value) -> Value:
     return 100 * missing / (missing + n) if missing + n else None
 
 
-def subtype_table_sheet(findings: Findings) -> Sheet:
-    """Return the sheet: the subtype table in the order of the report, with each number in its own cell."""
+def table_of_report(findings: Findings) -> SubtypeTable:
+    """Return the subtype table of a report, in the order of the schema."""
     asked = Choices(
         associations=findings.associations,
         names=findings.names,
-        features=[feature.name for feature in findings.features],
         marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
+        totals=not findings.is_shared,
         title="Every feature in all subjects and in each subtype",
     )
-    return table_of(findings.comparisons, asked).sheet()
+    return table_of(findings.comparisons, asked)

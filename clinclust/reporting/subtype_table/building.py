@@ -8,15 +8,24 @@ from typing import Literal, cast
 import pandas as pd
 
 import clinclust.arguments as arguments
-from clinclust.arguments import TEXT, accepting, either
+from clinclust.arguments import BY_FEATURE, ON_OR_OFF, TEXT, TEXTS, WHOLE, WHOLES, accepting, either
 from clinclust.comparisons.compare import FEWEST_TESTED, compare_subtypes
 from clinclust.comparisons.frame import is_missing
 from clinclust.estimators.few_subjects import FEW
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, require_fitted
 from clinclust.reporting.subtype_table.footnotes import letters, notes_of
-from clinclust.reporting.subtype_table.plan import Choices, Line, Missing, Plan, check_choices, clean, descriptive_test
-from clinclust.reporting.subtype_table.rows import headings_of, layout_of, numbers_of, rows_of
+from clinclust.reporting.subtype_table.numbers import numbers_of, numbers_table_of
+from clinclust.reporting.subtype_table.plan import (
+    Choices,
+    ColumnName,
+    Line,
+    Plan,
+    check_choices,
+    clean,
+    descriptive_test,
+)
+from clinclust.reporting.subtype_table.rows import headings_of, rows_of
 from clinclust.reporting.subtype_table.summaries import (
     Compared,
     ComparedFeature,
@@ -32,10 +41,13 @@ from clinclust.reporting.subtype_table.table import SubtypeTable
     frame=arguments.FRAME,
     associations=arguments.FRAME_OF_TESTS,
     names=arguments.NAMES,
-    features=either(TEXT, arguments.TEXTS),
-    subtypes=arguments.WHOLES,
-    between=arguments.WHOLES,
-    summaries=either(TEXT, arguments.BY_FEATURE),
+    features=either(TEXT, TEXTS),
+    subtypes=WHOLES,
+    between=WHOLES,
+    summaries=either(TEXT, BY_FEATURE),
+    columns=TEXTS,
+    decimals=either(WHOLE, BY_FEATURE),
+    missing_rows=ON_OR_OFF,
     title=TEXT,
 )
 def subtype_table(
@@ -48,8 +60,9 @@ def subtype_table(
     subtypes: Sequence[int] | None = None,
     between: tuple[int, int] | None = None,
     summaries: Mapping[str, Summary] | Summary | None = None,
-    overall: bool = True,
-    missing: Missing = "column",
+    columns: Sequence[ColumnName] | None = None,
+    decimals: Mapping[str, int] | int | None = None,
+    missing_rows: bool = False,
     title: str | None = None,
 ) -> SubtypeTable:
     """Return a table of summaries of every feature in all subjects and in each subtype ("Table 1" of a paper).
@@ -66,21 +79,26 @@ def subtype_table(
         Names of subtypes by number, for the headings: ``{1: "Tremor dominant"}``. The default names of a `Partition`
         are its labels.
     features : sequence of str, or "significant", optional
-        Features to show, by column name, in this order, or those with a significant descriptive p; by default all.
+        Features to show, by column name, in this order, or those with a significant descriptive p; by default all, in
+        the order of the schema. Features of one section are adjacent.
     subtypes : sequence of int, optional
         Subtypes to show, in this order; by default all.
     between : tuple of two int, optional
-        Two subtypes whose Student's t-test gives the descriptive p. By default it is of the test of all subtypes at
+        Two subtypes whose Welch's t-test gives the descriptive p. By default it is of the test of all subtypes at
         once, or of the two that `subtypes` selects.
-    summaries : dict or {"n", "mean", "median", "rate"}, optional
-        Summary of each feature by name, or of every feature that allows it: n (%), mean (SD), median [Q1, Q3], or mean
-        per subject (total). By default yes/no features and levels have n (%), Poisson counts the mean per subject,
-        skewed features (contrasted by ranks) the median, and all others the mean (of a level: its share).
-    overall : bool
-        Whether there is a column for all subjects.
-    missing : {"column", "rows", "none"}
-        Where to show the number of subjects without a value: in a column, for all subjects; in a row below each
-        feature, for every group; or nowhere.
+    summaries : dict or {"n", "mean", "median"}, optional
+        Summary of each feature by name, or of every feature that allows it: n (%), mean (SD) or median [Q1, Q3]. By
+        default yes/no features and levels have n (%), skewed features (contrasted by ranks) the median, and all others
+        the mean (of a level: its share).
+    columns : sequence of {"missing", "all", "subtypes", "smd", "p", "validated"}, optional
+        Columns after the label, in this order: number of subjects without a value, all subjects, the subtypes,
+        standardised mean difference, descriptive p, validated p and q. By default all but the SMD, each where it has
+        something to say. The SMD is |difference of means| / root of the mean variance, for a level that of its share;
+        the mean over all pairs of the subtypes shown, or that of `between`.
+    decimals : int or dict, optional
+        Decimals of means, medians and percentages, or of those of each feature by name.
+    missing_rows : bool
+        Whether a row below each feature holds the number of subjects without a value in every group.
     title : str, optional
         Caption of the table.
 
@@ -133,8 +151,9 @@ def subtype_table(
         subtypes=subtypes,
         between=between,
         summaries=summaries,
-        overall=overall,
-        missing=missing,
+        columns=columns,
+        decimals=decimals,
+        missing_rows=missing_rows,
         title=title,
         marks=marks,
     )
@@ -175,7 +194,7 @@ def table_of(comparisons: pd.DataFrame, asked: Choices) -> SubtypeTable:
         rows=rows,
         notes=notes_of(plan, rows, footnotes),
         numbers=numbers_of(plan),
-        layout=layout_of(plan, caption),
+        numbers_table=numbers_table_of(plan),
     )
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from string import ascii_lowercase
 
-from clinclust.comparisons.frame import is_missing
+from clinclust.comparisons.frame import WITHHELD, is_missing
 from clinclust.estimators.few_subjects import MEANING_OF_MARKS
 from clinclust.reporting.subtype_table.plan import Plan, clean
-from clinclust.reporting.subtype_table.summaries import NOTHING, SUMMARY_TEXT, WITHHELD, Summary
-from clinclust.reporting.subtype_table.table import Note, TableRow
+from clinclust.reporting.subtype_table.printed import Note, TableRow
+from clinclust.reporting.subtype_table.summaries import NOTHING, Summary
 from clinclust.reporting.words import METHODS, listed, tests_in_words
 
-NO_PART, DOUBTFUL = "§", "†"
+NO_PART, REMARKED = "§", "†"
+_MOST_REMARKS = 3  # more are too long for a footnote
 
-_HELD: dict[Summary, str] = {**SUMMARY_TEXT, "n": "n (%) of the subjects with a value"}
 _ABBREVIATIONS: dict[Summary, str] = {"mean": "SD, standard deviation", "median": "Q1 and Q3, first and third quartile"}
 
 
 def letters(plan: Plan) -> dict[str, str]:
     """Return the footnote letter of every test and method used: the tests first, each in the order of the table."""
     lines = list(plan.lines())
-    tests = [plan.descriptive(line) for line in lines]
-    methods = [plan.validated(line) for line in lines]
+    tests = [plan.descriptive(line) for line in lines if "p" in plan.columns]
+    methods = [plan.validated(line) for line in lines if "validated" in plan.columns]
     used = [test.get("test") for test in tests if not is_missing(test.get("p"))]
     used += [method.get("method") for method in methods if not is_missing(method.get("p"))]
     named = dict.fromkeys(str(name) for name in used if not is_missing(name))
@@ -33,24 +33,27 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
     """Return the notes of a table; `marks` are the footnote letters of the tests and methods."""
     used = list(dict.fromkeys(line.summary for line in plan.lines()))
     texts = [cell.text for row in rows for cell in row.cells]
-    *most, last = [_HELD[summary] for summary in used] or [""]
-    held = f"{'; '.join(most)}; or {last}" if most else last
-    said = [f"Cells hold what their row says: {held}."] if used else []
+    said = ["n (%): of the subjects with a value."] if "n" in used else []
     abbreviations = [_ABBREVIATIONS[summary] for summary in used if summary in _ABBREVIATIONS]
     if abbreviations:
         said.append(f"{'; '.join(abbreviations)}.")
-    if plan.asked.missing == "column":
+    if "missing" in plan.columns:
         said.append("Missing: subjects, of all, without a value.")
+    if "smd" in plan.columns:
+        pairs = "" if plan.between is not None or len(plan.subtypes) == 2 else ", mean over all pairs of subtypes"
+        said.append(f"SMD: standardised mean difference{pairs}.")
     if any(WITHHELD in text for text in texts) or WITHHELD in " ".join(map(" ".join, map(plan.heading, plan.groups))):
         said.append(f"{WITHHELD}, withheld because few subjects are behind it.")
     if any(NOTHING in text for text in texts):
         said.append(f"{NOTHING}, nothing observed, or nothing that could be tested.")
     if any(plan.marks.get(subtype) for subtype in plan.subtypes):
         said.append(f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}")
-    notes = [Note(" ".join(said)), Note(_descriptive(plan))]
+    notes = [Note(" ".join(said))]
+    if "p" in plan.columns or plan.compared.is_rounded or plan.asked.features == "significant":
+        notes.append(Note(_descriptive(plan)))
     if any(NO_PART in row.label.marks for row in rows):
         notes.append(Note("Had no part in the subtypes, so that its p is not descriptive.", NO_PART))
-    if plan.associations is not None:
+    if "validated" in plan.columns:
         notes.append(
             Note(
                 "Validated p: whether the feature goes with subtypes that were made without it. "
@@ -58,10 +61,10 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
             )
         )
     notes += [Note(f"{_called(name)}.", mark) for name, mark in marks.items()]
-    remarks = [row.remark for row in rows if any(DOUBTFUL in cell.marks for cell in row.cells)]
+    remarks = list(dict.fromkeys(row.remark for row in rows if any(REMARKED in cell.marks for cell in row.cells)))
     if remarks:
-        reasons = "; ".join(dict.fromkeys(filter(None, remarks)))
-        notes.append(Note(f"Doubtful{f': {reasons}' if reasons else ''}.", DOUBTFUL))
+        few = len(remarks) <= _MOST_REMARKS
+        notes.append(Note(f"{'; '.join(remarks) if few else 'See the remarks of the associations'}.", REMARKED))
     return notes
 
 

@@ -12,9 +12,15 @@ from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
 from clinclust.control_characters import visible
 from clinclust.errors import InputError
 from clinclust.reporting.layout import percent
-from clinclust.reporting.subtype_table.summaries import Compared, ComparedFeature, Summary, possible_summaries
+from clinclust.reporting.subtype_table.summaries import (
+    Compared,
+    ComparedFeature,
+    Summary,
+    decimals_of,
+    possible_summaries,
+)
 
-Missing: TypeAlias = Literal["column", "rows", "none"]
+ColumnName: TypeAlias = Literal["missing", "all", "subtypes", "smd", "p", "validated"]
 
 
 def clean(text: str) -> str:
@@ -44,7 +50,7 @@ class Line:
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What `subtype_table` is asked for: its arguments, and the marks of subtypes that may be noise, by number."""
+    """What `subtype_table` is asked for: its arguments, whether totals are numbers of it, and marks by subtype."""
 
     associations: pd.DataFrame | None = None
     names: Mapping[int, str] | None = None
@@ -52,8 +58,10 @@ class Choices:
     subtypes: Sequence[int] | None = None
     between: tuple[int, int] | None = None
     summaries: Mapping[str, Summary] | Summary | None = None
-    overall: bool = True
-    missing: Missing = "column"
+    columns: Sequence[str] | None = None
+    decimals: Mapping[str, int] | int | None = None
+    missing_rows: bool = False
+    totals: bool = True
     title: str | None = None
     marks: Mapping[int, Sequence[str]] = field(default_factory=dict)
 
@@ -72,9 +80,32 @@ class Plan:
     marks: Mapping[int, Sequence[str]]
 
     @property
+    def columns(self) -> list[str]:
+        """The columns in order: those asked for, or all that have something to say."""
+        if self.asked.columns is not None:
+            return list(self.asked.columns)
+        compares = len(self.compared.subtypes) > 1
+        tested = compares and not self.compared.is_rounded
+        validated = self.associations is not None
+        shown = (True, True, compares, False, tested, validated)
+        return [name for name, is_shown in zip(get_args(ColumnName), shown, strict=True) if is_shown]
+
+    @property
     def groups(self) -> list[int]:
-        """The groups of subjects that have a column; 0 is all subjects."""
-        return [ALL_SUBJECTS, *self.subtypes] if self.asked.overall else list(self.subtypes)
+        """The groups of subjects that have a column, in order; 0 is all subjects."""
+        of_column = {"all": [ALL_SUBJECTS], "subtypes": list(self.subtypes)}
+        return [group for name in self.columns for group in of_column.get(name, ())]
+
+    @property
+    def has_totals(self) -> bool:
+        """Whether totals may be given: they hold more digits of a mean than are printed where numbers are withheld."""
+        return self.asked.totals and not self.compared.is_rounded and not self.compared.withheld
+
+    def decimals(self, line: Line) -> int:
+        """Return the number of decimals of the mean, median or percentage of a line."""
+        asked = self.asked.decimals
+        given = asked.get(line.feature.name) if isinstance(asked, Mapping) else asked
+        return decimals_of(line.feature, line.summary) if given is None else given
 
     def lines(self) -> Iterator[Line]:
         """Yield the lines of the table in order."""
@@ -86,7 +117,7 @@ class Plan:
                 for level in part.summaries:
                     yield Line("level" if part.traits.is_nominal else "feature", part, summary, level)
             numbers = [feature.any_level[group]["missing"] for group in self.groups]
-            if self.asked.missing == "rows" and any(is_missing(number) or number > 0 for number in numbers):
+            if self.asked.missing_rows and any(is_missing(number) or number > 0 for number in numbers):
                 yield Line("missing", feature.parts[0], self.summaries[feature.name])
 
     def descriptive(self, line: Line) -> Record:
@@ -95,8 +126,16 @@ class Plan:
 
     def validated(self, line: Line) -> Record:
         """Return the validated association that is shown in a line; empty if there is none."""
-        shown = self.associations is not None and line.kind in ("feature", "heading") and line.feature.part != "rest"
+        shown = line.kind in ("feature", "heading") and line.feature.part != "rest"
         return dict((self.associations or {}).get(line.feature.name, {})) if shown else {}
+
+    def differences(self, line: Line) -> list[Record]:
+        """Return the tests of the pairs of shown subtypes, or of the chosen pair, which hold their differences."""
+        if line.kind in ("heading", "missing"):
+            return []
+        chosen = set(self.subtypes) if self.between is None else set(self.between)
+        tests = line.feature.tests.items()
+        return [test for (level, a, b), test in tests if level == line.level and {a, b} <= chosen]
 
     def heading(self, group: int) -> tuple[str, ...]:
         """Return the lines of the heading of a group: its title, its name if it has one, and its size."""
@@ -115,7 +154,7 @@ class Plan:
 
 
 def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
-    """Return the contrast of all subtypes or, with `between`, the t-test of this pair; empty if a line has none."""
+    """Return the contrast of all subtypes or, with `between`, Welch's t-test of this pair; empty if a line has none."""
     if line.kind == "missing":
         return {}
     if between is None:
@@ -124,10 +163,11 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
         return {}
     a, b = sorted(between)
     test = line.feature.tests.get((line.level, a, b), {})
-    return test | {"test": "Student's t"} if test else {}
+    return test | {"test": "Welch's t"} if test else {}
 
 
-_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "doubtful", "remark")
+_MOST_DECIMALS = 6
+_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "remark")
 
 
 def check_choices(compared: Compared, asked: Choices) -> None:
@@ -150,8 +190,8 @@ def check_choices(compared: Compared, asked: Choices) -> None:
     problems += _unknown("names", asked.names or (), compared.subtypes)
     problems += _problems_of_a_pair(compared, asked.between)
     problems += _problems_of_summaries(compared, asked.summaries)
-    if asked.missing not in get_args(Missing):
-        problems.append(f"missing must be one of {', '.join(get_args(Missing))}, not {asked.missing!r}")
+    problems += _problems_of_columns(asked)
+    problems += _problems_of_decimals(compared, asked.decimals)
     if problems:
         raise InputError("\n".join(problems))
 
@@ -178,6 +218,29 @@ def _problems_of_a_pair(compared: Compared, between: tuple[int, int] | None) -> 
     if not unknown and not compared.are_tested(a, b):
         return [f"between: subtypes {a} and {b} were not tested against each other; see min_size of compare_subtypes"]
     return unknown
+
+
+def _problems_of_columns(asked: Choices) -> list[str]:
+    columns, every = asked.columns, get_args(ColumnName)
+    if columns is None:
+        return []
+    problems = _repeated("columns", columns)
+    unknown = [repr(name) for name in columns if name not in every]
+    if unknown:
+        problems.append(f"columns: {', '.join(unknown)} is none of {', '.join(every)}")
+    if not {"all", "subtypes"} & set(columns):
+        problems.append("columns must name all, subtypes or both")
+    if "validated" in columns and asked.associations is None:
+        problems.append("columns: validated needs associations, from validated_associations")
+    return problems
+
+
+def _problems_of_decimals(compared: Compared, decimals: Mapping[str, int] | int | None) -> list[str]:
+    by_feature = decimals if isinstance(decimals, Mapping) else {"": decimals or 0}
+    problems = _unknown("decimals", list(decimals), compared.features) if isinstance(decimals, Mapping) else []
+    most = range(_MOST_DECIMALS + 1)
+    wrong = [repr(number) for number in by_feature.values() if isinstance(number, bool) or number not in most]
+    return problems + ([f"decimals must be from 0 to {most[-1]}, not {', '.join(wrong)}"] if wrong else [])
 
 
 def _problems_of_summaries(compared: Compared, summaries: Mapping[str, Summary] | Summary | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
@@ -15,24 +15,6 @@ from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.layout import number_text
 from clinclust.roles import is_described
-
-__all__ = [
-    "NOTHING",
-    "SDS_BETWEEN_QUARTILES",
-    "SUMMARY_QUANTITIES",
-    "SUMMARY_TEXT",
-    "WITHHELD",
-    "Compared",
-    "ComparedFeature",
-    "Summary",
-    "decimals_of",
-    "default_summary",
-    "p_text",
-    "parts",
-    "possible_summaries",
-    "summary_text",
-    "text_of",
-]
 
 _PLAIN_YES = ("yes", "y", "true", "1", "present")
 _NEEDED = (
@@ -45,7 +27,7 @@ _NEEDED = (
 class ComparedFeature:
     """The rows of a comparisons frame about one feature.
 
-    Summaries are by level (None without levels) and subtype (0: all subjects), Student's t-tests by level and pair of
+    Summaries are by level (None without levels) and subtype (0: all subjects), Welch's t-tests by level and pair of
     subtypes, the smaller number first.
     """
 
@@ -141,10 +123,10 @@ class Compared(ComparisonsFrame):
             summaries=summaries,
             contrast=self.contrasts.get(name, {}),
             tests={
-                (level, *pair): tests["student"]
+                (level, *pair): tests["welch"]
                 for level in summaries
                 for pair, tests in self.tests.get((name, level), {}).items()
-                if "student" in tests
+                if "welch" in tests
             },
         )
 
@@ -159,13 +141,12 @@ def text_of(value: object) -> str:
     return "" if is_missing(value) else str(value)
 
 
-Summary: TypeAlias = Literal["n", "mean", "median", "rate"]
+Summary: TypeAlias = Literal["n", "mean", "median"]
 
 SUMMARY_TEXT: dict[Summary, str] = {
     "n": "n (%)",
     "mean": "mean (SD)",
     "median": "median [Q1, Q3]",
-    "rate": "mean per subject (total)",
 }
 NOTHING = "–"
 
@@ -177,15 +158,12 @@ SUMMARY_QUANTITIES: dict[Summary, tuple[str, ...]] = {
     "n": ("count", "percent"),
     "mean": ("mean", "sd"),
     "median": ("median", "q1", "q3"),
-    "rate": ("mean", "total"),
 }
 
 
 def possible_summaries(feature: ComparedFeature) -> tuple[Summary, ...]:
     """Return the summaries that are possible for a feature."""
-    if feature.has_shares:
-        return ("n", "mean")
-    return get_args(Summary)[1:] if feature.traits.is_count else ("mean", "median")
+    return ("n", "mean") if feature.has_shares else ("mean", "median")
 
 
 def default_summary(feature: ComparedFeature) -> Summary:
@@ -208,8 +186,6 @@ def default_summary(feature: ComparedFeature) -> Summary:
 
 def parts(record: Record, summary: Summary) -> list[float | None] | None:
     """Return the numbers of a cell, None where one does not exist; None if any number is withheld."""
-    if summary == "rate" and not is_missing(record["n"]):
-        record = record | {"total": record["mean"] * record["n"]}
     values: list[Any] = [record.get(name) for name in SUMMARY_QUANTITIES[summary]]
     found = [None if is_missing(value) else float(value) for value in values]
     return None if is_suppressed(record) and None in found else found
@@ -225,8 +201,6 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         is_scored = feature.has_shares or feature.traits.is_scale
         spreads = (_number(record["sd"]) for _, record in sorted(feature.any_level.items()))
         return decimals_of_mean(spreads, is_scored=is_scored)
-    if summary == "rate":
-        return 2
     quartiles = [parts(record, summary) for record in feature.any_level.values()]
     if all(value == round(value) for found in quartiles if found for value in found if value is not None):
         return 0
@@ -240,19 +214,21 @@ def _number(value: Any) -> float:
 
 
 def summary_text(record: Record, summary: Summary, decimals: int) -> str:
-    """Return the text of a cell as papers print it: 12 (34.3), 1.42 (0.88), 3.1 [1.2, 6.0]."""
+    """Return the text of a cell as papers print it: 12 (34.3%), 1.42 (0.88), 3.1 [1.2, 6.0]."""
     found = parts(record, summary)
     if found is None:
         return WITHHELD
     if found[0] is None:
         return NOTHING
-    whole = {"n": (0, decimals), "rate": (decimals, 0)}.get(summary, (decimals,) * 3)
+    places_of = (0, decimals) if summary == "n" else (decimals,) * 3
     first, *others = (
         # A true minus sign, because a spreadsheet program reads a csv field that begins with a hyphen as a formula.
         NOTHING if value is None else number_text(value, "measure", places).replace("-", "\N{MINUS SIGN}", 1)
-        for value, places in zip(found, whole, strict=False)
+        for value, places in zip(found, places_of, strict=False)
     )
-    return f"{first} [{', '.join(others)}]" if summary == "median" else f"{first} ({others[0]})"
+    if summary == "median":
+        return f"{first} [{', '.join(others)}]"
+    return f"{first} ({others[0]}%)" if summary == "n" and others[0] != NOTHING else f"{first} ({others[0]})"
 
 
 def p_text(p: float) -> str:

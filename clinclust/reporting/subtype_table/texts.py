@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
+from clinclust.reporting.subtype_table.printed import Cell, PrintedTable
 
 # Characters that begin markup, code, mathematics or a template in some flavour of Markdown. They are written as
 # entities, which are text in all flavours; a backslash escape would begin mathematics in some. A full stop or a colon
@@ -20,22 +20,22 @@ _SUPERSCRIPTS = str.maketrans("abcdefghijklm", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏ�
 _INDENT = "&emsp;"
 
 
-def as_markdown(table: SubtypeTable) -> str:
+def as_markdown(table: PrintedTable) -> str:
     """Return the table with its title and notes as Markdown."""
     return "\n".join(_markdown(table)) + "\n"
 
 
-def _markdown(table: SubtypeTable) -> Iterator[str]:
+def _markdown(table: PrintedTable) -> Iterator[str]:
     yield f"**{_markdown_text(table.title)}**\n"
     yield _pipes(["Feature", *("<br>".join(map(_markdown_text, heading.lines)) for heading in table.headings)])
     yield _pipes([":---", *["---:"] * len(table.headings)])
     for band, row in table.banded():
         if band:
             yield _pipes([f"**{_markdown_text(band)}**", *[""] * len(table.headings)])
-        label = (_INDENT if row.is_level else "") + _markdown_text(row.label.text) + _superscripts(row.label.marks)
+        label = (_INDENT if row.is_level else "") + _markdown_text(row.label.text) + superscripts(row.label.marks)
         yield _pipes([label, *map(_markdown_number, row.cells)])
     for note in table.notes:
-        yield f"\n{_superscripts(note.mark)}{' ' if note.mark else ''}{_markdown_text(note.text)}"
+        yield f"\n{superscripts(note.mark)}{' ' if note.mark else ''}{_markdown_text(note.text)}"
 
 
 def _pipes(cells: list[str]) -> str:
@@ -44,10 +44,11 @@ def _pipes(cells: list[str]) -> str:
 
 def _markdown_number(cell: Cell) -> str:
     """Return a cell of numbers. Its text is not from the data, so only < and > are escaped and it stays readable."""
-    return cell.text.replace("<", "&lt;").replace(">", "&gt;") + _superscripts(cell.marks)
+    return cell.text.replace("<", "&lt;").replace(">", "&gt;") + superscripts(cell.marks)
 
 
-def _superscripts(marks: str) -> str:
+def superscripts(marks: str) -> str:
+    """Return the marks of footnotes as superscript characters."""
     return marks.translate(_SUPERSCRIPTS)
 
 
@@ -82,12 +83,12 @@ _NO_PICTURE = re.compile("[\u2400-\u2426\ufffd]")
 _LATEX_CHARACTER, _LATEX_GAP = 4.4, 8  # points: width of a digit in footnote size, and gap between columns
 
 
-def as_latex(table: SubtypeTable) -> str:
+def as_latex(table: PrintedTable) -> str:
     """Return the table with its title and notes as LaTeX."""
     return "\n".join(_latex(table)) + "\n"
 
 
-def _latex(table: SubtypeTable) -> Iterator[str]:
+def _latex(table: PrintedTable) -> Iterator[str]:
     width, wide = len(table.headings), table.is_wide
     packages = "array, booktabs, longtable" + (", pdflscape" if wide else "")
     yield f"% needs \\usepackage[T1]{{fontenc}} and the packages {packages}"
@@ -120,7 +121,7 @@ def _latex(table: SubtypeTable) -> Iterator[str]:
         yield r"\end{landscape}"
 
 
-def _latex_heading(table: SubtypeTable) -> Iterator[str]:
+def _latex_heading(table: PrintedTable) -> Iterator[str]:
     yield r"\toprule"
     headings = [["Feature"], *(heading.wrapped() for heading in table.headings)]
     depth = max(map(len, headings))
@@ -144,12 +145,12 @@ def _latex_text(text: str) -> str:
     return _SPECIAL.sub(lambda match: _COMMANDS[match[0]], _NO_PICTURE.sub("?", text))
 
 
-def as_fragment(table: SubtypeTable) -> str:
+def as_fragment(table: PrintedTable) -> str:
     """Return the table as a fragment of a page."""
     return "\n".join(_fragment(table)) + "\n"
 
 
-def as_page(table: SubtypeTable) -> str:
+def as_page(table: PrintedTable) -> str:
     """Return the table as a complete page."""
     # A second line of defence: even if a text were not escaped, the page could not load or run anything.
     policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -171,7 +172,7 @@ def _style() -> str:
     return (Path(__file__).parent / "table.css").read_text(encoding="utf-8")
 
 
-def _fragment(table: SubtypeTable) -> Iterator[str]:
+def _fragment(table: PrintedTable) -> Iterator[str]:
     yield f'<div class="subtype-table" tabindex="0" role="region" aria-label="{escape(table.title)}">'
     yield f"<style>\n{_style()}</style>"
     yield f"<table>\n<caption>{escape(table.title)}</caption>\n<thead>"

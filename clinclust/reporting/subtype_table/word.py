@@ -20,7 +20,7 @@ from docx.text.paragraph import Paragraph
 
 from clinclust.control_characters import shortened
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.subtype_table.table import Cell, SubtypeTable
+from clinclust.reporting.subtype_table.printed import Cell, PrintedTable
 from clinclust.reporting.workbook.workbook import NO_DATE, copy_without_times
 
 _FONT = "Calibri"
@@ -32,7 +32,7 @@ _CHARACTER = 0.165  # cm, slightly more than the width of a digit at 8.5 points
 _NARROWEST_LABEL = 4.5
 
 
-def write_word(table: SubtypeTable, path: Path) -> None:
+def write_word(table: PrintedTable, path: Path) -> None:
     """Write the table to `path`; the same table gives the same bytes."""
     document = docx.Document()
     _set_up(document, table)
@@ -48,7 +48,7 @@ def write_word(table: SubtypeTable, path: Path) -> None:
         copy_without_times(written, target)
 
 
-def _set_up(document: Document, table: SubtypeTable) -> None:
+def _set_up(document: Document, table: PrintedTable) -> None:
     section = document.sections[0]
     width, height = reversed(_A4) if table.is_wide else _A4
     section.orientation = WD_ORIENT.LANDSCAPE if table.is_wide else WD_ORIENT.PORTRAIT
@@ -75,7 +75,7 @@ def _set_up(document: Document, table: SubtypeTable) -> None:
     properties.revision = 1
 
 
-def _add_table(document: Document, table: SubtypeTable) -> None:
+def _add_table(document: Document, table: PrintedTable) -> None:
     columns = len(table.headings) + 1
     written = document.add_table(rows=0, cols=columns)
     written.alignment = WD_TABLE_ALIGNMENT.LEFT
@@ -115,7 +115,7 @@ def _add_table(document: Document, table: SubtypeTable) -> None:
     _rule(written.rows[-1], "bottom", 12)
 
 
-def _widths(table: SubtypeTable) -> list[int]:
+def _widths(table: PrintedTable) -> list[int]:
     """Return the width of each column in EMU, that of the labels first; together at most the width of the page."""
     page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
     needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths()]
@@ -170,7 +170,7 @@ def _rule(row: _Row, side: str, eighths: int) -> None:
         borders.append(_element(f"w:{side}", **line))
 
 
-def _describe(written: Table, table: SubtypeTable) -> None:
+def _describe(written: Table, table: PrintedTable) -> None:
     """Add the title and the description of the table for screen readers."""
     properties = written._tbl.tblPr
     for name, text in (("w:tblCaption", table.title), ("w:tblDescription", table.notes[0].text)):

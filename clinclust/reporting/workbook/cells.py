@@ -23,8 +23,6 @@ from clinclust.reporting.layout import HIGH, LOW, MIDDLE, Value
 INK, QUIET, RULE = "1F2933", "52606D", "BCCCDC"
 BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any kind of colour vision can distinguish
 _HEADING, _BAND = "DCE6F0", "F0F4F8"
-_DARKEST_SHADE = (107, 174, 214)
-SHADES = 40
 
 
 def register_styles(workbook: Workbook) -> None:
@@ -52,14 +50,9 @@ def register_styles(workbook: Workbook) -> None:
         ("number", plain, top, none, rule),
         ("plain", plain, Alignment(), none, Border()),
         ("withheld", quiet, right, none, rule),
+        ("printed", plain, Alignment(vertical="top", horizontal="right"), none, rule),
     ):
         workbook.add_named_style(NamedStyle(f"clinclust {name}", font, fill, border, alignment))
-
-
-def shade_fill(step: int) -> PatternFill:
-    """Return the fill of a shade, from white (step 0) to the darkest shade (step `SHADES`)."""
-    mixed = (round(255 - step / SHADES * (255 - darkest)) for darkest in _DARKEST_SHADE)
-    return PatternFill("solid", fgColor="".join(f"{part:02X}" for part in mixed))
 
 
 def diverging_scale() -> Any:
@@ -76,12 +69,11 @@ _ESCAPE_LOOKALIKE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 
 
 class Cell(NamedTuple):
-    """A cell before it is written: value, name of the style, number format, and shade (0 to 1) or None."""
+    """A cell before it is written: value, name of the style, and number format."""
 
     value: Value
     style: str
     number_format: str = "General"
-    shade: float | None = None
 
 
 def safe_text(text: str) -> str:
@@ -112,7 +104,7 @@ class Rows:
         self.widths = widths
         self.written = 0
         self.height = 0.0
-        self._styled: dict[tuple[str, str, int | None, bool], ExcelCell] = {}
+        self._styled: dict[tuple[str, str, bool], ExcelCell] = {}
 
     def add(self, cells: Sequence[Cell]) -> None:
         """Write the next row; its height fits its wrapped texts."""
@@ -139,16 +131,12 @@ class Rows:
 
     def _cell(self, cell: Cell) -> ExcelCell:
         # Cells are cached, because setting styles would take most of the time.
-
-        step = None if cell.shade is None else round(cell.shade * SHADES)
         is_text = isinstance(cell.value, str)
         number_format = "General" if is_text or cell.value is None else cell.number_format
-        key = (cell.style, number_format, step, is_text)
+        key = (cell.style, number_format, is_text)
         if key not in self._styled:
             made = WriteOnlyCell(self.worksheet)
             made.style = f"clinclust {cell.style}"
-            if step is not None:
-                made.fill = shade_fill(step)
             made.number_format = number_format
             made.quotePrefix = is_text
             self._styled[key] = made

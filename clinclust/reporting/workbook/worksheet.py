@@ -84,7 +84,7 @@ def _parts(sheet: Sheet, capacity: int) -> Iterator[Sheet]:
     table = sheet.tables[0]
     for number, start in enumerate(range(0, len(table.rows), capacity), start=1):
         here = slice(start, start + capacity)
-        part = replace(table, rows=table.rows[here], decimals=table.decimals[here], shades=table.shades[here])
+        part = replace(table, rows=table.rows[here], decimals=table.decimals[here])
         yield replace(sheet, name=sheet.name if number == 1 else f"{sheet.name} {number}", tables=[part])
 
 
@@ -141,6 +141,8 @@ def _write_part(
             for groups in [] if shared else table.group_lines:
                 rows.add(_group_cells(groups))
             placed.append(_add_rows(rows, table))
+            for line in _wrapped(table.notes, widths):
+                rows.add([Cell(line, "note")])
             if not single:
                 rows.add([])
             for chart in charts:
@@ -194,6 +196,8 @@ def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool) -> Non
             worksheet.conditional_formatting.add(where, diverging_scale())
         if single:
             where = f"A{heading}:{letter(len(table.columns))}{last}"
+            if any(column.kind == "cell" for column in table.columns):
+                continue  # it is for reading, and its numbers are texts
             if can_be_a_table(table):
                 add_table(worksheet, where, [column.title for column in table.columns])
             else:
@@ -241,17 +245,18 @@ def _group_cells(groups: Sequence[Span]) -> list[Cell]:
 
 def _body_cells(table: Table, number: int) -> list[Cell]:
     cells = []
-    shades = table.shades[number] if table.shades else [None] * len(table.columns)
-    for place, (column, value, shade) in enumerate(zip(table.columns, table.rows[number], shades, strict=True)):
+    for place, (column, value) in enumerate(zip(table.columns, table.rows[number], strict=True)):
         if table.plain:
             style = "withheld" if value == WITHHELD else "plain"
         elif column.overflow or (place < table.stub and not isinstance(value, str)):
             style = "running text"
+        elif column.kind == "cell":
+            style = "printed"
         elif value == WITHHELD and column.kind != "text":
             style = "withheld"
         else:
             style = "text" if isinstance(value, str) or column.kind == "text" else "number"
-        cells.append(Cell(value, style, excel_format(column.kind, table.decimals_of(number)), shade))
+        cells.append(Cell(value, style, excel_format(column.kind, table.decimals_of(number))))
     return cells
 
 
@@ -262,9 +267,7 @@ def _widths(sheet: Sheet) -> list[float]:
         return [float(_LONGEST_LINE)]
     for table in sheet.tables:
         for place, column in enumerate(table.columns):
-            # A bold heading takes two lines at most.
-            longest_word = max((len(word) for word in column.title.split(" ")), default=0)
-            needed = min(column.widest, 1.1 * max(longest_word, len(column.title) / 2 + 1))
+            needed = min(column.widest, 1.1 * _heading_width(column.title))
             if not column.overflow:
                 for number, row in enumerate(table.rows):
                     needed = max(needed, _length(row[place], column, table.decimals_of(number)))
@@ -279,6 +282,12 @@ def _widths(sheet: Sheet) -> list[float]:
                     widths[column_of_group] += max(0.0, lacking / length)
                 place = end
     return widths
+
+
+def _heading_width(title: str) -> float:
+    """Return the width of a bold heading, which takes its own lines, or else two at most."""
+    lines = title.split("\n")
+    return max(map(len, lines)) if lines[1:] else max(len(title) / 2 + 1, *map(len, title.split(" ")))
 
 
 def _length(value: Value, column: Column, decimals: int) -> int:
