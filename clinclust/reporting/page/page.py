@@ -80,8 +80,10 @@ def _anchor(name: str) -> str:
 
 def _table(table: Table) -> Iterator[str]:
     yield f'<div class="scroll" tabindex="0" role="region" aria-label="{_text(table.caption)}">'
-    widths = [f' class="{name}"' for least, name in _WIDE.items() if len(table.columns) >= least]
-    yield f"<table{widths[-1] if widths else ''}>\n<caption>{_text(table.caption)}</caption>\n<thead>"
+    widths = [name for least, name in _WIDE.items() if len(table.columns) >= least]
+    classes = [*widths[-1:], *(["printed"] if any(column.kind == "cell" for column in table.columns) else [])]
+    named = f' class="{" ".join(classes)}"' if classes else ""
+    yield f"<table{named}>\n<caption>{_text(table.caption)}</caption>\n<thead>"
     for line in table.group_lines:
         cells = []
         for text, span in line:

@@ -14,7 +14,6 @@ from clinclust.comparisons.frame import is_missing
 from clinclust.estimators.few_subjects import FEW
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, require_fitted
-from clinclust.reporting.subtype_table.footnotes import letters, notes_of
 from clinclust.reporting.subtype_table.numbers import numbers_of, numbers_table_of
 from clinclust.reporting.subtype_table.plan import (
     Choices,
@@ -25,7 +24,7 @@ from clinclust.reporting.subtype_table.plan import (
     clean,
     descriptive_test,
 )
-from clinclust.reporting.subtype_table.rows import headings_of, rows_of
+from clinclust.reporting.subtype_table.rows import headings_of, letters, notes_of, rows_of
 from clinclust.reporting.subtype_table.summaries import (
     Compared,
     ComparedFeature,

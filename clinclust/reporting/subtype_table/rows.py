@@ -1,15 +1,21 @@
-"""The lines of the table as rows of text."""
+"""The lines of the table as rows of text, and the notes below it: the meaning of cells and p-values, and the tests."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from string import ascii_lowercase
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, Record, is_missing, is_suppressed
-from clinclust.reporting.subtype_table.footnotes import NO_PART, REMARKED
+from clinclust.estimators.few_subjects import MEANING_OF_MARKS
 from clinclust.reporting.subtype_table.plan import Line, Plan, clean
-from clinclust.reporting.subtype_table.printed import Cell, Heading, TableRow
-from clinclust.reporting.subtype_table.summaries import NOTHING, SUMMARY_TEXT, p_text, summary_text, text_of
+from clinclust.reporting.subtype_table.printed import Cell, Heading, Note, TableRow
+from clinclust.reporting.subtype_table.summaries import NOTHING, SUMMARY_TEXT, Summary, p_text, summary_text, text_of
+from clinclust.reporting.words import METHODS, listed, tests_in_words
 
+NO_PART, REMARKED = "§", "†"
+_MOST_REMARKS = 3  # more are too long for a footnote
+
+_ABBREVIATIONS: dict[Summary, str] = {"mean": "SD, standard deviation", "median": "Q1 and Q3, first and third quartile"}
 _EMPTY = Cell("")
 _HEADINGS = {
     "missing": [Heading("missing", ("Missing, n",))],
@@ -104,3 +110,91 @@ def _p_cell(record: Record, p: float | None, marks: str) -> Cell:
 
 def _count(number: float) -> str:
     return WITHHELD if is_missing(number) else str(int(number))
+
+
+def letters(plan: Plan) -> dict[str, str]:
+    """Return the footnote letter of every test and method used: the tests first, each in the order of the table."""
+    lines = list(plan.lines())
+    tests = [plan.descriptive(line) for line in lines if "p" in plan.columns]
+    methods = [plan.validated(line) for line in lines if "validated" in plan.columns]
+    used = [test.get("test") for test in tests if not is_missing(test.get("p"))]
+    used += [method.get("method") for method in methods if not is_missing(method.get("p"))]
+    named = dict.fromkeys(str(name) for name in used if not is_missing(name))
+    return dict(zip(named, ascii_lowercase, strict=False))
+
+
+def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list[Note]:
+    """Return the notes of a table; `marks` are the footnote letters of the tests and methods."""
+    used = list(dict.fromkeys(line.summary for line in plan.lines()))
+    texts = [cell.text for row in rows for cell in row.cells]
+    said = ["n (%): of the subjects with a value."] if "n" in used else []
+    abbreviations = [_ABBREVIATIONS[summary] for summary in used if summary in _ABBREVIATIONS]
+    if abbreviations:
+        said.append(f"{'; '.join(abbreviations)}.")
+    if "missing" in plan.columns:
+        said.append("Missing: subjects, of all, without a value.")
+    if "smd" in plan.columns:
+        pairs = "" if plan.between is not None or len(plan.subtypes) == 2 else ", mean over all pairs of subtypes"
+        said.append(f"SMD: standardised mean difference{pairs}.")
+    if any(WITHHELD in text for text in texts) or WITHHELD in " ".join(map(" ".join, map(plan.heading, plan.groups))):
+        said.append(f"{WITHHELD}, withheld because few subjects are behind it.")
+    if any(NOTHING in text for text in texts):
+        said.append(f"{NOTHING}, nothing observed, or nothing that could be tested.")
+    if any(plan.marks.get(subtype) for subtype in plan.subtypes):
+        said.append(f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}")
+    notes = [Note(" ".join(said))]
+    if "p" in plan.columns or plan.compared.is_rounded or plan.asked.features == "significant":
+        notes.append(Note(_descriptive(plan)))
+    if any(NO_PART in row.label.marks for row in rows):
+        notes.append(Note("Had no part in the subtypes, so that its p is not descriptive.", NO_PART))
+    if "validated" in plan.columns:
+        notes.append(
+            Note(
+                "Validated p: whether the feature goes with subtypes that were made without it. "
+                "q: the validated p after the Benjamini–Hochberg correction over all features validated."
+            )
+        )
+    notes += [Note(f"{_called(name)}.", mark) for name, mark in marks.items()]
+    remarks = list(dict.fromkeys(row.remark for row in rows if any(REMARKED in cell.marks for cell in row.cells)))
+    if remarks:
+        few = len(remarks) <= _MOST_REMARKS
+        notes.append(Note(f"{'; '.join(remarks) if few else 'See the remarks of the associations'}.", REMARKED))
+    return notes
+
+
+def _called(name: str) -> str:
+    """Return what a test or a method is called at the beginning of a note."""
+    if name in METHODS:
+        return f"{name.capitalize()}: {METHODS[name]}"
+    words = clean(tests_in_words([name], None)).removeprefix("the ")
+    return words[:1].upper() + words[1:]
+
+
+def _descriptive(plan: Plan) -> str:
+    if plan.compared.is_rounded:
+        return "Counts are rounded, and percentages computed from them; tests are withheld."
+    tested = plan.compared.tested
+    if plan.between is not None:
+        compares = f"subtypes {plan.between[0]} and {plan.between[1]} are compared"
+    elif set(tested) == set(plan.subtypes) == set(plan.compared.subtypes):
+        compares = "all subtypes are compared at once"
+    elif not tested:
+        enough = " of enough subjects" if len(plan.compared.subtypes) > 1 else ""
+        compares = f"there are no two subtypes{enough} to compare"
+    else:
+        # The other subtypes have too few subjects to be tested, or are not shown.
+        compares = f"subtypes {listed([*map(str, tested)])} are compared at once"
+        small = [str(subtype) for subtype in plan.subtypes if subtype not in tested]
+        if small:
+            has, is_ = ("subtype {} has", "is") if len(small) == 1 else ("subtypes {} have", "are")
+            compares += f"; {has.format(', '.join(small))} few subjects and {is_} untested"
+    text = (
+        f"Descriptive p: {compares}. Subtypes differ by construction in the features that they were made from, "
+        "so that this p says how clearly, and is no evidence that they exist."
+    )
+    if plan.asked.features == "significant":
+        text += (
+            f" Of {len(plan.compared.features)} features, the {len(plan.features)} are shown whose descriptive p is "
+            "significant at the level chosen for the comparison."
+        )
+    return text
