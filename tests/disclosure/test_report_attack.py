@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -46,3 +47,20 @@ def test_the_attacker_finds_counts_if_features_stand_by_true_relevance(benchmark
 
     monkeypatch.setattr(Profiles, "withheld_features", frozenset())
     assert benchmark.attacked("one rare", 2, tmp_path)["and the order of features"]["narrowed"] > 0
+
+
+def test_no_exact_size_is_found_in_a_rounded_report(benchmark, tmp_path, some):
+    from sizes_attacker import sizes_found
+
+    exact, narrowed, groups = np.sum([sizes_found(seed, tmp_path) for seed in some(range(11), few=4)], axis=0)
+    assert (exact, narrowed) == (0, 0)
+    assert groups > 10
+
+
+def test_exact_sizes_are_found_if_means_have_the_usual_decimals(benchmark, tmp_path, monkeypatch):
+    from sizes_attacker import sizes_found
+
+    monkeypatch.setattr("clinclust.disclosure.rounding._decimals_for_every_n", lambda *_: 2)
+    exact, narrowed, groups = np.sum([sizes_found(seed, tmp_path) for seed in (2, 3)], axis=0)
+    assert exact > 0
+    assert narrowed > groups / 2

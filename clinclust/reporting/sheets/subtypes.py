@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS
-from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.comparisons.summaries import decimals_in
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
@@ -121,8 +121,7 @@ def _traits_in(summaries: dict[int, Row]) -> type[Likelihood]:
 
 
 def _decimals(summaries: dict[int, Row]) -> int:
-    is_scored = _is_scored(_traits_in(summaries))
-    return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
+    return decimals_in(summaries, is_scored=_is_scored(_traits_in(summaries)))
 
 
 def _is_scored(traits: type[Likelihood]) -> bool:
