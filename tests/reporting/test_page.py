@@ -212,7 +212,7 @@ def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame
     assert not {"certainty", "tree", "relevance"} & {illustration.name for illustration in illustrations(shared)}
     sheet = overview(shared)
     assert any(note.startswith("Small numbers withheld: ") for note in sheet.notes)
-    assert sheet.tables[0].rows[2][1:] == ["[c]"] * 5
+    assert sheet.tables[0].rows[2][1:] == ["[c]"] * 4
 
 
 def test_light_dark_and_print(page_path):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.disclosure.shareable import FIGURES
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import CLEAR, basis_of_membership
 from clinclust.reporting.figures.effects import effects_against, plot_effects
@@ -118,7 +119,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             _tree_alt(fit),
             partial(plot_tree, model),
         )
-    if fit is not None and not findings.is_rounded:
+    if fit is not None:
         add(
             "restarts",
             "How far the searches agree",
@@ -147,7 +148,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
         _missing_alt(profiles),
         partial(plot_missing, comparisons, names=names),
     )
-    return found
+    return [each for each in found if each.name in FIGURES or not findings.is_shared]
 
 
 def _on_medians(profiles: Profiles) -> str:
