@@ -73,7 +73,8 @@ def _cohort(seed: int) -> tuple[pd.DataFrame, cc.FeatureSchema, list[str], list[
     columns["kind"][: rng.integers(1, 9)] = level
     columns["kind"][9:11] = code, synonym
     kinds = {"levels": ("pear", "plum", level), "missing_codes": (code,), "synonyms": {synonym: "pear"}}
-    features.append(cc.Feature(name="kind", likelihood="categorical", asked_if=f"ward is {other}", **kinds))
+    kinds |= {"asked_if": f"ward is {other}", "description": f"1 = pear; 9 = {other}"}
+    features.append(cc.Feature(name="kind", likelihood="categorical", **kinds))
     columns["beds"] = rng.binomial(3, 0.3 + 0.3 * groups)
     columns["beds"][int(rng.integers(n))] = _SCALE
     features.append(cc.Feature(name="beds", likelihood="binomial", role="describe", trials=_SCALE))

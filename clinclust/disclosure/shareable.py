@@ -44,7 +44,7 @@ SHEETS: dict[str, tuple[str, ...]] = {
     "Missing data": ("Section", "Feature", "Clustered on", "n", "%"),
     "Summary": (*_SIZES, "Item", "Value", "Term", "Meaning", "Package", "Version"),
     "Codebook": (
-        *("Column", "Label", "Role", "Likelihood", "Section", "Description", "Unit", "Transform", "Block"),
+        *("Column", "Label", "Role", "Likelihood", "Section", "Unit", "Transform", "Block"),  # not what levels mean
         *("Must be complete", "Observed", "Missing", "Clustered on", "Prior, or why not clustered on"),
     ),
     "Methods": ("About", "Paragraph", "Number", "Reference"),

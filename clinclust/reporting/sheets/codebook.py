@@ -42,9 +42,9 @@ def codebook(findings: Findings) -> Sheet:
     ]
     if findings.is_shared:
         notes = [
-            "Every column of the cohort, without levels, ends and other words of the table. Of priors, what was stated "
-            "in advance, on the scale of the column after its transform; those that were set from the data are "
-            f"withheld {WITHHELD}."
+            "Every column of the cohort, without levels and their meaning, ends and other words of the table. Of "
+            "priors, what was stated in advance, on the scale of the column after its transform; those that were set "
+            f"from the data are withheld {WITHHELD}."
         ]
     return Sheet("Codebook", notes, [Table("What every column means", columns, rows, stub=2)])
 
