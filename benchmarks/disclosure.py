@@ -1,17 +1,15 @@
 """Attack simulated shared reports: the withheld counts that somebody finds who reads all of both files.
 
     python benchmarks/disclosure.py                # a first look: three reports of each design
-    python benchmarks/disclosure.py --reports 50   # what results/disclosure.md holds
-    python benchmarks/disclosure.py --reports 50 --json before.json    # only the counts, to be compared with
-    python benchmarks/disclosure.py --reports 50 --before before.json  # a column more
+    python benchmarks/disclosure.py --reports 120  # what results/disclosure.md holds
 
-The attacker (`report_attacker.py`) shares no code with the package and reads the workbook and the page, and no more.
+The attackers (`report_attacker.py`, `leaks.py`, `sizes_attacker.py`) read the workbook and the page, and no more, and
+share no code with what withholds.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 import warnings
@@ -19,6 +17,7 @@ from collections import Counter
 from pathlib import Path
 
 import numpy as np
+from leaks import LEAKS, leaks_found
 from report_attacker import CHANNELS, KNOWLEDGE, attack
 from report_reader import read_report
 from shared_cohorts import DESIGNS, SharedCohort, shared_cohort
@@ -104,7 +103,7 @@ def true_counts(cohort: SharedCohort, labels: np.ndarray) -> dict[tuple[str, str
     return counts
 
 
-def measured(n_reports: int) -> dict[str, dict[str, dict[str, int]]]:
+def measured(n_reports: int) -> dict[str, dict[str, Counter[str]]]:
     """Return the sums over the reports of each design, by way to attack."""
     sums = {design: {way: Counter() for way in WAYS} for design in DESIGNS}
     with tempfile.TemporaryDirectory() as folder:
@@ -112,11 +111,28 @@ def measured(n_reports: int) -> dict[str, dict[str, dict[str, int]]]:
             for seed in range(n_reports):
                 for way, counts in attacked(design, seed, Path(folder)).items():
                     sums[design][way].update(counts)
-    return {design: {way: dict(counts) for way, counts in ways.items()} for design, ways in sums.items()}
+    return sums
 
 
-def written(now: dict, before: dict | None, n_reports: int, seconds: float) -> str:
+def measured_leaks(n_reports: int) -> dict[str, tuple[Counter[str], Counter[str]]]:
+    """Return the sums by leak, in shared reports and in the reports of the same fits that are not for sharing."""
+    sums = {leak: (Counter(), Counter()) for leak in LEAKS}
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(n_reports):
+            for place, suppress in enumerate((THRESHOLD, None)):
+                for leak, counts in leaks_found(seed, Path(folder), suppress).items():
+                    sums[leak][place].update(counts)
+    return sums
+
+
+def written(
+    found: dict[str, dict[str, Counter[str]]],
+    leaks: dict[str, tuple[Counter[str], Counter[str]]],
+    n_reports: int,
+    seconds: float,
+) -> str:
     """Return the page of results."""
+    of_all = sum((ways["everything"] for ways in found.values()), Counter())
     lines = [
         "# Withheld counts that an attacker finds in shared reports",
         "",
@@ -126,50 +142,44 @@ def written(now: dict, before: dict | None, n_reports: int, seconds: float) -> s
         "agrees with what is shown, and shares no code with the package. A small count (1 to "
         f"{THRESHOLD - 1}) is narrowed if the possible values lie less than {THRESHOLD} apart.",
         "",
+        f"**Of {of_all['tried']:,} small counts, {of_all['narrowed']} were narrowed and {of_all['exact']} found.** "
+        f"{of_all['untried']:,} more were not tried: more than three million tables agree with the counts alone.",
+        "",
         *(f"- {design}: {meaning}" for design, meaning in DESIGNS.items()),
         "",
-        "| design | attacked by | small counts tried | narrowed | of these exactly |"
-        + (" narrowed before | exactly before |" if before else ""),
-        "| --- | --- | ---: | ---: | ---: |" + (" ---: | ---: |" if before else ""),
+        "| design | attacked by | small counts tried | narrowed | of these exactly |",
+        "| --- | --- | ---: | ---: | ---: |",
     ]
-    for design, ways in now.items():
+    for design, ways in found.items():
         for way, counts in ways.items():
-            cells = [design, way, *(str(counts.get(name, 0)) for name in ("tried", "narrowed", "exact"))]
-            if before:
-                earlier = before[design].get(way)
-                cells += ["" if earlier is None else str(earlier.get(name, 0)) for name in ("narrowed", "exact")]
+            cells = [design, way, *(f"{counts[name]:,}" for name in ("tried", "narrowed", "exact"))]
             lines.append(f"| {' | '.join(cells)} |")
-    untried = sum(ways["everything"].get("untried", 0) for ways in now.values())
     lines += [
         "",
-        f"{untried} small counts were not tried, because the tables that agree with the counts alone are more than "
-        "three million. “Before”: the same cohorts and the same attacker, when q was adjusted over withheld tests too, "
-        "figures were ordered by the relevance of withheld features, withheld contrasts were named, and means of rare "
-        "events were shown. Knowledge of the rule is none of the report: that where numbers of a feature are withheld, "
-        "one of its counts is small. Suppression does not guard against it."
-        if before
-        else f"{untried} small counts were not tried: too many tables agree.",
+        "Knowledge of the rule is none of the report: that where numbers of a feature are withheld, one of its counts "
+        "is small. Suppression does not guard against it.",
         "",
+        f"## Other leaks, in {n_reports} reports of other cohorts",
+        "",
+        "| secret | attack | tried | found | found in reports that are not for sharing |",
+        "| --- | --- | ---: | ---: | ---: |",
     ]
-    return "\n".join(lines)
+    for leak, (shared, own) in leaks.items():
+        of_own = "printed" if leak.startswith("exact sizes") else f"{own['found']:,}"
+        lines.append(f"| {leak} | {LEAKS[leak]} | {shared['tried']:,} | {shared['found']:,} | {of_own} |")
+    return "\n".join([*lines, ""])
 
 
 def main() -> None:
     """Attack the reports, and write the page of results."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--reports", type=int, default=3, help="reports of each design")
-    parser.add_argument("--json", type=Path, help="write the counts to this file, and no page")
-    parser.add_argument("--before", type=Path, help="counts of another version, for a column more")
-    options = parser.parse_args()
+    n_reports = parser.parse_args().reports
     start = time.perf_counter()
-    now = measured(options.reports)
-    seconds = time.perf_counter() - start
-    before = None if options.before is None else json.loads(options.before.read_text(encoding="utf-8"))
-    page = written(now, before, options.reports, seconds)
+    found, leaks = measured(n_reports), measured_leaks(n_reports)
+    page = written(found, leaks, n_reports, time.perf_counter() - start)
     print(page)
-    if options.json is not None:
-        options.json.write_text(json.dumps(now), encoding="utf-8")
-    elif options.reports > 3:
+    if n_reports > 3:
         RESULTS.write_text(page, encoding="utf-8")
 
 

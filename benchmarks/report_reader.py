@@ -9,7 +9,7 @@ from pathlib import Path
 
 import openpyxl
 
-__all__ = ["Cell", "SharedReport", "read_report", "tolerance"]
+__all__ = ["Cell", "SharedReport", "read_report", "rows_of_data", "tolerance"]
 
 Cell = object
 _GROUP = re.compile(r"Subtype (\d+)")
@@ -50,16 +50,28 @@ def read_report(workbook: Path, page: Path) -> SharedReport:
     book = openpyxl.load_workbook(workbook, read_only=True)
     sheets = {sheet.title: [list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book}
     book.close()
-    rows = _records(sheets["Data"], "Kind")
-    for row in rows:
-        for name in ("Subtype", "Versus"):
-            found = _GROUP.fullmatch(str(row[name]))
-            row[name] = int(found[1]) if found else None if row[name] is None else 0
+    rows = _with_numbered_groups(_records(sheets["Data"], "Kind"))
     facts = {line[0]: line[1] for line in sheets["Summary"] if len(line) > 1 and line[0]}
     evidence = facts.get("Features with a relevance above 0 (descriptive)")
     return SharedReport(
         rows, _sizes(rows), _relevance(sheets), evidence if isinstance(evidence, int) else None, _order(page)
     )
+
+
+def rows_of_data(workbook: Path) -> list[dict[str, Cell]]:
+    """Return the rows of the sheet Data by heading, as in `SharedReport.rows`."""
+    book = openpyxl.load_workbook(workbook, read_only=True)
+    rows = _records([list(row) for row in book["Data"].iter_rows(values_only=True)], "Kind")
+    book.close()
+    return _with_numbered_groups(rows)
+
+
+def _with_numbered_groups(rows: list[dict[str, Cell]]) -> list[dict[str, Cell]]:
+    for row in rows:
+        for name in ("Subtype", "Versus"):
+            found = _GROUP.fullmatch(str(row[name]))
+            row[name] = int(found[1]) if found else None if row[name] is None else 0
+    return rows
 
 
 def _records(sheet: list[list[Cell]], first: str) -> list[dict[str, Cell]]:

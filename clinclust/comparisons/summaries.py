@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,3 +137,12 @@ def decimals_for(spread: float) -> int:
 def decimals_of_mean(spreads: Iterable[float], *, is_scored: bool) -> int:
     """Return the decimals of mean and SD in every group: 2 for shares and scores, else by the first finite spread."""
     return 2 if is_scored else decimals_for(next((spread for spread in spreads if math.isfinite(spread)), math.nan))
+
+
+def decimals_in(records: Mapping[int, Record], *, is_scored: bool) -> int:
+    """Return the decimals of mean and SD of a feature from its summaries by group; of a rounded frame as it says."""
+    said: Any = records[ALL_SUBJECTS].get("decimals")
+    if not is_missing(said):
+        return int(said)
+    spreads = (row["sd"] for _, row in sorted(records.items()))
+    return decimals_of_mean((math.nan if is_missing(sd) else float(sd) for sd in spreads), is_scored=is_scored)

@@ -134,7 +134,9 @@ def audit_disclosure(
         true = true_counts.get((counts.name, counts.part))
         if true is not None:
             # A reader may know the scale from elsewhere.
-            counts = replace(counts, decimals=true.decimals, scale=true.scale, grid=true.grid, is_whole=true.is_whole)
+            counts = replace(counts, scale=true.scale, grid=true.grid, is_whole=true.is_whole)
+            if rounding is None:
+                counts = replace(counts, decimals=true.decimals)
         if counts.part != "rest":
             rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
         rows += _of_totals(counts, true, rule, is_tested=counts.name in tested)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
-from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.comparisons.summaries import decimals_in
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
             mean=values["mean"],
             sd=values["sd"],
             scale=(float(first["minimum"]), float(first["maximum"])),
-            decimals=decimals_of_mean(values["sd"][0].tolist(), is_scored=is_share or traits.is_scale),
+            decimals=decimals_in(next(iter(levels.values())), is_scored=is_share or traits.is_scale),
             is_whole=not is_share and (bool(first["whole"]) or step > 0),
             grid=grid,
             part=part,

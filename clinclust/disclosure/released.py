@@ -213,6 +213,8 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
     lost = result["feature"].isin(touched).to_numpy()
     set_missing(result, lost, _WITHHELD)
     result.loc[lost, "suppressed"] = True
+    if "remark" in result:  # an agreement is of all memberships
+        result["remark"] = result["remark"].str.replace(r" \(agreement [^)]*\)", "", regex=True)
     if "q" in result:
         result["q"] = adjusted(result["p"].to_numpy(dtype=np.float64, na_value=np.nan))
     return result

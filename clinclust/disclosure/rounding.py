@@ -43,19 +43,47 @@ def step_of_quartiles(q1: float, q3: float) -> float | None:
     return next(step * power for step in (5.0, 2.0, 1.0) if step * power <= room * (1.0 + 1e-9))
 
 
-def rounded_quartiles(of_order: Sequence[Floats]) -> list[Floats]:
-    """Return the medians, q1 and q3 of a feature, each (1, G), rounded by the first group whose quartiles are shown."""
+def rounded_quartiles(of_order: Sequence[Floats], least: float = 0.0) -> list[Floats]:
+    """Return the medians, q1 and q3 of a feature, each (1, G), rounded by the first group whose quartiles are shown.
+
+    With steps of at least the distance of possible values, no value between two of these tells whether n is even.
+    """
     _, q1, q3 = of_order
     shown = np.flatnonzero(np.isfinite(q1[0]) & np.isfinite(q3[0]) & (q3[0] > q1[0]))
     step = step_of_quartiles(float(q1[0, shown[0]]), float(q3[0, shown[0]])) if shown.size else None
     if step is None:
         return list(of_order)
-    decimals = max(0, -math.floor(math.log10(step)))
+    step = max(step, least)
+    decimals = max(0, 2 - math.floor(math.log10(step)))
     return [np.round(np.round(values / step) * step, decimals) for values in of_order]
 
 
-def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
-    """Return a feature with counts rounded to multiples of `base`, without the SD of counts of events."""
+def _decimals_for_every_n(counts: FeatureCounts, n: Floats, base: int, fewest: int) -> int:
+    """Return the most decimals with which every n that rounds to those given can have the printed mean and SD.
+
+    Means of n values on a grid lie its step over n apart, and their SDs, with the same mean, the squared step over
+    (n - 1) SD. Of values on an unknown grid, the SD takes the place of the step: few are recorded in coarser steps.
+    """
+    error = rounding_error(base)[0] * (2 if counts.part == "rest" else 1)  # n of the rest is a difference of two
+    shown = (n[1:] - error >= fewest) & np.isfinite(counts.sd[0, 1:])  # not from the SD of all, which is withheld
+    spreads, fewest_n = counts.sd[0, 1:][shown], (n[1:] - error)[shown]
+    decimals = decimals_of_mean(spreads.tolist(), is_scored=traits_of(counts.likelihood).is_scale)
+    spreads = printed(spreads, decimals)
+    spread = spreads > 0.0
+    if not spread.any():
+        return decimals
+    step = counts.grid[1] if counts.is_whole else spreads.max()
+    apart = step / fewest_n.min()
+    if counts.is_whole:
+        apart = max(apart, (step**2 / ((fewest_n - 1.0) * spreads)[spread]).max())
+    return min(decimals, max(0, math.floor(-math.log10(apart))))
+
+
+def rounded_counts(counts: FeatureCounts, base: int, fewest: int = 2) -> FeatureCounts:
+    """Return a feature with counts rounded to multiples of `base`, without the SD of counts of events.
+
+    Means and SDs have the decimals that all n allow which round to the same; groups of fewer than `fewest` have none.
+    """
     # A level without a count would show that n is exactly 0.
     of_levels = np.where(counts.n == 0, 0.0, counts.count) if counts.is_share else counts.count
     n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, of_levels))
@@ -63,12 +91,11 @@ def rounded_counts(counts: FeatureCounts, base: int) -> FeatureCounts:
         share = _quotient(np.minimum(count, n), n)
         sd = np.sqrt(share * (1.0 - share) * _quotient(n, n - 1.0))
         return replace(counts, n=n, missing=missing, count=count, percent=100.0 * share, mean=share, sd=sd)
-    is_scored = traits_of(counts.likelihood).is_scale
-    # Not from the SD of all subjects, which is withheld.
-    decimals = decimals_of_mean(counts.sd[0, 1:].tolist(), is_scored=is_scored)
+    decimals = _decimals_for_every_n(counts, n, base, max(fewest, 2))
     mean, sd = printed(counts.mean, decimals), printed(counts.sd, decimals)
     if counts.has_total:
         mean, sd = _quotient(rounded(np.rint(counts.mean * counts.n), base), n), np.full_like(sd, np.nan)
+        decimals = 2
     return replace(counts, n=n, missing=missing, mean=mean, sd=sd, decimals=decimals)
 
 

@@ -52,9 +52,10 @@ def suppress_small_cells(
       or of steps of a scale above its lowest or below its highest score.
     - Tests and effects computed from a withheld number are withheld, and so is the contrast of its feature with the
       name of its test. Each q is adjusted over the tests shown.
-    - Means and SDs are rounded to the decimals that reports print, medians and quartiles to 1, 2 or 5 times a power of
-      ten, at most a quarter of the distance between the quartiles. Shares and means of counts are exact where n and
-      count are shown, as they follow from these.
+    - Means and SDs are rounded to the decimals that reports print, with `rounding` to no more than every n allows that
+      rounds to the same. Medians and quartiles are rounded to 1, 2 or 5 times a power of ten, at most a quarter of the
+      distance between the quartiles, and with `rounding` whole numbers to whole numbers. Shares and means
+      of counts are exact where n and count are shown, as they follow from these.
     - A level of which every number is withheld or 0 is called ``[c]``. `minimum`, `maximum`, `step` and `scored` of a
       scale are withheld unless more than `threshold` subjects are at each end of it.
 
@@ -81,7 +82,8 @@ def suppress_small_cells(
     -------
     pandas.DataFrame
         The same columns. Withheld numbers are missing, and `suppressed` is True in every row with a withheld number;
-        with `rounding` in every summary, and a column `size` holds the rounded size of the group. Tests and effects of
+        with `rounding` in every summary, and columns hold the rounded `size` of the group and the
+        `decimals` of mean and SD. Tests and effects of
         a withheld subtype have no row. In features in which nothing is withheld only q and rounded numbers change.
 
     Raises
@@ -120,10 +122,13 @@ def suppress_small_cells(
     sizes = shown_sizes(sizes_of(result), threshold, rounding)
     features = list(feature_counts(result))
     if rounding is not None:
-        features = [rounded_counts(counts, rounding) for counts in features]
+        features = [rounded_counts(counts, rounding, rule.fewest_values) for counts in features]
     counted = [counts.of_groups_shown(sizes) for counts in features if counts.part != "rest"]
     ranges = size_intervals(sizes, rounding, counted)
-    numbers = {name: result[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True) for name in _OF_SUMMARIES}
+    if rounding is not None:
+        result["decimals"] = pd.Series(pd.NA, index=result.index, dtype="Int64")
+    columns = [*_OF_SUMMARIES, *(["decimals"] if rounding is not None else [])]
+    numbers = {name: result[name].to_numpy(dtype=np.float64, na_value=np.nan, copy=True) for name in columns}
     touched: set[tuple[str, int]] = set()
     first = None
     for counts in features:
@@ -163,6 +168,8 @@ def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCoun
     complete = ~n_withheld & ~np.isnan(shown.mean)
     if counts.is_share:
         complete &= ~np.isnan(shown.count)
+    if rule.rounding is not None and not counts.is_share:
+        numbers["decimals"][counts.places] = counts.decimals
     for name in ("n", "missing", "count", "percent"):
         numbers[name][counts.places] = getattr(shown, name)
     exact = complete & counts.is_share
@@ -174,6 +181,6 @@ def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCoun
     has_order = complete & (not counts.is_share or rule.rounding is None)
     of_order = [np.where(has_order, numbers[name][counts.places], np.nan) for name in _OF_ORDER]
     if not counts.is_share:
-        of_order = rounded_quartiles(of_order)
+        of_order = rounded_quartiles(of_order, 0.0 if rule.rounding is None or not counts.is_whole else counts.grid[1])
     for name, values in zip(_OF_ORDER, of_order, strict=True):
         numbers[name][counts.places] = values

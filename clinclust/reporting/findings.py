@@ -170,8 +170,8 @@ class Findings:
 
     @cached_property
     def own_membership(self) -> NDArray[np.float64] | None:
-        """Probability of each subject's own subtype; None if the model has none, or counts are rounded."""
-        return None if self.is_rounded else own_membership(self.model)
+        """Probability of each subject's own subtype; None if the model has none, or the report is shared."""
+        return None if self.is_shared else own_membership(self.model)
 
     @property
     def posterior(self) -> GibbsDP | None:

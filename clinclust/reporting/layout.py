@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Literal, TypeAlias, cast
 
@@ -86,6 +86,21 @@ class Table:
     def starts_band(self, row: int) -> bool:
         """Return whether this row is the first of a section."""
         return bool(self.bands) and (row == 0 or self.bands[row] != self.bands[row - 1])
+
+    def only(self, rows: Sequence[int], columns: Sequence[int]) -> Table:
+        """Return the table with these rows and columns, by their indices in increasing order."""
+        diverging = None
+        if self.diverging is not None and set(self.diverging) <= set(columns):
+            diverging = (columns.index(self.diverging[0]), columns.index(self.diverging[1]))
+        return replace(
+            self,
+            columns=[self.columns[column] for column in columns],
+            rows=[[self.rows[row][column] for column in columns] for row in rows],
+            bands=[self.bands[row] for row in rows] if self.bands else (),
+            decimals=[self.decimals[row] for row in rows] if self.decimals else (),
+            stub=sum(column < self.stub for column in columns),
+            diverging=diverging,
+        )
 
     @property
     def group_lines(self) -> list[list[Span]]:

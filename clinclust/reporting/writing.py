@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +17,7 @@ from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.cohort_columns import ignored_columns
 from clinclust.comparisons.dominance import dominant_in
 from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.shareable import FACTS, SHEETS, may_be_printed
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
@@ -24,7 +25,7 @@ from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, re
 from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Kind, Sheet, Table, Value, number_text
+from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number_text
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.charts import charts, effect_sizes
@@ -65,6 +66,31 @@ def posterior_around(
     return sampler.fit(kept)
 
 
+_FACTS = "Item"  # heading of the first column of a table with one fact in a row
+
+
+def as_shared(sheets: Sequence[Sheet]) -> Iterator[Sheet]:
+    """Yield the sheets that a shared report may print, with those of their columns and facts that are listed."""
+    for sheet in sheets:
+        if sheet.name in SHEETS:
+            tables = [_listed(sheet.name, table) for table in sheet.tables]
+            is_whole = [len(table.columns) for table in tables] == [len(table.columns) for table in sheet.tables]
+            charts = sheet.charts if is_whole else ()  # they refer to tables and columns by their places
+            yield replace(sheet, tables=[table for table in tables if table.columns], charts=charts)
+
+
+def _listed(sheet: str, table: Table) -> Table:
+    places = range(len(table.columns))
+    columns = [place for place in places if may_be_printed(sheet, *_headings(table.columns[place]))]
+    has_facts = table.columns[0].title == _FACTS
+    rows = [place for place, row in enumerate(table.rows) if not has_facts or row[0] in FACTS]
+    return table.only(rows, columns if 0 in columns else [])  # without its first column a table says nothing
+
+
+def _headings(column: Column) -> tuple[str, str]:
+    return (column.title, column.group[0])
+
+
 _SMALLEST_P = 0.001
 
 
@@ -100,6 +126,7 @@ def write_findings(
     title = findings.model.schema_.title or "Subtype report"
     with progress.stage(f"report {suffix}"):
         sheets = _sheets(findings, moment, on_page=suffix != ".xlsx")
+        sheets = list(as_shared(sheets)) if findings.is_shared else sheets
         if suffix == ".xlsx":
             from clinclust.reporting.workbook.workbook import write_workbook
 

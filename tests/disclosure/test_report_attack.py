@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -46,3 +48,24 @@ def test_the_attacker_finds_counts_if_features_stand_by_true_relevance(benchmark
 
     monkeypatch.setattr(Profiles, "withheld_features", frozenset())
     assert benchmark.attacked("one rare", 2, tmp_path)["and the order of features"]["narrowed"] > 0
+
+
+def test_no_prior_word_condition_or_exact_size_is_found(benchmark, tmp_path, some):
+    found = [benchmark.leaks_found(seed, tmp_path) for seed in some(range(11), few=3)]
+    sums = {leak: sum((each[leak] for each in found), Counter()) for leak in benchmark.LEAKS}
+    assert {leak: counts["found"] for leak, counts in sums.items()} == dict.fromkeys(benchmark.LEAKS, 0)
+    assert min(counts["tried"] for counts in sums.values()) > 2
+
+
+def test_every_prior_word_and_condition_is_found_in_a_report_that_is_not_for_sharing(benchmark, tmp_path):
+    *found, _ = benchmark.leaks_found(0, tmp_path, suppress=None).values()
+    assert all(counts["found"] == counts["tried"] > 0 for counts in found)
+
+
+def test_exact_sizes_are_found_if_means_have_the_usual_decimals(benchmark, tmp_path, monkeypatch):
+    from sizes_attacker import sizes_found
+
+    monkeypatch.setattr("clinclust.disclosure.rounding._decimals_for_every_n", lambda *_: 2)
+    exact, narrowed, groups = np.sum([sizes_found(seed, tmp_path) for seed in (2, 3)], axis=0)
+    assert exact > 0
+    assert narrowed > groups / 2

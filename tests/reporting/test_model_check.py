@@ -12,6 +12,7 @@ from clinclust.cli.fit import say_found
 from clinclust.disclosure.rule import Rule
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
+from clinclust.reporting.writing import as_shared
 
 from .test_groups import Words
 
@@ -140,7 +141,7 @@ def test_a_right_schema_has_no_such_sheet(right):
 def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wrong, monkeypatch):
     shared = findings_of(*wrong).for_sharing(Rule(5))
     monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: feature.name == MARKUP)
-    (sheet,) = likelihoods_sheets(shared)
+    (sheet,) = as_shared(likelihoods_sheets(shared))
     assert [list(row) for row in sheet.tables[0].rows] == [[FORMULA, "gaussian", "gaussian of the log"]]
     assert on_likelihoods(shared)[0].startswith("1 feature is described clearly better")
     monkeypatch.setattr(Findings, "is_withheld", lambda self, feature: True)

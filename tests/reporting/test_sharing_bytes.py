@@ -5,11 +5,15 @@ This is the whole of it: a reader of such a file cannot tell the one from the ot
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
+from clinclust.files.selection.row_choice import RowChoice
+from clinclust.reporting.subtype_table import subtype_table
 
 from .conftest import GENERATED
 from .stand_in import associations_of, fitted, write_report
@@ -109,6 +113,112 @@ def test_reports_of_fits_that_differ_in_what_withheld_features_tell_are_the_same
         report(tmp_path, suffix, {}, lambda schema, nats=nats: fit(schema, nats)) for nats in (-3.0, 12.5, 99.0)
     )
     assert least == middle == most
+
+
+def any_fit(seed):
+    """A fit of which all that is no function of released counts depends on the seed, and settings that were stated."""
+
+    def fit(schema):
+        rng = np.random.default_rng(seed)
+        model = fitted(schema, GROUPS)
+        names = [feature.name for feature in schema]
+        own = 0.5 + 0.5 * rng.random(len(GROUPS))
+        model.membership_ = np.where(np.eye(2)[GROUPS] == 1, own[:, None], 1 - own[:, None])
+        model.feature_relevance_ = pd.Series(np.linspace(30, 5, len(names)), index=names)
+        model.feature_relevance_[list(RARE)] = rng.normal(0, 30, len(RARE))
+        model.hyperparameters_ = {name: {"a": rng.random(), "b": rng.random()} for name in names}
+        model.restarts_["log_joint"] -= 50 * rng.random(len(model.restarts_))
+        model.restarts_["ari_to_best"] = rng.random(len(model.restarts_))
+        model.restarts_ = pd.concat([model.restarts_] * (1 + seed), ignore_index=True)
+        model.log_joint_ = model.restarts_["log_joint"].max()
+        model.given = {"concentration": "map", "coarsening": "auto"}
+        model.concentration_, model.coarsening_ = rng.random(2)
+        model.tuning_ = pd.DataFrame({"concentration": rng.random(2 + seed)})
+        return model
+
+    return fit
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+def test_reports_of_fits_that_differ_in_all_but_released_counts_are_the_same(tmp_path, suffix):
+    first = report(tmp_path, suffix, {}, any_fit(0))
+    for seed, counts in ((1, {}), (2, OTHERS[-1])):
+        assert report(tmp_path, suffix, counts, any_fit(seed)) == first
+
+
+_TABLES = ("docx", "md", "tex", "csv")
+
+
+def described_otherwise(counts):
+    """The same cohort and schema, with other words of few subjects, and other conditions that hold of them."""
+    frame, schema = cohort_of(FIRST)
+    few = counts["words"]
+    frame["kind"] = frame["kind"].where(frame["kind"] != "c", few[0])
+    more = {
+        "kind": {"levels": ("a", "b", few[0]), "missing_codes": (few[1],), "synonyms": {few[2]: "a"}},
+        "rare": {"asked_if": f"ward == '{few[1]}'", "description": f"0 = no; 1 = {few[0]}; 9 = {few[1]}"},
+        "pressure": {"minimum": counts["ends"][0], "maximum": counts["ends"][1]},
+    }
+    features = [Feature(**{**feature.content(), **more.get(feature.name, {})}) for feature in schema]
+    return frame, FeatureSchema(features, missing_codes=(few[3],), rows=RowChoice(where=f"`Patient ID` != '{few[4]}'"))
+
+
+@pytest.mark.parametrize(
+    ("suffix", "round_to"), [("xlsx", None), ("html", None), ("xlsx", 5), ("docx", 5), *((x, None) for x in _TABLES)]
+)
+def test_reports_and_tables_with_other_words_of_few_are_the_same(tmp_path, suffix, round_to):
+    written = []
+    words = (("crack", "refused (HIV ward)", "jawohl", "n/a since the fire", "Smith"), tuple("vwxyz"))
+    for said, ends in zip(words, ((31.5, 403), (-5, 999)), strict=True):
+        frame, schema = described_otherwise({"words": said, "ends": ends})
+        path = tmp_path / f"report.{suffix}"
+        if suffix in ("xlsx", "html"):
+            write_report(given(schema), frame, path, suppress=10, round_to=round_to, generated=GENERATED)
+        else:
+            comparisons = compare_subtypes(frame, GROUPS, schema)
+            subtype_table(suppress_small_cells(comparisons, rounding=round_to)).save(path)
+        written.append(path.read_bytes())
+    assert written[0] == written[1]
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+def test_what_is_not_listed_is_withheld(tmp_path, suffix, monkeypatch):
+    """A new sheet, column or fact, until somebody lists it."""
+    from clinclust.reporting import writing
+    from clinclust.reporting.layout import Column, Sheet, Table
+
+    def with_more(sheet):
+        more = [
+            Table(
+                table.caption,
+                [*table.columns, Column("New", "any")],
+                [
+                    *([*row, 0.7315] for row in table.rows),
+                    *([["New fact", 0.7315, 0.7315]] if table.columns[0].title == "Item" else []),
+                ],
+            )
+            for table in sheet.tables
+        ]
+        return Sheet(sheet.name, sheet.notes, more)
+
+    made = writing._sheets
+
+    def sheets(*args, **kwargs):
+        new = Sheet("New sheet", ["0.7315"], [Table("New", [Column("Feature")], [["0.7315"]])])
+        return [*map(with_more, made(*args, **kwargs)), new]
+
+    monkeypatch.setattr(writing, "_sheets", sheets)
+    for suppress in (10, None):
+        frame, schema = cohort_of(FIRST)
+        path = write_report(given(schema), frame, tmp_path / f"r.{suffix}", suppress=suppress, generated=GENERATED)
+        assert ("0.7315" in everything_in(path)) == (suppress is None)
+
+
+def everything_in(path):
+    if path.suffix == ".html":
+        return path.read_text(encoding="utf-8")
+    with zipfile.ZipFile(path) as archive:
+        return "".join(archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "html"])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.disclosure.shareable import FIGURES
 from clinclust.estimators.fit import Fit
 from clinclust.reporting.figures.effects import effects_against, plot_effects
 from clinclust.reporting.figures.heat_maps import plot_profile
@@ -97,7 +98,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             _tree_alt(fit),
             partial(plot_tree, model),
         )
-    return found
+    return [each for each in found if each.name in FIGURES or not findings.is_shared]
 
 
 def _on_medians(profiles: Profiles) -> str:

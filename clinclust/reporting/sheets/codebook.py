@@ -20,8 +20,6 @@ from clinclust.schema.parts import mass_text
 
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
-_OF_THE_TABLE = ("Levels", "Trials", "Minimum", "Maximum", "Missing codes", "Other texts read", "Asked if")
-"""Columns with words and ends of the table, which few subjects may have; a shared report does without them."""
 
 
 def codebook(findings: Findings) -> Sheet:
@@ -43,12 +41,10 @@ def codebook(findings: Findings) -> Sheet:
         "hyperparameters of a prior are on the scale of the column after its transform."
     ]
     if findings.is_shared:
-        shown = [place for place, column in enumerate(columns) if column.title not in _OF_THE_TABLE]
-        columns, rows = [columns[place] for place in shown], [[row[place] for place in shown] for row in rows]
         notes = [
-            "Every column of the cohort, without levels, ends and other words of the table. Of priors, what was stated "
-            "in advance, on the scale of the column after its transform; those that were set from the data are "
-            f"withheld {WITHHELD}."
+            "Every column of the cohort, without levels and their meaning, ends and other words of the table. Of "
+            "priors, what was stated in advance, on the scale of the column after its transform; those that were set "
+            f"from the data are withheld {WITHHELD}."
         ]
     return Sheet("Codebook", notes, [Table("What every column means", columns, rows, stub=2)])
 
@@ -179,7 +175,9 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
     for row in findings.association_rows():
         if isinstance(row["method"], str):
             method = f"{row['method']}: {row['test']}"
-            yield _data_row(findings, title, {**row, "level": None}, method, _OF_KIND[title])
+            # The other numbers of the test tell how many subjects are in other subtypes without the feature.
+            names = {"p", "q"} if findings.is_shared else _OF_KIND[title]
+            yield _data_row(findings, title, {**row, "level": None}, method, names)
 
 
 def _data_row(findings: Findings, title: str, row: Row, method: str | None, names: Collection[str]) -> list[Value]:

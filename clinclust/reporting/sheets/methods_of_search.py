@@ -38,7 +38,7 @@ def concentration_in_words(findings: Findings, fit: Fit, asked: Any, references:
 
 
 def search_in_words(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]:
-    """Return the sentences on the search; where counts are rounded, without how many searches ended where."""
+    """Return the sentences on the search; in a shared report without how many searches ended where."""
     init = asked["init"]
     is_filled = fit.completed_log_joint_ is not None
     begun = "single" if is_filled and isinstance(init, str) else init
@@ -47,7 +47,7 @@ def search_in_words(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> l
     stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
     subjects = "all subjects" if len(findings.sizes) == 1 else f"{sizes_in_words(findings)} subjects"
     subtypes = f"{counted(len(findings.sizes), 'subtype')} of {subjects}"
-    if findings.is_rounded:
+    if findings.is_shared:
         sought = f"The partition with {highest} was sought ({where}; random seed {fit.random_seed_})."
         return [sought, *stopped, f"The best found has {subtypes}."]
     restarts = fit.restarts_
@@ -62,7 +62,7 @@ def search_in_words(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> l
         sentences.append(f"The best were recombined and perturbed in {counted(refined, 'further search', 'es')}.")
     sentences += stopped
     of_observed = " of observed values" if is_filled else ""
-    joint = "" if findings.is_shared else f" (log joint{of_observed} {fit.log_joint_:.2f} nats)".replace("-", "−")
+    joint = f" (log joint{of_observed} {fit.log_joint_:.2f} nats)".replace("-", "−")
     n_groups = groups_found(fit)
     ended = f"{best} of {counted(len(restarts), 'search', 'es')} ended at the best, with"
     found = f"{subtypes}{joint}" if n_groups is None else f"{n_groups} groups{joint}, which make up {subtypes}"

@@ -150,14 +150,11 @@ def likelihoods_sheets(findings: Findings) -> list[Sheet]:
         (Column("Feature"), lambda row: _title(findings, row["feature"])),
         (Column("Declared"), "declared"),
         (Column("Better"), "better"),
+        (Column("Evidence (nats)", "0"), "evidence"),
+        (Column("Groups as declared", "0"), "declared_groups"),
+        (Column("Groups if better", "0"), "better_groups"),
+        (Column("Line for the schema", overflow=True), "schema_line"),
     ]
-    if not findings.is_shared:
-        columns += [
-            (Column("Evidence (nats)", "0"), "evidence"),
-            (Column("Groups as declared", "0"), "declared_groups"),
-            (Column("Groups if better", "0"), "better_groups"),
-            (Column("Line for the schema", overflow=True), "schema_line"),
-        ]
     table = tabulated("Features to declare otherwise", misfits, columns)
     return [Sheet("Likelihoods", _likelihood_notes(findings), [table])]
 

@@ -148,31 +148,28 @@ FILLED_JOINT = "Log joint with filled values (nats)"
 """What the joint of a completed table is called, where the search filled missing values with modes."""
 
 _OUTLYING = "Share of values expected to be outlying"
-_OF_ROUNDED = ("Concentration", "Discount", "Coarsening", _OUTLYING, "Random seed", "Search")
-"""What a report of rounded counts has: settings, and no function of exact counts."""
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
-    """Return the settings and results of the search by name; a shared report withholds functions of all values."""
-    restarts, is_shared, filled = fit.restarts_, findings.is_shared, fit.completed_log_joint_
+    """Return the settings and results of the search by name; see `clinclust.disclosure.shareable` for those shared."""
+    restarts, filled = fit.restarts_, fit.completed_log_joint_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     near = restarts["log_joint"] >= restarts["log_joint"].max() - 1.0
     n_relevant = int((fit.feature_relevance_ > 0.0).sum())
-    facts: dict[str, Value] = {
-        "Log joint (nats)": WITHHELD if is_shared else as_value(fit.log_joint_),
-        **({} if filled is None else {FILLED_JOINT: WITHHELD if is_shared else as_value(filled)}),
+    return {
+        "Log joint (nats)": as_value(fit.log_joint_),
+        **({} if filled is None else {FILLED_JOINT: as_value(filled)}),
         "Concentration": findings.setting(fit, "concentration"),
         "Concentrations tried": len(fit.tuning_),
         "Discount": as_value(fit.discount_),
         "Coarsening": findings.setting(fit, "coarsening"),
         **{f"Block {block}": worth for block, worth in worth_of_blocks(findings, fit).items()},
         _OUTLYING: as_value(fit.outlying_share_),
-        "Values set aside as outlying": WITHHELD if is_shared else int(fit.outliers_.sum()),
-        "Features with a relevance above 0 (descriptive)": WITHHELD if findings.withholds_evidence else n_relevant,
+        "Values set aside as outlying": int(fit.outliers_.sum()),
+        "Features with a relevance above 0 (descriptive)": n_relevant,
         "Random seed": as_value(fit.random_seed_),
         "Restarts": int((~refinements).sum()),
         "Recombinations and perturbations": int(refinements.sum()),
         **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
         "Partitions within 1 nat of the best": int(restarts["log_joint"].round(6)[near].nunique()),
     }
-    return {name: facts[name] for name in _OF_ROUNDED if name in facts} if findings.is_rounded else facts

@@ -7,7 +7,7 @@ import numpy as np
 from clinclust.estimators.unusual import MOST_LISTED
 from clinclust.reporting.continuum_score import Continuum
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, as_value
+from clinclust.reporting.layout import Column, Sheet, Table, Value, as_value
 from clinclust.reporting.sheets.groups import explained_marks, remark_cell, remark_column
 from clinclust.schema import Feature
 
@@ -148,14 +148,11 @@ def continuum_table(findings: Findings) -> list[Table]:
 
 
 def _rows(findings: Findings, continuum: Continuum) -> list[list[Value]]:
-    # Correlations are functions of all values. The place and sign of a feature of which a number is withheld would
+    # The place and sign of a feature of which a number is withheld would
     # disclose it.
     found = [(findings.model.schema_[str(name)], float(value)) for name, value in continuum.correlations.items()]
     shown = [each for each in found if not findings.is_withheld(each[0])][:_STRONGEST]
-    return [
-        [feature.title, _direction(feature, value), WITHHELD if findings.is_shared else value]
-        for feature, value in shown
-    ]
+    return [[feature.title, _direction(feature, value), value] for feature, value in shown]
 
 
 def _direction(feature: Feature, correlation: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS
-from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.comparisons.summaries import decimals_in
 from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
@@ -51,8 +51,7 @@ def _level(findings: Findings) -> str:
 
 def _decimals(summaries: dict[int, Row]) -> int:
     traits = traits_of(summaries[ALL_SUBJECTS]["likelihood"])
-    is_scored = traits.is_share or traits.is_scale
-    return decimals_of_mean((row["sd"] for _, row in sorted(summaries.items())), is_scored=is_scored)
+    return decimals_in(summaries, is_scored=traits.is_share or traits.is_scale)
 
 
 _OF_WHICH = "descriptive where clustered on"

@@ -103,6 +103,8 @@ def _terms(findings: Findings) -> dict[str, Value]:
             del terms[term]
     elif not worth_of_blocks(findings, findings.fit):
         del terms["Block"]
+    if findings.is_shared:
+        terms.pop("Agreement", None)
     if findings.own_membership is None:
         del terms["Membership probability"]
     else:

@@ -56,7 +56,7 @@ def _statements(findings: Findings) -> list[str]:
     of_the_search = [given_subtypes(findings)]
     if fit is not None:
         stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
-        of_the_search = [*([] if findings.is_rounded else [searches_sentence(fit)]), *stopped, *cautions(findings)]
+        of_the_search = [*([] if findings.is_shared else [searches_sentence(fit)]), *stopped, *cautions(findings)]
     return [
         *verdict(findings),
         *on_dominant_columns(findings),

@@ -33,7 +33,8 @@ def _rule(findings: Findings) -> list[str]:
     notes.append(
         f"A level of which every number is withheld or 0 is called {WITHHELD}, and the ends of a scale are withheld "
         f"unless more than {findings.rule.threshold} subjects are at each: a schema that was drafted has both from the "
-        "data. Left out are other words of the table, the fingerprints, and priors and settings made of the data."
+        "data. Left out are other words of the table, the fingerprints, priors and settings made of the data, how sure "
+        "the subtypes of subjects are, and how far the searches agree."
     )
     notes.append("That one column nearly is the subtypes is said only of levels of which all counts are shown.")
     if findings.rule.missing_is_harmless:
@@ -73,16 +74,16 @@ def _of_rounding(rule: Rule) -> list[str]:
         f"sums would narrow a count that may be below {rule.threshold} to an interval shorter than {rule.width}. Which "
         "numbers are withheld follows from the rounded ones.",
         "Left out, because exact counts could be found from them by trial: tests, effect sizes, validated "
-        "associations, the relevance of features, the log joint and other evidence, membership probabilities, how far "
-        "the searches agree, settings that the search chose itself, the continuum score, and numbers of rows that were "
-        "left out.",
+        "associations, the relevance of features, the log joint and other evidence, settings that the search chose "
+        "itself, the continuum score, and numbers of rows that were left out.",
         "Reported are results that are no counts: the subtypes, their number, which divisions were found distinct or "
         "may come of a skewed severity, and that subjects have several rows. “Clustered on” says what the schema asks "
         "for. Nothing is reported of single subjects.",
-        "Means and SDs of measurements in subtypes are those of the exact values, rounded as printed; those of all "
-        "subjects are pooled from them with the rounded n. Medians and quartiles are rounded to at most a quarter of "
-        "the distance between the quartiles. Other knowledge is not covered: another "
-        "report of nearly the same people, or of a person in the cohort.",
+        "Means and SDs of measurements in subtypes are those of the exact values, with no more digits than every n "
+        "allows that is rounded to the same; those of all subjects are pooled from them with the rounded n. Medians "
+        "and quartiles are rounded to at most a quarter of the distance between the quartiles, and those of whole "
+        "numbers to whole numbers. Other knowledge is not covered: another report of nearly the same people, or of a "
+        "person in the cohort.",
     ]
 
 

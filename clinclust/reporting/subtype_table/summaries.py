@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 import pandas as pd
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, ComparisonsFrame, Record, is_missing, is_suppressed
-from clinclust.comparisons.summaries import decimals_for, decimals_of_mean
+from clinclust.comparisons.summaries import decimals_for, decimals_in
 from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.layout import number_text
@@ -198,9 +198,7 @@ def decimals_of(feature: ComparedFeature, summary: Summary) -> int:
         subjects = overall["n"]
         return 0 if not is_missing(subjects) and subjects < _FEW_SUBJECTS else 1
     if summary == "mean":
-        is_scored = feature.has_shares or feature.traits.is_scale
-        spreads = (_number(record["sd"]) for _, record in sorted(feature.any_level.items()))
-        return decimals_of_mean(spreads, is_scored=is_scored)
+        return decimals_in(feature.any_level, is_scored=feature.has_shares or feature.traits.is_scale)
     quartiles = [parts(record, summary) for record in feature.any_level.values()]
     if all(value == round(value) for found in quartiles if found for value in found if value is not None):
         return 0
