@@ -69,7 +69,8 @@ def test_no_hyperparameter_stands_that_is_made_of_the_data(tmp_path, suffix):
     for name, given in model.hyperparameters_.items():
         for key, value in given.items():
             first = f"{key} = {np.atleast_1d(value)[0]:.4g}"
-            assert (first in text) == (name == "weight" and key in stated), (name, first)
+            # A page has no codebook, and so no prior at all.
+            assert (first in text) == (name == "weight" and key in stated and suffix == ".xlsx"), (name, first)
     assert f"{model.concentration_:.3g}, the mode of its posterior" not in text
     assert "[c], the mode of its posterior" in text
 
@@ -95,5 +96,5 @@ def test_no_fingerprint_confirms_a_guess(tmp_path, suffix):
         text = "\n".join(texts_of(path))
         guesses = [(name, level) for name in ("Jones", "Smith", "Brown") for level in ("elsewhere", "there")]
         confirmed = [guess for guess in guesses if guessed(*guess).fingerprint in text]
-        assert confirmed == ([] if suppress else [("Smith", "there")])
+        assert confirmed == ([("Smith", "there")] if suppress is None and suffix == ".xlsx" else [])
         assert not re.search("[0-9a-f]{32,}", text) or not suppress
