@@ -1,7 +1,7 @@
 """Measure reports of real and simulated cohorts: words, printed pages, megabytes, and processor seconds.
 
-    python benchmarks/report_size.py                    # prints one row for each cohort, and writes results/report_size.md
-    python benchmarks/report_size.py --only kidney 5,000        # cohorts whose name holds one of these; writes nothing
+    python benchmarks/report_size.py                    # one row for each cohort; writes results/report_size.md
+    python benchmarks/report_size.py --only kidney 5,000        # cohorts whose names hold one of these
     python benchmarks/report_size.py --associations none        # without the tests of features
     python benchmarks/report_size.py --profile 527              # where the time of one cohort goes
 
@@ -52,12 +52,12 @@ Reported = tuple[SubtypeModel, pd.DataFrame]
 
 
 def simulated(
-    n_subjects: int, n_features: int, n_subtypes: int, *, missing: float = 0.0, given: bool = False
+    n_subjects: int, n_features: int, n_subtypes: int, *, missing: float = 0.0, quick: bool = False
 ) -> Reported:
     """Return a cohort of mixed features, of which two of three differ between the subtypes, with a fit of it.
 
-    Measurements, yes/no findings, counts and scales of five levels take turns. `given`: the groups that were drawn are
-    a `Partition`, so that nothing is searched for.
+    Measurements, yes/no findings, counts and scales of five levels take turns. `quick`: it is fitted as in
+    the paper.
     """
     rng = np.random.default_rng([n_subjects, n_features, n_subtypes])
     group = rng.permutation(np.arange(n_subjects) % n_subtypes)
@@ -66,29 +66,36 @@ def simulated(
     for place in range(n_features):
         differs = n_subtypes > 1 and place % 3 < 2
         level = (rng.permutation(n_subtypes) / max(1, n_subtypes - 1) if differs else np.full(n_subtypes, 0.5))[group]
-        values, kind = [
-            (lambda: np.round(80.0 + 40.0 * level + rng.normal(0.0, 10.0, n_subjects), 1), {"likelihood": "gaussian"}),
-            (lambda: rng.random(n_subjects) < 0.1 + 0.8 * level, {"likelihood": "bernoulli"}),
-            (lambda: rng.poisson(1.0 + 6.0 * level), {"likelihood": "poisson"}),
-            (lambda: rng.binomial(4, 0.1 + 0.8 * level), {"likelihood": "binomial", "trials": 4}),
-        ][place % 4]
+        values, kind = _column(place, level, rng)
         name = f"{kind['likelihood']}_{place + 1}"
-        columns[name] = np.where(rng.random(n_subjects) < missing, np.nan, values().astype(float))
+        columns[name] = np.where(rng.random(n_subjects) < missing, np.nan, values.astype(float))
         features.append(cc.Feature(name=name, **kind))
     schema = cc.FeatureSchema(features)
     frame = schema.validate(pd.DataFrame(columns), warn=False)
-    if given:
-        return cc.Partition(group, schema, made_by="a simulation"), frame
-    return cc.MAPDP(schema, random_state=0, progress=False).fit(frame), frame
+    model = (cc.MAPDP.as_published if quick else cc.MAPDP)(schema, random_state=0, progress=False)
+    return model.fit(frame), frame
 
 
-def parkinsonism() -> Reported:
-    """Return the simulated cohort of the example, 527 subjects x 215 features, with its five groups as they were drawn."""
+def _column(place: int, level: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, dict[str, Any]]:
+    """Return values (N,) and their likelihood; `level` (N,), from 0 to 1, says how high each subject tends to be."""
+    if place % 4 == 0:
+        return np.round(80.0 + 40.0 * level + rng.normal(0.0, 10.0, level.size), 1), {"likelihood": "gaussian"}
+    if place % 4 == 1:
+        return rng.random(level.size) < 0.1 + 0.8 * level, {"likelihood": "bernoulli"}
+    if place % 4 == 2:
+        return rng.poisson(1.0 + 6.0 * level), {"likelihood": "poisson"}
+    return rng.binomial(4, 0.1 + 0.8 * level), {"likelihood": "binomial", "trials": 4}
+
+
+def parkinsonism(*, given: bool) -> Reported:
+    """Return the simulated cohort of the example with a quick fit of it, or with its five groups as they were drawn."""
     schema = cc.FeatureSchema.from_yaml(ROOT / "schemas" / "parkinsonism.yaml")
     folder = ROOT / "examples" / "parkinsonism"
-    groups = pd.read_csv(folder / "true_groups.csv")["group"].to_numpy()
     frame = schema.validate(cc.read_cohort(folder / "cohort.csv"), warn=False)
-    return cc.Partition(groups, schema, made_by="a simulation"), frame
+    if given:
+        groups = pd.read_csv(folder / "true_groups.csv")["group"].to_numpy()
+        return cc.Partition(groups, schema, made_by="a simulation"), frame
+    return cc.MAPDP.as_published(schema, random_state=2016, progress=False).fit(frame), frame
 
 
 def real(path: Path) -> Reported:
@@ -110,8 +117,9 @@ def cohorts(tables: Path) -> dict[str, Callable[[], Reported]]:
         "eight subtypes": partial(simulated, 800, 24, 8),
         "five features": partial(simulated, 300, 5, 3),
         "30 subjects": partial(simulated, 30, 8, 2),
-        "527 x 215, five subtypes given": parkinsonism,
-        "5,000 x 70, four subtypes given": partial(simulated, 5000, 70, 4, missing=0.05, given=True),
+        "527 x 215, five subtypes given": partial(parkinsonism, given=True),
+        "527 x 215, five subtypes found": partial(parkinsonism, given=False),
+        "5,000 x 70, four subtypes": partial(simulated, 5000, 70, 4, missing=0.05, quick=True),
         **{path.stem: partial(real, path) for path in paths},
     }
 
