@@ -30,11 +30,11 @@ _SCREENED, _FIRST = 0.01, 400
 """The p up to which subjects are examined further, and the number of draws of the screening."""
 MOST_LISTED = 30
 """Largest number of subjects that are listed, the least probable ones."""
-_SECOND, _LEAST_LAST, _MOST_LAST, _PER_SUBJECT = 2_000, 20_000, 200_000, 40
-"""Number of further draws: first, and last for each subject of the cohort, within bounds."""
-_ENOUGH = 10
-"""Number of draws less probable than a subject at which its p is known not to be small."""
+_LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 20_000, 200_000, 40
+"""Number of further draws for each subject of the cohort, within bounds."""
 _AT_ONCE = 10_000
+_ALL_LEVELS = 1.0 - 1e-12
+"""The probability of some values from which on they are taken for all that a feature can have."""
 _FEATURES = 3
 _COLUMNS = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
 NOBODY = pd.DataFrame(columns=_COLUMNS)
@@ -105,10 +105,9 @@ def unusual_of(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> pd.D
     terms = np.array([column.left_out_logs() for column in columns]).reshape(len(columns), len(cohort))
     density = terms.sum(axis=0)
     positions, rows = [], []
-    rounds = (_SECOND, int(np.clip(_PER_SUBJECT * len(cohort), _LEAST_LAST, _MOST_LAST)))
     for subject in _screened(columns, density, reference, rng).tolist():
-        found = _compared(columns, subject, float(density[subject]), rounds, rng)
-        if found is not None and found.p * len(cohort) <= _EXPECTED_BY_CHANCE:
+        found = _compared(columns, subject, density, rng)
+        if found is not None:
             shortfall = found.expected_terms - terms[:, subject]
             named = _most_unusual(fit, cohort, subject, shortfall)
             subtypes = int(fit.labels_[subject]) + 1, int(fit.subtype_of_[reference[subject]]) + 1
@@ -163,6 +162,12 @@ class _Column:
         return self._drawn(self.likelihood.prior.posterior(self.theta, self.sums[self.labels[subject]] - own), n, rng)
 
     def _drawn(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        levels = self.likelihood.levels(self.values)
+        if levels is not None:
+            logs = self._logs(posterior[None, :], levels)
+            up_to = np.exp(logs).cumsum()
+            if up_to[-1] >= _ALL_LEVELS:
+                return np.asarray(logs[np.searchsorted(up_to[:-1], rng.random(n), side="right")], dtype=np.float64)
         return self._logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
 
     def _logs(self, posterior: Array, values: Array) -> Array:
@@ -219,23 +224,22 @@ class _Compared:
     expected_terms: Array
 
 
-def _compared(
-    columns: list[_Column], subject: int, density: float, rounds: tuple[int, ...], rng: np.random.Generator
-) -> _Compared | None:
-    """Return the p of a subject and the mean log predictive of each feature; None if its p is not small."""
-    found = None
-    for n in rounds:
+def _compared(columns: list[_Column], subject: int, density: Array, rng: np.random.Generator) -> _Compared | None:
+    """Return the p of a subject and the mean log predictive of each feature; None as soon as p cannot be small."""
+    n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
+    most_p = _EXPECTED_BY_CHANCE / density.size
+    n_lower, sums = 0, np.zeros(len(columns))
+    for first in range(0, n_draws, _AT_ONCE):
+        n = min(_AT_ONCE, n_draws - first)
         drawn = np.zeros(n)
-        means = np.empty(len(columns))
         for place, column in enumerate(columns):
             of_feature = column.draws_without(subject, n, rng)
-            means[place] = of_feature.mean()
+            sums[place] += of_feature.sum()
             drawn += of_feature
-        n_lower = int((drawn <= density + 1e-9).sum())
-        found = _Compared((1 + n_lower) / (1 + n), means)
-        if n_lower >= _ENOUGH:
-            return found if n > rounds[0] else None
-    return found
+        n_lower += int((drawn <= density[subject] + 1e-9).sum())
+        if (1 + n_lower) / (1 + n_draws) > most_p:
+            return None
+    return _Compared((1 + n_lower) / (1 + n_draws), sums / n_draws)
 
 
 def _most_unusual(fit: Fit, cohort: pd.DataFrame, subject: int, shortfall: Array) -> str:

@@ -107,3 +107,20 @@ def test_the_report_lists_them_and_a_shared_one_says_nothing(tmp_path):
     assert "P060" in [cell.value for row in sheet.iter_rows() for cell in row]
     shared = cc.write_report(model, frame, tmp_path / "shared.html", suppress=5).read_text(encoding="utf-8")
     assert "improbable" not in shared
+
+
+@MISFIT
+def test_the_log_predictives_are_those_of_values_drawn_from_the_predictive():
+    """A feature whose values are few is drawn from the table of its log predictives: six standard errors."""
+    frame, schema, _, _ = mixed_cohort(0, n=60)
+    model, rng = fitted(frame, schema), np.random.default_rng(0)
+    for column in _columns(model.fit_, schema.validate(frame, warn=False), model.cluster_labels_):
+        subject = int(np.flatnonzero(~np.isnan(column.values))[0])
+        drawn = column.draws_without(subject, 4_000, rng)
+        own = column.likelihood.statistics(column.values[[subject]])[0] * column.is_counted[subject]
+        sums = column.sums[column.labels[subject]] - own
+        law = column.likelihood.predictive(column.likelihood.prior.posterior(column.theta, sums))
+        values = law.rvs(size=4_000, random_state=rng)
+        expected = law.logpdf(values) if column.likelihood.is_continuous else law.logpmf(values)
+        error = np.sqrt((drawn.var() + expected.var()) / 4_000)
+        assert drawn.mean() == pytest.approx(expected.mean(), abs=6.0 * error + 1e-12)
