@@ -234,15 +234,16 @@ def test_a_page_holds_no_cell_that_the_workbook_does_not(shared):
 
     def cells(suffix):
         return {
-            (name, " ".join(str(cell).replace("\N{MINUS SIGN}", "-").split()))
+            (name, " ".join(cell.replace("<br>", " ").split()))
             for name, rows in tables[10, suffix].items()
             for row in rows
             for cell in row
-            if isinstance(cell, str) and len(cell) < 60
+            if isinstance(cell, str) and len(row) > 1  # a note is cut into lines in a workbook
         }
 
     assert {"Overview", "Withheld", "Subtype table", "Methods"} <= {name for name, _ in cells("html")}
-    assert cells("html") <= cells("xlsx")
+    only_on_page = cells("html") - cells("xlsx")
+    assert not only_on_page
 
 
 def test_withheld_comparisons_are_refused(shared, tmp_path):
