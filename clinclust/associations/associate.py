@@ -131,9 +131,9 @@ def validated_associations(
     >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
     >>> associations = cc.validated_associations(model, frame)
     >>> associations[["feature", "n_subtypes", "test", "p"]].round(3)
-      feature  n_subtypes         test    p
-    0    gait           2  Student's t  0.0
-    1    grip           2  Student's t  0.0
+      feature  n_subtypes       test    p
+    0    gait           2  Welch's t  0.0
+    1    grip           2  Welch's t  0.0
     """
     import pandas as pd
 

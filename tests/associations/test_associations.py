@@ -68,7 +68,7 @@ def test_what_forms_the_subtypes_is_found_and_noise_is_not(fitted, method):
 def test_a_described_feature_is_tested_against_the_subtypes_of_the_model(fitted):
     model, frame = fitted
     row = cc.validated_associations(model, frame).set_index("feature").loc["outcome"]
-    expected = contrast_of(frame["outcome"].to_numpy(float), model.labels_, "student")
+    expected = contrast_of(frame["outcome"].to_numpy(float), model.labels_, "welch")
     assert (row["test"], row["statistic"], row["p"]) == (expected.test, expected.statistic, expected.p)
     assert row["n"] == frame["outcome"].notna().sum()
 

@@ -150,13 +150,13 @@ def test_the_descriptive_p_is_the_contrast_and_its_test_is_named(made, compariso
     assert not any("*" in cell.text + cell.marks for row in table.rows for cell in row.cells)
 
 
-def test_the_p_of_a_pair_is_students_of_these_two(made, comparisons):
+def test_the_p_of_a_pair_is_welchs_of_these_two(made, comparisons):
     frame, _, labels = made
     table = cc.subtype_table(comparisons, subtypes=[2, 3])
     values = frame["systolic"].astype("float64").to_numpy()
     a, b = (values[(labels == k) & ~np.isnan(values)] for k in (1, 2))
-    assert row_of(table, "systolic").cells[-1].text == p_text(stats.ttest_ind(a, b).pvalue)
-    assert row_of(table, "systolic").test == "Student's t"
+    assert row_of(table, "systolic").cells[-1].text == p_text(stats.ttest_ind(a, b, equal_var=False).pvalue)
+    assert row_of(table, "systolic").test == "Welch's t"
     assert row_of(table, "phenotype", "rigid").cells[-1].text  # each level is compared
     assert not row_of(table, "phenotype").cells[-1].text
     assert [heading.text for heading in table.headings][2:4] == [
@@ -223,7 +223,7 @@ def test_only_significant_features(comparisons):
     expected = comparisons.query("kind == 'contrast'").set_index("feature")["significant"]
     assert {row.feature for row in of_all.rows} == set(expected.index[expected.fillna(False).astype(bool)])
     pair = cc.subtype_table(comparisons, features="significant", between=(1, 2))
-    tests = comparisons.query("kind == 'test' and test == 'student' and subtype == 1 and versus == 2")
+    tests = comparisons.query("kind == 'test' and test == 'welch' and subtype == 1 and versus == 2")
     assert {row.feature for row in pair.rows} == set(tests.loc[tests["significant"].fillna(False), "feature"])
     assert f"the {len({row.feature for row in pair.rows})} are shown" in pair.notes[1].text
 

@@ -199,8 +199,8 @@ def test_features_stand_by_section_then_by_relevance(book, model):
         assert relevance == sorted(relevance, reverse=True)
 
 
-def test_the_subtypes_that_differ_are_those_of_students_test(book, model, frame):
-    tests = compare_subtypes(frame, model.labels_, model.schema_).query("test == 'student' and feature == 'hoehn_yahr'")
+def test_the_subtypes_that_differ_are_those_of_welchs_test(book, model, frame):
+    tests = compare_subtypes(frame, model.labels_, model.schema_).query("test == 'welch' and feature == 'hoehn_yahr'")
     differ = [f"{a}–{b}" for a, b in tests[tests.p <= 0.01][["subtype", "versus"]].to_numpy()]
     row = next(row for row in rows(book["Subtypes"]) if row[0] == "Modified Hoehn and Yahr stage")
     assert row[12] == ", ".join(differ)
@@ -214,12 +214,12 @@ def test_the_pairwise_rows_are_the_tests(book, model, frame):
         feature = next(f for f in model.schema_ if f.title == row[1])
         level = tests.level.fillna("") == (row[2] or "")
         found = tests[(tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])]
-        student, welch = (found[found.test == test].iloc[0] for test in ("student", "welch"))
-        assert row[5] + row[8] == student.n
-        for numbers, test in ((row[11:15], student), (row[16:20], welch)):
+        welch, student = (found[found.test == test].iloc[0] for test in ("welch", "student"))
+        assert row[5] + row[8] == welch.n
+        for numbers, test in ((row[11:15], welch), (row[16:20], student)):
             expected = [None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]]
             assert numbers == pytest.approx(expected)
-        assert row[15] == (None if student.significant is pd.NA else "yes" if student.significant else "no")
+        assert row[15] == (None if welch.significant is pd.NA else "yes" if welch.significant else "no")
     shown = [cell for cell in sheet["N"][row_of(sheet, "Section") :] if cell.value is not None]
     formats = {cell.number_format for cell in shown}
     assert formats == {'[<0.001]"<0.001";[<0.1]0.000;0.00'}
@@ -272,7 +272,7 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     tests = {row[1]: row for row in rows(sheet)[row_of(sheet, "Section") :]}
     assert tests["a"][11:16] == [None] * 5
     assert [tests[name][21] for name in "abc"] == ["fewer than 2 values", "the same throughout", "infinite t"]
-    assert tests["c"][10:16] == [None, None, 10, 0, 0, "yes"]
+    assert tests["c"][10:16] == [None, None, None, 0, 0, "yes"]
     assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
 
 

@@ -70,7 +70,7 @@ def subtype_table(
     subtypes : sequence of int, optional
         Subtypes to show, in this order; by default all.
     between : tuple of two int, optional
-        Two subtypes whose Student's t-test gives the descriptive p. By default it is of the test of all subtypes at
+        Two subtypes whose Welch's t-test gives the descriptive p. By default it is of the test of all subtypes at
         once, or of the two that `subtypes` selects.
     summaries : dict or {"n", "mean", "median", "rate"}, optional
         Summary of each feature by name, or of every feature that allows it: n (%), mean (SD), median [Q1, Q3], or mean
@@ -113,7 +113,7 @@ def subtype_table(
     Subtype 1: Robust, n = 130 (65.0%)    1.187 (0.108)
     Subtype 2: Frail, n = 70 (35.0%)      0.599 (0.092)
     Descriptive p                                <0.001
-    Test                                    Student's t
+    Test                                      Welch's t
     >>> table.save("table1.docx").name
     'table1.docx'
     """

@@ -124,7 +124,7 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
         return {}
     a, b = sorted(between)
     test = line.feature.tests.get((line.level, a, b), {})
-    return test | {"test": "Student's t"} if test else {}
+    return test | {"test": "Welch's t"} if test else {}
 
 
 _OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "doubtful", "remark")

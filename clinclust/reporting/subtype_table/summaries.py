@@ -45,7 +45,7 @@ _NEEDED = (
 class ComparedFeature:
     """The rows of a comparisons frame about one feature.
 
-    Summaries are by level (None without levels) and subtype (0: all subjects), Student's t-tests by level and pair of
+    Summaries are by level (None without levels) and subtype (0: all subjects), Welch's t-tests by level and pair of
     subtypes, the smaller number first.
     """
 
@@ -141,10 +141,10 @@ class Compared(ComparisonsFrame):
             summaries=summaries,
             contrast=self.contrasts.get(name, {}),
             tests={
-                (level, *pair): tests["student"]
+                (level, *pair): tests["welch"]
                 for level in summaries
                 for pair, tests in self.tests.get((name, level), {}).items()
-                if "student" in tests
+                if "welch" in tests
             },
         )
 
