@@ -139,7 +139,7 @@ def test_permutations_of_values_are_those_of_scipy(n_large, kind):
 
 @pytest.mark.parametrize("step", [0.0, 1.0])  # tables of few values, orders of many
 def test_wider_spread_in_few_is_no_difference_of_means(step):
-    """Welch's statistic is permuted: with a sum of squares, 39% of these p are at most .05."""
+    """Welch's statistic is permuted: with the sum of squares of one variance, 40% of these p are at most .05."""
     rng, groups, found = np.random.default_rng(18), np.repeat([0, 1], [140, 14]), []
     for _ in range(300):
         values = rng.normal(size=groups.size) * np.where(groups, 3.0, 1.0)

@@ -14,10 +14,9 @@ from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.writing import gathered_findings
 
 
-def with_doubts(findings, doubtful):
+def given_others(findings, p):
     rows = findings.associations.copy()
-    rows["role"], rows["doubtful"] = "cluster", np.resize(np.array(doubtful, dtype=object), len(rows))
-    rows["doubtful"] = rows["doubtful"].astype("boolean")
+    rows["p"], rows["q"], rows["p_given_others"] = 0.001, 0.001, p
     return replace(findings, associations=rows)
 
 
@@ -29,12 +28,12 @@ def test_subtypes_are_not_called_kinds_of_a_disease(findings):
 
 def test_dependence_left_inside_subtypes_is_counted(findings):
     n = sum(map(findings.clustered_on, findings.features))
-    (said,) = cautions(with_doubts(findings, [True]))
-    assert f"{n} of {n} tested features are doubtful (Associations says why); where features depend" in said
-    (said,) = cautions(with_doubts(findings, [False]))
+    (said,) = cautions(given_others(findings, 0.5))
+    assert f"{n} of {n} features that differ may do so only through others (Associations); where" in said
+    (said,) = cautions(given_others(findings, 0.001))
     assert "depend on others" not in said
-    (said,) = cautions(with_doubts(findings, [None]))
-    assert "depend on others" not in said
+    (said,) = cautions(given_others(findings, [0.5, *[0.001] * (len(findings.associations) - 1)]))
+    assert f"1 of {n} features" in said
     (said,) = cautions(replace(findings, associations=None))
     assert "depend on others" not in said
 

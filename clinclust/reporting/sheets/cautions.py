@@ -15,7 +15,7 @@ from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import number_text
 from clinclust.reporting.sheets.divisions import SKEWED, p_in_words
 from clinclust.reporting.sheets.groups import groups_found
-from clinclust.reporting.sheets.validated import validation_of
+from clinclust.reporting.sheets.validated import grades_of
 
 _SMALL = 10  # subjects, below which a subtype may be a few unusual subjects
 _SHOWN = 5
@@ -95,12 +95,12 @@ def _on_many(findings: Findings) -> str:
 
 
 def _on_dependence(findings: Findings) -> Iterator[str]:
-    found = validation_of(findings, found_from=True)
-    if found is not None and found.doubtful:
-        how_many = "Some" if findings.is_shared else f"{found.doubtful} of {found.tested}"
+    found = grades_of(findings, found_from=True)
+    if found is not None and found.differs:
+        how_many = "Some" if findings.is_shared else f"{found.differs} of {found.differing}"
         yield (
-            f"{how_many} tested features are doubtful (Associations says why); where features depend on others inside "
-            "the subtypes, the search may have cut one group of subjects into several."
+            f"{how_many} features that differ may do so only through others (Associations); where features depend on "
+            "others inside the subtypes, the search may have cut one group of subjects into several."
         )
 
 

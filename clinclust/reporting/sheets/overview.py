@@ -25,7 +25,7 @@ from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visit
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
 from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
-from clinclust.reporting.sheets.validated import on_q, on_validation
+from clinclust.reporting.sheets.validated import on_q, sentences
 from clinclust.reporting.words import counted
 from clinclust.schema.changed_roles import on_unused
 
@@ -90,7 +90,7 @@ def _statements(findings: Findings) -> list[str]:
         _what_was_found(findings),
         *([said] if (said := on_unused(findings.model.schema_, most=_MOST_UNUSED)) and fit is not None else []),
         *verdict(findings),
-        *on_validation(findings),
+        *sentences(findings),
         *on_posterior(findings),
         *on_merged_groups(findings),
         *on_few_subjects(findings),

@@ -12,7 +12,7 @@ from clinclust.reporting.subtype_table.summaries import NOTHING, SUMMARY_TEXT, W
 from clinclust.reporting.subtype_table.table import Note, TableRow
 from clinclust.reporting.words import METHODS, listed, tests_in_words
 
-NO_PART, DOUBTFUL = "§", "†"
+NO_PART, BEYOND = "§", "†"
 
 _HELD: dict[Summary, str] = {**SUMMARY_TEXT, "n": "n (%) of the subjects with a value"}
 _ABBREVIATIONS: dict[Summary, str] = {"mean": "SD, standard deviation", "median": "Q1 and Q3, first and third quartile"}
@@ -58,10 +58,8 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
             )
         )
     notes += [Note(f"{_called(name)}.", mark) for name, mark in marks.items()]
-    remarks = [row.remark for row in rows if any(DOUBTFUL in cell.marks for cell in row.cells)]
-    if remarks:
-        reasons = "; ".join(dict.fromkeys(filter(None, remarks)))
-        notes.append(Note(f"Doubtful{f': {reasons}' if reasons else ''}.", DOUBTFUL))
+    if any(BEYOND in cell.marks for row in rows for cell in row.cells):
+        notes.append(Note("Differs by more than its relation to the other features explains.", BEYOND))
     return notes
 
 

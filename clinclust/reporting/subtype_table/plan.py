@@ -127,7 +127,7 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
     return test | {"test": "Welch's t"} if test else {}
 
 
-_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "doubtful", "remark")
+_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "grade", "remark")
 
 
 def check_choices(compared: Compared, asked: Choices) -> None:

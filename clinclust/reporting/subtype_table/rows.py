@@ -9,7 +9,7 @@ import pandas as pd
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, Record, is_missing, is_suppressed
 from clinclust.reporting.layout import Column, Table, Value, as_value
-from clinclust.reporting.subtype_table.footnotes import DOUBTFUL, NO_PART
+from clinclust.reporting.subtype_table.footnotes import BEYOND, NO_PART
 from clinclust.reporting.subtype_table.plan import Line, Plan, clean
 from clinclust.reporting.subtype_table.summaries import (
     NOTHING,
@@ -84,8 +84,8 @@ def _cells(plan: Plan, line: Line, test: Record, validated: Record, marks: Mappi
             yield _EMPTY
             yield _EMPTY
         else:
-            is_doubtful = not is_missing(validated.get("doubtful")) and bool(validated["doubtful"])
-            mark = marks.get(text_of(validated.get("method")), "") + (DOUBTFUL if is_doubtful else "")
+            is_beyond = text_of(validated.get("grade")) == "differs beyond dependence"
+            mark = marks.get(text_of(validated.get("method")), "") + (BEYOND if is_beyond else "")
             yield _p_cell(validated, validated.get("p"), mark)
             yield _p_cell(validated, validated.get("q"), "")
 
@@ -167,7 +167,7 @@ def layout_of(plan: Plan, title: str) -> Table:
         columns += [Column("Q3", "measure", over)] if has_quartiles else []
     columns += [] if plan.compared.is_rounded else [Column("Descriptive p", "p"), Column("Test")]
     if plan.associations is not None:
-        columns += [Column("Validated p", "p"), Column("Validated q", "p"), Column("Method"), Column("Doubtful")]
+        columns += [Column("Validated p", "p"), Column("Validated q", "p"), Column("Method"), Column("Grade")]
         columns += [Column("Remark")]
     lines = [line for line in plan.lines() if line.kind not in ("heading", "missing")]
     bands = [clean(line.feature.section) or "No section" for line in lines]
@@ -201,8 +201,7 @@ def _values(plan: Plan, line: Line, *, has_quartiles: bool) -> Iterator[Value]:
         yield _p(validated, "p")
         yield _p(validated, "q")
         yield as_value(validated.get("method"))
-        doubtful = validated.get("doubtful")
-        yield None if is_missing(doubtful) else "yes" if doubtful else "no"
+        yield as_value(validated.get("grade"))
         remark = validated.get("remark")
         yield None if is_missing(remark) else clean(str(remark))
 
