@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from clinclust.arguments import BY_FEATURE, FRAME, LABELS, MODEL, NOTHING, TEXT, accepting, either
+from clinclust.arguments import BY_FEATURE, FRAME, LABELS, MODEL, NOTHING, NUMBER, TEXT, accepting, either
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_fitted
@@ -31,13 +31,15 @@ _DTYPES = {
     **dict.fromkeys(("agreement", "effect", "effect_reported"), "float64"),
     "left_out": "string",
     "seed": "string",
-    "doubtful": "boolean",
-    "p_whatever_is_missing": "float64",
+    "grade": "string",
+    **dict.fromkeys(("p_given_others", "p_whatever_is_missing"), "float64"),
     "remark": "string",
 }
 
 
-@accepting(model=MODEL, frame=FRAME, contrasts=BY_FEATURE, persons=either(TEXT, LABELS, NOTHING))
+@accepting(
+    model=MODEL, frame=FRAME, contrasts=BY_FEATURE, significance_level=NUMBER, persons=either(TEXT, LABELS, NOTHING)
+)
 def validated_associations(
     model: SubtypeModel,
     frame: pd.DataFrame,
@@ -48,6 +50,7 @@ def validated_associations(
     min_size: int = 3,
     contrasts: Mapping[str, ContrastKind] | None = None,
     persons: str | ArrayLike | None = None,
+    significance_level: float = 0.01,
     random_state: int | None = None,
     n_jobs: int | None = None,
     progress: bool = True,
@@ -57,10 +60,9 @@ def validated_associations(
     Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
     role ``cluster`` is tested against as many subtypes found, by a search from scratch, without it and the other
     features of its `block`. The null hypothesis is that it is independent of the features that these subtypes are found
-    from. p is valid if rows are independent, values are not missing because of their size, and features that depend on
-    each other within subtypes are declared as a `block`. Features with the role ``describe`` are tested against the
-    subtypes of the model (in the `block` of a clustered feature, against subtypes found without this block). Of
-    subtypes that no MAP-DP search found, only described features are tested.
+    from. p is valid if rows are independent and values are not missing because of their size. Features with the role
+    ``describe`` are tested against the subtypes of the model (in the `block` of a clustered feature, against subtypes
+    found without this block). Of subtypes that no MAP-DP search found, only described features are tested.
 
     The test is the contrast of `compare_subtypes`. Where a subtype has too few values for its p, p is by up to 9,999
     permutations and `df` is missing. Where persons have several rows, whole persons are permuted.
@@ -88,6 +90,8 @@ def validated_associations(
     persons : str or array-like (N,), optional
         Whose row each is: a column, or an array. By default the column in which `read_cohort` noted persons with
         several rows, or else, of several features with the role ``id``, the repeating one with most different values.
+    significance_level : float
+        For `grade`: a feature differs if q is at most this.
     random_state : int, optional
         Seed of the searches; by default that of the model. The smallest p over several seeds is not a valid p.
     n_jobs, progress
@@ -107,10 +111,17 @@ def validated_associations(
         subjects (on the scale of the transform; without order, in the share of the level that differs most). `effect`
         is that between the subtypes found without the feature that share most subjects with these two.
 
-        `doubtful`: p may be invalid, because residuals of the feature given the subtypes correlate with those of others
-        or their sizes (p below 0.01), values are missing more often in some subtypes (p below 0.01) and the upper bound
-        `p_whatever_is_missing` is not below 0.01, or the test of the tree found one population. Missing if it cannot be
-        tested. `remark` gives the reason, where other subtypes were found (agreement below 0.5), or why no test.
+        `grade` says what the test shows. ``"differs"``: q is at most the level, between the subtypes found without the
+        feature (of a described one, those of the model). ``"differs beyond dependence"``: it differs by more than its
+        relation to the other features explains (`p_given_others` is at most the level), and p could not be above the
+        level if the missing values were known. ``"not shown"``: q is above the level. ``"not tested"``: `remark` says
+        why; also where other subtypes were found without the feature (agreement below 0.5).
+
+        `p_given_others` is of an analysis of covariance of ranks, adjusted for the features that the subtypes were
+        found from and their squares; 1 where the subtypes then differ the other way, missing where the test of the tree
+        found one continuum, of which the subtypes are slices. `p_whatever_is_missing`, of features with missing values,
+        is an upper bound of p over all values that these can have. Of persons with several rows, both take one row.
+        `remark` gives the reasons in words.
 
     Raises
     ------
@@ -131,9 +142,9 @@ def validated_associations(
     >>> model = cc.MAPDP(schema, random_state=0).fit(frame)
     >>> associations = cc.validated_associations(model, frame)
     >>> associations[["feature", "n_subtypes", "test", "p"]].round(3)
-      feature  n_subtypes         test    p
-    0    gait           2  Student's t  0.0
-    1    grip           2  Student's t  0.0
+      feature  n_subtypes       test    p
+    0    gait           2  Welch's t  0.0
+    1    grip           2  Welch's t  0.0
     """
     import pandas as pd
 
@@ -141,7 +152,7 @@ def validated_associations(
     from clinclust.associations.persons import persons_of
     from clinclust.associations.refit_without import refit_plan
     from clinclust.associations.tested_association import TestRules
-    from clinclust.associations.validity import finds_one_population, mark_dependence_everywhere, mark_slices
+    from clinclust.associations.validity import finds_one_population, grade_of, mark_slices
     from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.compiled import announcing_compilation
@@ -150,6 +161,8 @@ def validated_associations(
     from clinclust.estimators.subtype_model import fewest_subjects
 
     require_fitted(model)
+    if not 0 < significance_level < 1:
+        raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
     parameters: dict[str, Any] = {"method": method, "n_restarts": n_restarts, "n_folds": n_folds, "min_size": min_size}
     parameters |= {"n_jobs": n_jobs, "random_state": random_state, "progress": progress}
     problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
@@ -158,7 +171,7 @@ def validated_associations(
     chosen = checked_choice(contrasts, model.schema_)
     of_persons = persons_of(model, frame, persons)
     frame = cohort_of(model, frame, stacklevel=3)
-    rules = TestRules(min_size, fewest_subjects(model), chosen, of_persons)
+    rules = TestRules(min_size, fewest_subjects(model), significance_level, chosen, of_persons)
     features = list(model.schema_.reported)
     seed: int | None = None
     if model.fit_ is None:
@@ -176,10 +189,9 @@ def validated_associations(
         found = interruptible(search_and_test, plan.cancelled)
     if finds_one_population(model):
         mark_slices(found)
-    else:
-        mark_dependence_everywhere(found)
     rows = pd.DataFrame(found, columns=list(_DTYPES))
     rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
+    rows["grade"] = [grade_of(row, significance_level) for row in cast("list[dict[str, Any]]", rows.to_dict("records"))]
     rows["seed"] = None if seed is None else str(seed)
     return rows.astype(_DTYPES)
 

@@ -80,10 +80,10 @@ class FeatureTests:
         found = tested(feature, self.frame, parts, method, self.rules)
         if found["method"] is None:
             return about | found
-        validity = self.checks.of(feature, parts, ~left_out)
+        validity, remarks = self.checks.of(feature, parts, ~left_out, self.rules.significance_level)
         in_the_refit = {} if method == "direct" else self._in_the_refit(feature, parts)
-        remarks = [*validity.remarks, *self._on_the_refit(in_the_refit, parts)]
-        return about | found | validity.columns() | in_the_refit | {"remark": "; ".join(remarks) or None}
+        remarks = [*self._on_the_refit(in_the_refit, parts), *remarks]
+        return about | found | validity | in_the_refit | {"remark": "; ".join(remarks) or None}
 
     def _in_the_refit(self, feature: Feature, parts: list[Part]) -> dict[str, Any]:
         """Return how the subtypes found without the feature agree with the reported ones, as columns."""
@@ -103,7 +103,7 @@ class FeatureTests:
             found = "there are fewer subtypes, and divided further they are other ones"
         else:
             found = "there are other subtypes"
-        return [f"{where} {found} (agreement {about['agreement']:.2f})"]
+        return [f"not tested: {where} {found} (agreement {about['agreement']:.2f})"]
 
     def _parts(self, left_out: NDArray[np.bool_]) -> list[Part]:
         """Return the subtypes found without the features of `left_out`, bool (D,)."""
@@ -135,9 +135,9 @@ def rows_of_given(
         if not feature.is_described:
             return {"remark": NOT_FOUND_AGAIN}
         found = tested(feature, frame, parts, "direct", rules)
-        if found["method"] is None or not formed:
+        if found["method"] is None:
             return found
-        validity = checks.of(feature, parts, np.ones(len(formed), dtype=np.bool_))
-        return found | validity.columns() | {"remark": "; ".join(validity.remarks) or None}
+        validity, remarks = checks.of(feature, parts, np.ones(len(formed), dtype=np.bool_), rules.significance_level)
+        return found | validity | {"remark": "; ".join(remarks) or None}
 
     return [described(feature) | row(feature) for feature in features]

@@ -25,13 +25,18 @@ _ROUNDING = 1e-10
 _LEAST_PERMUTATIONS, _MOST_DRAWS = 999, 200_000_000
 """Large cohorts get fewer permutations: so many values at most, but no fewer permutations than this."""
 _MOST_SHAPE, _LEAST_OBSERVED, _MOST_CELLS = 0.2, 2, 500
+_LEAST_FOR_WELCH, _MOST_SKEW = 20, 0.02
+"""Welch's p of .001 comes up at most twice as often, with so many values in each group and squared skewness below so
+much of their number."""
 
 
 def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contrast:
     """Return `contrast_of`, (N,) values and groups, with p by permutations where its p is not accurate.
 
-    Values are permuted where squared skewness plus excess kurtosis exceeds 0.2 n in the smallest group (Hall 1992, The
-    Bootstrap and Edgeworth Expansion, chapter 2), and always for Welch's test.
+    With n in the smallest group, values are permuted where squared skewness plus excess kurtosis exceeds 0.2 n (Hall
+    1992, The Bootstrap and Edgeworth Expansion, chapter 2); for Welch's test where n is below 20, or squared skewness
+    exceeds 0.02 n. Its own statistic is permuted, so that p stays valid where spreads differ (Janssen 1997, Statistics
+    and Probability Letters 36).
     """
     found = contrast_of(values, groups, kind)
     if kind == "counts" or np.isnan(found.p):
@@ -42,15 +47,43 @@ def contrast_of_few(values: Array, groups: Labels, kind: ContrastKind) -> Contra
     large = sizes[groups] >= _LEAST_OBSERVED
     values, groups = values[large], groups[large]
     scores = _scores(values, kind)
-    if kind != "welch" and _shape(scores[:, 0]) <= _MOST_SHAPE * sizes[sizes >= _LEAST_OBSERVED].min():
+    if _is_accurate(scores[:, 0], kind, int(sizes[sizes >= _LEAST_OBSERVED].min())):
         return found
     levels, codes = np.unique(scores[:, 0], return_inverse=True)
     if levels.size * np.unique(groups).size <= _MOST_CELLS:
-        return found._replace(test=found.test + BY_VALUE, df=np.nan, df2=np.nan, p=_p_by_tables(levels, codes, groups))
-    return _with_p(found, scores, groups, [np.arange(values.size)[:, None]], BY_VALUE)
+        p = _p_by_tables(levels, codes, groups, kind)
+        return found._replace(test=found.test + BY_VALUE, df=np.nan, df2=np.nan, p=p)
+    return _with_p(found, _Between(scores, groups, kind), [np.arange(values.size)[:, None]], BY_VALUE)
 
 
-def _p_by_tables(levels: Array, codes: Labels, groups: Labels) -> float:
+def _is_accurate(scores: Array, kind: ContrastKind, smallest: int) -> bool:
+    """Return whether the usual p is accurate for these centred scores, with so many in the smallest group."""
+    scaled = scores / np.abs(scores).max()
+    second, third, fourth = ((scaled**power).mean() for power in (2, 3, 4))
+    skew = third**2 / second**3
+    if kind == "welch":
+        return bool(smallest >= _LEAST_FOR_WELCH and skew <= _MOST_SKEW * smallest)
+    return bool(skew + max(fourth / second**2 - 3.0, 0.0) <= _MOST_SHAPE * smallest)
+
+
+def _between(n: Array, sums: Array, squares: Array, kind: ContrastKind) -> Array:
+    """Return how far groups (last axis) lie apart: Welch's weighted sum of squares, or that of one variance.
+
+    `n`, `sums` and `squares` are of the values, centred at 0, in each group.
+    """
+    if kind == "welch":
+        variance = (squares - sums**2 / np.maximum(n, 1.0)) / np.maximum(n - 1.0, 1.0)
+        # Groups without spread get a little, as otherwise all that have none would be as far apart.
+        least = _ROUNDING * squares.sum(-1, keepdims=True)
+        weights = np.where(n >= _LEAST_OBSERVED, n / np.maximum(variance, least), 0.0)
+    else:
+        weights = n
+    means = sums / np.maximum(n, 1.0)
+    centre = (weights * means).sum(-1, keepdims=True) / np.maximum(weights.sum(-1, keepdims=True), 1e-300)
+    return np.asarray((weights * (means - centre) ** 2).sum(-1))
+
+
+def _p_by_tables(levels: Array, codes: Labels, groups: Labels, kind: ContrastKind) -> float:
     """Return p by random tables of levels by groups with given margins: the permutations, at a cost without N."""
     from scipy.stats import random_table
 
@@ -60,24 +93,20 @@ def _p_by_tables(levels: Array, codes: Labels, groups: Labels) -> float:
     tables = random_table(n_of_level, n_of_group).rvs(
         _PERMUTATIONS, method="patefield", random_state=np.random.default_rng(_SEED)
     )
-    between, least = (((levels @ counts) ** 2 / n_of_group).sum(axis=-1) for counts in (tables, observed))
+    between, least = (
+        _between(n_of_group.astype(np.float64), levels @ counts, levels**2 @ counts, kind)
+        for counts in (tables, observed)
+    )
     return float((1 + (between >= least * (1.0 - _ROUNDING)).sum()) / (1 + _PERMUTATIONS))
 
 
-def _shape(scores: Array) -> float:
-    """Return the squared skewness and the excess kurtosis, if it is positive, of centred scores."""
-    scaled = scores / np.abs(scores).max()
-    second, third, fourth = ((scaled**power).mean() for power in (2, 3, 4))
-    return float(third**2 / second**3 + max(fourth / second**2 - 3.0, 0.0))
-
-
 def contrast_by_person(values: Array, groups: Labels, kind: ContrastKind, persons: Labels) -> Contrast:
-    """Return `contrast_of` with p by permutations of whole persons, int64 (N,), of a sum of squares between groups."""
+    """Return `contrast_of` with p by permutations of whole persons, int64 (N,)."""
     found = contrast_of(values, groups, kind)
     exchanges = _exchanges(persons)
     if np.isnan(found.p) or not any(rows.shape[0] > 1 for rows in exchanges):
         return Contrast()
-    return _with_p(found, _scores(values, kind), groups, exchanges, BY_PERSON)
+    return _with_p(found, _Between(_scores(values, kind), groups, kind), exchanges, BY_PERSON)
 
 
 def without_permutation(test: str) -> str:
@@ -85,12 +114,11 @@ def without_permutation(test: str) -> str:
     return test.removesuffix(BY_PERSON).removesuffix(BY_VALUE)
 
 
-def _with_p(found: Contrast, scores: Array, groups: Labels, exchanges: list[Labels], named: str) -> Contrast:
+def _with_p(found: Contrast, between: _Between, exchanges: list[Labels], named: str) -> Contrast:
     """Return the contrast with p by permutations of the rows of each array of `exchanges`."""
-    between = _SumOfSquares(scores, groups)
-    observed = between.of(np.arange(groups.size))
+    observed = between.of(np.arange(between.n_rows))
     as_large = drawn = 0
-    for order in _orders(exchanges, groups.size):
+    for order in _orders(exchanges, between.n_rows):
         drawn += 1
         as_large += between.of(order) >= observed * (1.0 - _ROUNDING)
         if as_large == _ENOUGH:
@@ -125,10 +153,12 @@ def _scores(values: Array, kind: ContrastKind) -> Array:
     return (column - np.nanmean(column))[:, None]
 
 
-class _SumOfSquares:
-    """The sum of squares between the groups, over all columns, where the groups have the values of other rows."""
+class _Between:
+    """How far the groups lie apart, over all columns, where they have the values of other rows."""
 
-    def __init__(self, scores: Array, groups: Labels) -> None:
+    def __init__(self, scores: Array, groups: Labels, kind: ContrastKind) -> None:
+        self._kind: ContrastKind = kind
+        self.n_rows = groups.size
         self._seen = (~np.isnan(scores[:, 0])).astype(np.float64)
         self._columns = np.where(self._seen[:, None] > 0.0, scores, 0.0).T.copy()
         self._groups, self._n_groups = groups + 1, int(groups.max()) + 2  # group 0 takes no part
@@ -136,13 +166,14 @@ class _SumOfSquares:
         self._sizes = self._sums(self._seen) if is_complete else None
 
     def of(self, order: Labels) -> float:
-        """Return the sum of squares if row i has the values of row ``order[i]``."""
+        """Return the statistic if row i has the values of row ``order[i]``."""
         sizes = self._sums(self._seen[order]) if self._sizes is None else self._sizes
         filled = sizes > 0.0
-        sizes, total = sizes[filled], 0.0
+        total = 0.0
         for column in self._columns:
-            sums = self._sums(column[order])[filled]
-            total += float((sums**2 / sizes).sum() - sums.sum() ** 2 / sizes.sum())
+            own = column[order]
+            squares = self._sums(own**2)[filled] if self._kind == "welch" else sizes
+            total += float(_between(sizes[filled], self._sums(own)[filled], squares, self._kind))
         return total
 
     def _sums(self, values: Array) -> Array:

@@ -48,6 +48,7 @@ class TestRules:
 
     min_size: int
     floor: int = 1
+    significance_level: float = 0.01
     contrasts: Mapping[str, ContrastKind] = field(default_factory=dict)
     persons: Labels | None = None
 
@@ -109,7 +110,7 @@ def tested(feature: Feature, frame: pd.DataFrame, parts: list[Part], method: str
     about = {"method": method, "n_subtypes": max(np.unique(part.labels).size for part in parts)}
     if np.isnan(contrast.p):
         return about | {"method": None, "remark": _why_untested(method, values, parts, rules)}
-    return about | contrast._asdict() | {"n": n, "doubtful": False}
+    return about | contrast._asdict() | {"n": n}
 
 
 def _why_untested(method: str, values: Array, parts: list[Part], rules: TestRules) -> str:

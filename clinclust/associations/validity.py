@@ -1,17 +1,19 @@
-"""Whether the p of a feature is valid: dependence that the subtypes do not explain, and uneven missing values."""
+"""What the test of a feature shows: its grade, by its relation to others and by what missing values could be."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.associations.residual_dependence import Dependence, residual_dependence
-from clinclust.associations.tested_association import Part, TestRules, association_of
-from clinclust.comparisons.contrasts import Contrast, Contrasted, combined
-from clinclust.graded import Graded, graded, mid_ranks
+from clinclust.associations.as_reported import OTHER_BELOW
+from clinclust.associations.given_others import given_others
+from clinclust.associations.tested_association import Part, TestRules
+from clinclust.comparisons.contrasts import Contrast, combined
+from clinclust.comparisons.frame import is_missing
+from clinclust.graded import graded, mid_ranks
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -22,25 +24,41 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
-UNEVEN_BELOW = 0.01  # an association is doubtful if the p of `p_of_missingness` is below this
+Grade: TypeAlias = Literal["differs beyond dependence", "differs", "not shown", "not tested"]
+GRADES: tuple[Grade, ...] = get_args(Grade)
+
+
+def grade_of(row: Mapping[str, Any], level: float) -> Grade:
+    """Return what the test of a feature shows, by its row of `validated_associations` and the level for q and p."""
+    agreement = row.get("agreement")
+    is_of_others = agreement is not None and not is_missing(agreement) and agreement < OTHER_BELOW
+    if is_missing(row.get("p")) or is_of_others:
+        return "not tested"
+    if not row["q"] <= level:
+        return "not shown"
+    given_others = row.get("p_given_others")
+    is_beyond = given_others is not None and not is_missing(given_others) and given_others <= level
+    return "differs beyond dependence" if is_beyond and not may_be_undone(row, level) else "differs"
+
+
+def may_be_undone(row: Mapping[str, Any], level: float) -> bool:
+    """Return whether p could be above the level if the missing values were known."""
+    bound = row.get("p_whatever_is_missing")
+    return bound is not None and not is_missing(bound) and not bound <= level
+
+
 _QUARTILES = (0.25, 0.5, 0.75)
 _LEAST_EXPECTED = 5.0
 _GRID = 2001
 
 
-def p_of_missingness(values: Array, parts: list[Part], rules: TestRules) -> float:
-    """Return p of the test whether the share of missing values differs between subtypes; NaN if it cannot be tested."""
-    tested = [Contrasted(np.isnan(values).astype(np.float64), "counts")]
-    return association_of(tested, parts, rules)[0].p
-
-
 def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *, is_nominal: bool) -> float:
-    """Return an upper bound of p over all values that the missing ones can have; NaN if expected counts are too small.
+    """Return an upper bound of p over all values that the missing ones can have; 1 if expected counts are too small.
 
     Values (N,) are cut in two at each quartile, or into each nominal level and all others. p is that of the smallest
     chi-squared, with shares between all missing values below and all above the cut, times the number of cuts
     (worst-case bounds: Horowitz and Manski 2000, Journal of the American Statistical Association 95). Rows must be
-    independent.
+    independent. Subtypes of fewer than 20 subjects take no part.
     """
     found = []
     for part in parts:
@@ -49,7 +67,7 @@ def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *,
         usable = [each for each in p if not np.isnan(each)]
         if usable:
             found.append(Contrast("chi-squared", p=min(1.0, len(usable) * min(usable))))
-    return combined(found).p
+    return combined(found).p if found else 1.0
 
 
 def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
@@ -68,11 +86,11 @@ def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
     from scipy.special import chdtrc
 
     taking_part = groups >= 0
-    if not taking_part.any():
-        return float("nan")
     where = groups[taking_part]
-    n = np.bincount(where).astype(np.float64)
-    is_group = n > 0
+    n = np.bincount(where, minlength=1).astype(np.float64)
+    is_group = n * min(_QUARTILES) >= _LEAST_EXPECTED
+    if is_group.sum() < 2:
+        return float("nan")
     low = np.bincount(where, above[taking_part])[is_group]
     high = low + np.bincount(where, np.isnan(values[taking_part]))[is_group]
     n = n[is_group]
@@ -81,34 +99,9 @@ def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
     nearest = np.clip(q, low / n, high / n)
     statistic = (n * (nearest - q) ** 2 / (q * (1.0 - q))).sum(axis=1)
     best = int(statistic.argmin())
-    if n.size < 2 or n.min() * min(q[best, 0], 1.0 - q[best, 0]) < _LEAST_EXPECTED:
+    if n.min() * min(q[best, 0], 1.0 - q[best, 0]) < _LEAST_EXPECTED:
         return float("nan")
     return float(chdtrc(n.size - 1.0, statistic[best]))
-
-
-_DOUBTFUL_BELOW = 0.01  # an association is doubtful if the p of the residual dependence is below this
-_EVERYWHERE, _FEWEST = 0.5, 4  # all are doubtful if more than this share of at least so many features depend on others
-
-
-class Validity(NamedTuple):
-    """What speaks against the p of one feature."""
-
-    depends: bool | None
-    """Whether it depends on others inside subtypes; None if untestable."""
-    is_uneven: bool
-    """Whether its values are missing more often in some subtypes."""
-    p_whatever_is_missing: float
-    """NaN unless missing values are uneven."""
-    remarks: list[str]
-
-    def columns(self) -> dict[str, Any]:
-        """Return the columns of the result but for the remark, and `depends` for `mark_dependence_everywhere`."""
-        is_unsure = self.is_uneven and not self.p_whatever_is_missing < UNEVEN_BELOW
-        return {
-            "doubtful": True if is_unsure else self.depends,
-            "p_whatever_is_missing": self.p_whatever_is_missing,
-            "depends": self.depends,
-        }
 
 
 class ValidityChecks:
@@ -129,46 +122,47 @@ class ValidityChecks:
             return graded([(feature.scores(self.frame[feature.name]), True)], mid_ranks).columns
         return feature.transformed(self.frame[feature.name])[:, None]
 
-    def of(self, feature: Feature, parts: list[Part], included: NDArray[np.bool_]) -> Validity:
-        """Return what speaks against the p of a feature, for subtypes found from the features in `included`, (D,)."""
+    def of(
+        self, feature: Feature, parts: list[Part], included: NDArray[np.bool_], level: float
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the columns `p_given_others` and `p_whatever_is_missing` of the result, and remarks on them.
+
+        `included`, (D,), are the features that the subtypes were found from.
+        """
         values = feature.scores(self.frame[feature.name])
-        dependence = self._dependence(feature, values, parts, included)
-        depends = None if np.isnan(dependence.p) else dependence.p < _DOUBTFUL_BELOW
-        remarks = []
-        if depends:
+        is_nominal, row, remarks = feature.traits.is_nominal, {}, []
+        columns, _, owners = self.graded
+        kept = np.flatnonzero(included[owners])
+        own = graded([(values, is_nominal)], mid_ranks).columns
+        independent = one_row_each(parts, self.rules)
+        found = [
+            given_others(own[part.rows], columns[np.ix_(part.rows, kept)], self.rules.groups(part, values.size))
+            for part in independent
+        ]
+        row["p_given_others"] = combined([Contrast(p=each.p) for each in found]).p
+        if row["p_given_others"] > level:
+            most = max(found, key=lambda each: abs(each.correlation))
+            other = self.clustered[owners[kept[most.strongest]]].title
             remarks.append(
-                "doubtful: inside subtypes it depends on others, most on "
-                f"{self.clustered[dependence.strongest].title} (r = {dependence.correlation:.2f}); "
-                "declare what belongs together as a block"
+                f"its relation to other features, most to {other} (r = {most.correlation:.2f}), may explain it"
             )
-        if not p_of_missingness(values, parts, self.rules) < UNEVEN_BELOW:
-            return Validity(depends, False, np.nan, remarks)
-        bound = (
-            p_whatever_is_missing(values, parts, self.rules, is_nominal=feature.traits.is_nominal)
-            if self.rules.persons is None
-            else np.nan
-        )
-        return Validity(depends, True, bound, [*remarks, _why_uneven(bound)])
-
-    def _dependence(
-        self, feature: Feature, values: Array, parts: list[Part], included: NDArray[np.bool_]
-    ) -> Dependence:
-        from scipy.linalg import block_diag
-
-        rows = np.concatenate([part.rows for part in parts])
-        columns, weights, owners = self.graded
-        kept = included[owners]
-        others = Graded(columns[np.ix_(rows, np.flatnonzero(kept))], weights[kept], owners[kept])
-        own = graded([(values[rows], feature.traits.is_nominal)], mid_ranks)
-        persons = None if self.rules.persons is None else self.rules.persons[rows]
-        return residual_dependence(own, others, block_diag(*(part.membership for part in parts)), persons)
+        if np.isnan(values).any():
+            bound = p_whatever_is_missing(values, independent, self.rules, is_nominal=is_nominal)
+            row["p_whatever_is_missing"] = bound
+            if may_be_undone(row, level):
+                remarks.append(f"could be undone by what is missing: whatever the values are, p is at most {bound:.2g}")
+        return row, remarks
 
 
-def _why_uneven(bound: float) -> str:
-    if np.isnan(bound):
-        return "doubtful: its values are missing more often in some subtypes, perhaps because of their size"
-    doubtful = "" if bound < UNEVEN_BELOW else "doubtful: "
-    return f"{doubtful}its values are missing more often in some subtypes; whatever they are, p is at most {bound:.2g}"
+def one_row_each(parts: list[Part], rules: TestRules) -> list[Part]:
+    """Return the parts with the first row of each person, so that rows are independent."""
+    if rules.persons is None:
+        return parts
+    first = np.isin(np.arange(rules.persons.size), np.unique(rules.persons, return_index=True)[1])
+    kept = [(part, first[part.rows]) for part in parts]
+    return [
+        part._replace(rows=part.rows[at], labels=part.labels[at], membership=part.membership[at]) for part, at in kept
+    ]
 
 
 def finds_one_population(model: SubtypeModel) -> bool:
@@ -180,20 +174,8 @@ def finds_one_population(model: SubtypeModel) -> bool:
 
 
 def mark_slices(rows: list[dict[str, Any]]) -> None:
-    """Mark all tests as doubtful, in place: the subtypes are slices of one continuous population."""
-    _mark(rows, "doubtful: by the test of the tree these subtypes are slices of one continuum")
-
-
-def mark_dependence_everywhere(rows: list[dict[str, Any]]) -> None:
-    """Mark all tests as doubtful, in place, if most features depend on others: subtypes then follow this dependence."""
-    checked = [row["depends"] for row in rows if row.get("depends") is not None and row["role"] == "cluster"]
-    if len(checked) >= _FEWEST and sum(checked) > _EVERYWHERE * len(checked):
-        others = [row for row in rows if not row.get("depends")]
-        _mark(others, "doubtful: most features depend on others inside subtypes")
-
-
-def _mark(rows: list[dict[str, Any]], why: str) -> None:
+    """Take back the tests given the others, in place: the subtypes are slices of one continuum of these."""
     for row in rows:
-        if not np.isnan(row.get("p", np.nan)):
-            row["doubtful"] = True
-            row["remark"] = "; ".join(filter(None, [why, row.get("remark")]))
+        if not is_missing(row.get("p")):
+            row["p_given_others"] = np.nan
+            row["remark"] = "; ".join(filter(None, ["these subtypes are slices of one continuum", row.get("remark")]))

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.associations.residual_dependence import residuals_in
 from clinclust.graded import graded, mid_ranks
 
 if TYPE_CHECKING:
@@ -127,7 +126,7 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
     table = graded(
         ((feature.scores(cohort[feature.name]), feature.traits.is_nominal) for feature in features), mid_ranks
     )
-    left, seen = residuals_in(table.columns, fit.cluster_membership_)
+    left, seen = _residuals(table.columns, fit.cluster_membership_)
     n = seen.T @ seen
     squares = (left**2).T @ seen
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -157,3 +156,18 @@ def _two_sided(r: Array, df: Array) -> Array:
     with np.errstate(divide="ignore"):
         t = np.abs(r) * np.sqrt(df / np.maximum(1.0 - r**2, 1e-300))
     return np.asarray(2.0 * stdtr(df, -t))
+
+
+def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
+    """Return the residuals of each column after regression on the membership, 0 where missing, and 1 where observed."""
+    seen = (~np.isnan(columns)).astype(np.float64)
+    centre = np.nansum(columns, axis=0) / np.maximum(seen.sum(axis=0), 1.0)
+    values = np.where(seen > 0.0, columns - centre, 0.0)
+    n_subtypes = membership.shape[1]
+    products = (membership[:, :, None] * membership[:, None, :]).reshape(-1, n_subtypes**2)
+    squares = (seen.T @ products).reshape(-1, n_subtypes, n_subtypes)
+    slopes = np.linalg.pinv(squares, hermitian=True) @ (membership.T @ values).T[:, :, None]
+    left = seen * (values - membership @ slopes[:, :, 0].T)
+    # Residuals that are only rounding errors are set to 0.
+    left[:, (left**2).sum(axis=0) <= 1e-18 * (values**2).sum(axis=0)] = 0.0
+    return left, seen

@@ -83,9 +83,9 @@ def compare_subtypes(
     significance_level : float
         `significant` is p <= this level, without a correction for multiple tests (`q` has one).
     contrasts : dict, optional
-        The test of all subtypes at once, by feature name: ``"student"``, ``"welch"``, ``"rank"`` or ``"counts"`` (for
+        The test of all subtypes at once, by feature name: ``"welch"``, ``"student"``, ``"rank"`` or ``"counts"`` (for
         yes/no features, and the only choice for categorical ones). By default the `contrast` of the schema; else
-        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"student"`` for others.
+        ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"welch"`` for others.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def compare_subtypes(
         have the scores 0, 1, ..., explained in `scored`. `minimum` and `maximum` are the ends of a scale, and `at_ends`
         is the number of subjects at the end that has fewer.
 
-        ``"test"``: `subtype` against `versus` by the `test` ``"student"`` (equal variances) or ``"welch"``. `n` and
+        ``"test"``: `subtype` against `versus` by the `test` ``"welch"`` or ``"student"`` (equal variances). `n` and
         `missing` count both. `statistic` and `standardised_difference`, the difference of the means divided by the root
         of the mean of both variances (of shares, p (1 - p)), are positive if `subtype` has the higher mean. `q` is p
         adjusted as by Benjamini and Hochberg over all tests of the same name. Results are NaN if either has fewer than
@@ -109,7 +109,7 @@ def compare_subtypes(
 
         ``"contrast"``: the test of all subtypes of at least `min_size` subjects at once, one row per feature: `test`
         (its name), `statistic`, `df`, `df2` (of the denominator), `p`, and `q` over all contrasts. For two subtypes it
-        is Student's t, Welch's t or the Mann-Whitney test; for more, the analysis of variance, Welch's, or the
+        is Welch's t, Student's t or the Mann-Whitney test; for more, Welch's or the usual analysis of variance, or the
         Kruskal-Wallis test. Counts of levels have the chi-squared test, or Fisher's exact test if an expected count is
         below 5. Subtypes with fewer than 2 observed values (for counts: with none) take no part.
 
@@ -244,7 +244,7 @@ def _test_columns(
     pairs: NDArray[np.int64],
     significance_level: float,
 ) -> list[_Columns]:
-    """Return the columns of the tests, each (measures, pairs): those of Student's t, then those of Welch's t."""
+    """Return the columns of the tests, each (measures, pairs): those of Welch's t, then those of Student's t."""
     a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
     spreads = (side.variance * np.where(is_share, 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
@@ -257,7 +257,7 @@ def _test_columns(
         "standardised_difference": standardised_difference(a.mean, b.mean, *spreads),
     }
     blocks = []
-    for test in (student, welch):
+    for test in (welch, student):
         result = test(a, b)
         significant = np.where(np.isnan(result.p), np.nan, result.p <= significance_level)
         named = {"test": np.array(test.__name__), "q": adjusted(result.p), "significant": significant}

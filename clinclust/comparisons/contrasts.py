@@ -107,7 +107,7 @@ def is_skewed(feature: Feature, values: Floats) -> bool:
 def contrast_of(values: Floats, groups: Groups, kind: ContrastKind) -> Contrast:
     """Test whether groups (N,) of values (N,) differ; groups below 0 take no part.
 
-    ``"student"``: means, one variance. ``"welch"``: means (Welch 1947, 1951). ``"rank"``: Mann-Whitney, Kruskal-Wallis.
+    ``"welch"``: means (Welch 1947, 1951). ``"student"``: means, one variance. ``"rank"``: Mann-Whitney, Kruskal-Wallis.
     ``"counts"``: chi-squared, or Fisher's exact test if an expected count is below 5 (simulated beyond two by two).
     """
     taking_part = (groups >= 0) & ~np.isnan(values)

@@ -172,7 +172,7 @@ def _many_at_ends(shared: pd.DataFrame, rule: Rule) -> np.ndarray[tuple[int], np
 
 _WITHHELD = (
     *("n", "n_subtypes", "test", "statistic", "df", "df2", "p", "q", "agreement", "effect", "effect_reported"),
-    *("doubtful", "p_whatever_is_missing", "remark"),
+    *("grade", "p_given_others", "p_whatever_is_missing", "remark"),
 )
 
 

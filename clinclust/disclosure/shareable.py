@@ -26,7 +26,7 @@ SHEETS: dict[str, tuple[str, ...]] = {
     "Charts": (*_SIZES, "Feature", *_EFFECT, "Length below", "Length above"),
     "Associations": (
         *("Feature", "Section", "Clustered on", _RELEVANCE, "Contrast", "p of contrast"),
-        *("Method", "Test", "p", "q", "p at most", "Reported", "Doubtful", "Remark"),
+        *("Method", "Test", "p", "q", "p at most", "Reported", "Grade", "Remark"),
     ),
     "Effect sizes": (*_FEATURE, "Subtype", "Versus", "Measure", *_EFFECT, "n"),
     "Pairwise tests": (*_FEATURE, "Subtype", "n", "Mean", "Standardised difference", *_OF_A_TEST, "Remark"),

@@ -27,7 +27,7 @@ class Bernoulli(Binomial):
     takes = frozenset({"levels"})
     drafted_for = frozenset()
     effect_sizes = "shares"
-    contrasts = ("counts", "student", "welch", "rank")
+    contrasts = ("counts", "welch", "student", "rank")
     summary = "n"
 
     @classmethod

@@ -16,7 +16,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.likelihoods.example import Example
 from clinclust.priors.conjugate import ConjugatePrior
 
-ContrastKind: TypeAlias = Literal["student", "welch", "rank", "counts"]
+ContrastKind: TypeAlias = Literal["welch", "student", "rank", "counts"]
 DraftedFor: TypeAlias = Literal["scale", "levels", "count", "measurement"]
 
 LARGEST_COUNT = 10**9
@@ -24,7 +24,7 @@ LARGEST_COUNT = 10**9
 LARGEST_MEASUREMENT = 1e100
 """The largest absolute value of a measurement or duration. Sums of squares of such values do not overflow."""
 
-_MEANS_AND_RANKS: tuple[ContrastKind, ...] = ("student", "welch", "rank")
+_MEANS_AND_RANKS: tuple[ContrastKind, ...] = ("welch", "student", "rank")
 
 
 class Declaration(Protocol):

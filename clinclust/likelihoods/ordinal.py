@@ -46,7 +46,7 @@ class Ordinal(OfLevels):
     most_steps = 200
     takes = frozenset({"levels", "trials", "minimum", "maximum"})
     drafted_for = frozenset({"scale", "levels"})
-    contrasts = ("rank", "student", "welch")
+    contrasts = ("rank", "welch", "student")
 
     @classmethod
     def of(cls, declaration: Declaration) -> Ordinal:

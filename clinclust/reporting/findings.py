@@ -37,7 +37,7 @@ __all__ = ["Findings", "Row", "as_value", "number_of", "with_pooled_means"]
 
 Row: TypeAlias = Record
 
-_NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_whatever_is_missing")
+_NOT_IN_EVERY_FRAME = ("agreement", "effect", "effect_reported", "p_given_others", "p_whatever_is_missing")
 """Columns of the validated associations that a frame made elsewhere may lack."""
 _MANY_PAIRS = 5_000
 """Comparisons of pairs of subtypes, above which only one sheet shows them: 10 subtypes in 110 features."""

@@ -89,7 +89,7 @@ class Feature(BaseModel):
         The smallest and the largest allowed value. A scale declared by its range needs both, as whole numbers.
     transform : {"log", "log1p", "sqrt"}
         Transform of an exponential or gaussian feature before it is modelled.
-    contrast : {"student", "welch", "rank", "counts"}
+    contrast : {"welch", "student", "rank", "counts"}
         Test of all subtypes at once, if not the default; see `clinclust.compare_subtypes`.
     label, unit, section, description : str
         Texts for the report. Numbers in cells may have the unit, as ``5.2 mg/dL``.

@@ -56,7 +56,7 @@ def test_persons_are_known_from_the_ids_the_column_or_the_rows():
         found = cc.validated_associations(model, shuffled, **options)
     pd.testing.assert_frame_equal(found, expected)
     folds = cc.validated_associations(model, frame, method="cross-fit", **options).set_index("feature")
-    assert folds.loc["noise", "test"] == "Fisher's combination of Student's t, persons permuted"
+    assert folds.loc["noise", "test"] == "Fisher's combination of Welch's t, persons permuted"
     with pytest.raises(ValueError, match=r"persons: the table has no column 'whom'. Did you mean 'who'\?"):
         cc.validated_associations(model, frame, persons="whom")
     with pytest.raises(ValueError, match="persons must name one person for each row: 240, not 3"):
@@ -110,12 +110,14 @@ def test_the_usual_p_of_values_that_are_near_normal_for_their_number_stays():
     for values in (normal, np.where(rng.random(200) < 0.1, np.nan, normal)):
         assert contrast_of_few(values, RARE_GROUPS, "student") == contrast_of(values, RARE_GROUPS, "student")
         assert contrast_of_few(values, RARE_GROUPS, "welch").test.endswith("Welch's ANOVA, values permuted")
+        assert contrast_of_few(values, groups, "welch") == contrast_of(values, groups, "welch")
     answers = rng.integers(0, 2, 200).astype(float)
     assert contrast_of_few(answers, RARE_GROUPS, "counts") == contrast_of(answers, RARE_GROUPS, "counts")
 
 
+@pytest.mark.parametrize("kind", ["student", "welch"])
 @pytest.mark.parametrize("n_large", [60, 400])  # random tables, random orders
-def test_permutations_of_values_are_those_of_scipy(n_large):
+def test_permutations_of_values_are_those_of_scipy(n_large, kind):
     rng = np.random.default_rng(6)
     groups = np.append(np.repeat([1, 0], [6, n_large]), [-1, 2])  # a group of one takes no part
     values = np.append(rng.exponential(size=n_large + 6), [50.0, 60.0])
@@ -124,15 +126,26 @@ def test_permutations_of_values_are_those_of_scipy(n_large):
     a, b = (values[(groups == group) & ~np.isnan(values)] for group in (0, 1))
     expected = stats.permutation_test(
         (a, b),
-        lambda a, b, axis: np.abs(a.mean(axis=axis) - b.mean(axis=axis)),
+        lambda a, b, axis: np.abs(stats.ttest_ind(a, b, axis=axis, equal_var=kind == "student").statistic),
         alternative="greater",
         vectorized=True,
         n_resamples=9999,
         rng=np.random.default_rng(0),
     ).pvalue
-    found = contrast_of_few(values, groups, "student")
-    assert found.test == "Student's t, values permuted"
+    found = contrast_of_few(values, groups, kind)
+    assert found.test == f"{kind.title()}'s t, values permuted"
     assert found.p == pytest.approx(expected, abs=4 * np.sqrt(expected * (1 - expected) / 900))
+
+
+@pytest.mark.parametrize("step", [0.0, 1.0])  # tables of few values, orders of many
+def test_wider_spread_in_few_is_no_difference_of_means(step):
+    """Welch's statistic is permuted: with the sum of squares of one variance, 40% of these p are at most .05."""
+    rng, groups, found = np.random.default_rng(18), np.repeat([0, 1], [140, 14]), []
+    for _ in range(300):
+        values = rng.normal(size=groups.size) * np.where(groups, 3.0, 1.0)
+        found.append(contrast_of_few(values if step else np.rint(values), groups, "welch"))
+    assert all(each.test == "Welch's t, values permuted" for each in found)
+    assert 0.005 < np.mean([each.p <= 0.05 for each in found]) <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 300)
 
 
 def test_a_person_whose_number_of_rows_is_unique_stays_and_nothing_is_tested_if_all_do():

@@ -1,4 +1,4 @@
-"""P-values that should not be believed: missing values that depend on the subtype, and dependence."""
+"""The grades of the tests: dependence inside subtypes, and values that are missing because of their size."""
 
 import numpy as np
 import pandas as pd
@@ -7,25 +7,25 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.associations.tested_association import Part, TestRules
-from clinclust.associations.validity import p_whatever_is_missing
+from clinclust.associations.validity import GRADES, grade_of, one_row_each, p_whatever_is_missing
 
 
-def test_values_missing_by_their_size_in_one_subtype_are_told():
-    wrong = []
+def test_values_missing_by_their_size_could_undo_a_difference():
     for seed in range(8):
         rng = np.random.default_rng([6, seed])
         half = np.repeat([0.0, 1.0], 150)
         frame = pd.DataFrame(rng.normal(size=(300, 5)) + 3.0 * half[:, None]).rename(columns="x{}".format)
         noise = rng.normal(size=300)
-        frame["noise"] = np.where((half == 1) & (noise > 0.3), np.nan, noise)
+        in_one = (half == 1) & (noise > 0.3)
+        at_ends = np.where(half == 1, noise > 1.0, noise < -1.0)  # in equal shares
+        frame["noise"] = np.where(at_ends if seed % 2 else in_one, np.nan, noise)
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
         model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         row = cc.validated_associations(model, frame, progress=False).set_index("feature").loc["noise"]
-        assert row["p"] < 1e-3
+        assert row["q"] < 0.01
         assert row["p_whatever_is_missing"] > 0.05
-        assert row["remark"].startswith("doubtful: its values are missing more often in some subtypes; whatever they")
-        wrong.append(not row["doubtful"])
-    assert not any(wrong)
+        assert "could be undone by what is missing: whatever the values are, p is at most " in row["remark"]
+        assert row["grade"] == "differs"
 
 
 def test_whatever_is_missing_p_is_at_least_that_of_every_completion():
@@ -41,10 +41,21 @@ def test_whatever_is_missing_p_is_at_least_that_of_every_completion():
         filled = np.where(np.isnan(holes), rng.choice([-9.0, 9.0, *cuts, *(cuts + 0.01)], 120), holes)
         p = [stats.chi2_contingency(pd.crosstab(filled > cut, labels), correction=False).pvalue for cut in cuts]
         assert bound >= min(1.0, 3 * min(p)) * (1 - 1e-3)
+    few = [Part(np.arange(24), labels[::5], parts[0].membership[::5], 3)]
+    assert p_whatever_is_missing(holes[::5], few, rules, is_nominal=False) == 1.0
     full = p_whatever_is_missing(values, parts, rules, is_nominal=False)
     cuts = np.quantile(values, (0.25, 0.5, 0.75), method="lower")
     p = [stats.chi2_contingency(pd.crosstab(values > cut, labels), correction=False).pvalue for cut in cuts]
     assert full == pytest.approx(3 * min(p), rel=0.01)  # nothing is missing: Pearson's chi-squared
+
+
+def test_of_persons_with_several_rows_one_row_is_taken():
+    part = Part(np.array([4, 0, 1, 3]), np.array([0, 1, 1, 0]), np.eye(2)[[0, 1, 1, 0]], 2)
+    persons = np.array([7, 7, 8, 9, 9])
+    (found,) = one_row_each([part], TestRules(3, persons=persons))
+    assert found.rows.tolist() == [0, 3]
+    assert found.labels.tolist() == [1, 0]
+    assert one_row_each([part], TestRules(3)) == [part]
 
 
 def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():
@@ -66,12 +77,13 @@ def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():
 
     alone = found(None)
     assert alone["method"][["copy", "outcome"]].tolist() == ["direct", "direct"]
-    assert alone["doubtful"][["copy", "outcome"]].tolist() == [True, False]
-    assert "most on x5" in alone.loc["copy", "remark"]
+    assert alone.loc["copy", "grade"] != "differs beyond dependence"
+    assert alone.loc["outcome", "grade"] == "differs beyond dependence"
+    assert "most to x5" in alone.loc["copy", "remark"]
     together = found("both")
     assert together["method"][["copy", "outcome"]].tolist() == ["refit", "direct"]
     assert together.loc["copy", "left_out"] == "x5"
-    assert not together.loc["copy", "doubtful"]
+    assert together.loc["copy", "grade"] == "not shown"
 
 
 def test_dependence_between_all_features_is_told_of_all():
@@ -83,7 +95,7 @@ def test_dependence_between_all_features_is_told_of_all():
     found = cc.validated_associations(model, frame, progress=False)
     assert model.n_clusters_ > 1
     assert (found["p"] < 0.05).all()
-    assert found["doubtful"].all()
+    assert not (found["grade"] == "differs beyond dependence").any()
 
 
 def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
@@ -96,5 +108,29 @@ def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
     )
     assert model.n_clusters_ == 1
     found = cc.validated_associations(model.cut(2), frame, progress=False)
-    assert found["doubtful"].all()
-    assert found["remark"].str.startswith("doubtful: by the test of the tree these subtypes are slices of one").all()
+    assert (found["grade"] == "differs").all()
+    assert found["remark"].str.startswith("these subtypes are slices of one continuum").all()
+
+
+def test_the_grade_follows_p_dependence_and_missing_values():
+    row = {"p": 0.001, "q": 0.002, "p_given_others": 0.01, "p_whatever_is_missing": np.nan, "agreement": 0.9}
+    grades = {
+        "differs beyond dependence": [
+            {},
+            {"p_whatever_is_missing": 0.009},
+            {"agreement": np.nan},
+            {"agreement": pd.NA},
+        ],
+        "differs": [
+            {"p_given_others": 0.02},
+            {"p_given_others": np.nan},
+            {"p_given_others": None},
+            {"p_whatever_is_missing": 0.011},
+        ],
+        "not shown": [{"q": 0.011}, {"q": 0.011, "p_given_others": 0.02}],
+        "not tested": [{"p": np.nan, "q": np.nan}, {"p": None}, {"agreement": 0.49}],
+    }
+    assert list(grades) == list(GRADES)
+    for grade, changes in grades.items():
+        assert [grade_of(row | change, 0.01) for change in changes] == [grade] * len(changes)
+    assert grade_of(row, 0.001) == "not shown"

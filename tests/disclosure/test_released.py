@@ -67,14 +67,14 @@ def test_withheld_associations_leave_no_rank_and_no_name():
             "test": ["chi-squared", "chi-squared", "Fisher's exact"],
             "p": [0.01, 0.03, 0.02],
             "q": [0.03, 0.03, 0.03],
-            "doubtful": pd.array([False, False, True], dtype="boolean"),
+            "grade": pd.array(["differs", "not shown", "differs"], dtype="string"),
             "remark": ["", "", "few"],
         }
     )
     suppressed = pd.DataFrame({"feature": ["a", "b", "rare"], "suppressed": [False, False, True]})
     shared = withhold_associations(associations, suppressed)
     assert shared["q"].tolist()[:2] == [0.02, 0.03]
-    assert shared.loc[2, ["test", "p", "q", "doubtful", "remark"]].isna().all()
+    assert shared.loc[2, ["test", "p", "q", "grade", "remark"]].isna().all()
 
 
 def test_quartiles_are_no_value_of_one_subject():

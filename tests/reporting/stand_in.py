@@ -265,8 +265,9 @@ def associations_of(model, text="dependent on others"):
         row |= {"test": "Welch's ANOVA" if tested else None, "n_subtypes": 3 if tested else None}
         for name in ("statistic", "df", "df2", "p", "q"):
             row[name] = rng.random() if tested else np.nan
-        row |= {"n": 110 if tested else None, "seed": 7, "left_out": feature.name, "doubtful": place == 2}
+        row |= {"n": 110 if tested else None, "seed": 7, "left_out": feature.name}
+        row |= {"p_given_others": 0.5 if place == 2 else 0.001, "grade": "differs" if tested else "not tested"}
         rows.append(row | {"remark": text if place == 2 or not tested else None})
-    kinds = dict.fromkeys(("n_subtypes", "n", "seed"), "Int64") | {"doubtful": "boolean"}
-    kinds |= dict.fromkeys(("method", "test", "left_out", "remark"), "string")
+    kinds = dict.fromkeys(("n_subtypes", "n", "seed"), "Int64")
+    kinds |= dict.fromkeys(("method", "test", "left_out", "grade", "remark"), "string")
     return pd.DataFrame(rows).astype(kinds)

@@ -26,6 +26,7 @@ from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.subtypes import pairwise_tests
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.trust import trust
+from clinclust.reporting.sheets.validated import grades_of, sentences
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
@@ -240,24 +241,18 @@ def with_outcomes(findings, *outcomes):
     rows = findings.associations.copy()
     clustered = [feature.name for feature in findings.model.schema_ if findings.clustered_on(feature)]
     all_of = {
-        "yes": {"p": 0.0001, "q": 0.001, "doubtful": False, "remark": pd.NA},
-        "at the level": {"p": 0.009, "q": 0.01, "doubtful": False, "remark": pd.NA},
-        "unchecked": {"p": 0.0001, "q": 0.001, "doubtful": pd.NA, "remark": pd.NA},
-        "no": {"p": 0.004, "q": 0.02, "doubtful": False, "remark": pd.NA},
-        "doubtful": {"p": 0.0001, "q": 0.001, "doubtful": True, "remark": "doubtful: it depends on others"},
-        "elsewhere": {"p": 0.0001, "q": 0.001, "doubtful": False, "remark": pd.NA, "agreement": 0.2},
-        "rests": {"p": np.nan, "q": np.nan, "doubtful": pd.NA, "remark": "not tested: no subtypes", "n_subtypes": 1},
-        "no others": {"p": np.nan, "q": np.nan, "doubtful": pd.NA, "remark": "not tested: x", "n_subtypes": pd.NA},
-        "few": {"p": np.nan, "q": np.nan, "doubtful": pd.NA, "remark": "not tested: too few", "n_subtypes": 3},
+        "beyond": {"p": 0.0001, "q": 0.001, "p_given_others": 0.001},
+        "at the level": {"p": 0.009, "q": 0.01, "p_given_others": 0.01},
+        "differs": {"p": 0.0001, "q": 0.001, "p_given_others": 0.02},
+        "missing": {"p": 0.0001, "q": 0.001, "p_given_others": 0.001, "p_whatever_is_missing": 0.3},
+        "no": {"p": 0.004, "q": 0.02, "p_given_others": 0.001},
+        "elsewhere": {"p": 0.0001, "q": 0.001, "p_given_others": 0.001, "agreement": 0.2},
+        "untested": {"p": np.nan, "q": np.nan},
     }
     for place, name in enumerate(clustered):
         for column, value in all_of[outcomes[min(place, len(outcomes) - 1)]].items():
             rows.loc[rows["feature"] == name, column] = value
     return replace(findings, associations=rows)
-
-
-def said_of(findings):
-    return dict(overview(findings).tables[1].rows)["Which features differ?"]
 
 
 ALL = "Of 21 features that the subtypes were found from, "
@@ -266,43 +261,42 @@ ALL = "Of 21 features that the subtypes were found from, "
 @pytest.mark.parametrize(
     ("outcomes", "said"),
     [
-        (["yes"], "21 were validated: they differ between subtypes found without them (q at most 0.01). Of 1"),
-        (["yes", "no"], "1 was validated: it differs between subtypes found without it (q at most 0.01). 20 were not"),
         (
-            ["no", "no", "doubtful", "rests", "no others", "few", "at the level"],
-            "15 were validated: they differ between subtypes found without them (q at most 0.01). 2 were not shown to "
-            "differ, 1 is doubtful (Associations says why), 2 could not be tested, because "
-            "without them no subtypes are left, and 1 could not be tested for another reason (Associations).",
+            ["beyond", "at the level"],
+            "21 differ between subtypes found without them (q at most 0.01), by more than their relation to other "
+            "features explains.",
         ),
         (
-            ["no"],
-            "none was validated, that is, shown to differ between subtypes found without it (q at most 0.01). 21 were "
-            "not shown to differ. Of",
+            ["differs", "no"],
+            "1 differs between subtypes found without it (q at most 0.01); 20 were not shown to.",
         ),
         (
-            ["no", "doubtful"],
-            "none was validated, that is, shown to differ between subtypes found without it (q at most 0.01). 1 was "
-            "not shown to differ, and 20 are doubtful (Associations says why).",
+            ["beyond", "differs", "missing", "no", "elsewhere", "untested", "differs"],
+            "18 differ between subtypes found without them (q at most 0.01), 1 of these by more than their relation to "
+            "other features explains; 1 was not shown to and 2 were not tested.",
         ),
-        (
-            ["elsewhere", "yes"],
-            "20 were validated: they differ between subtypes found without them (q at most 0.01). Of 1 nothing is "
-            "known, because without it other subtypes are found.",
-        ),
-        (
-            ["rests"],
-            "none was validated, that is, shown to differ between subtypes found without it (q at most 0.01). 21",
-        ),
-        (["unchecked", "yes"], "Of 1 of these it is unknown whether"),
+        (["no"], "none was shown to differ (q at most 0.01)."),
+        (["untested"], "none was shown to differ (q at most 0.01); 21 were not tested."),
     ],
 )
-def test_the_first_page_counts_what_was_validated(findings, outcomes, said):
+def test_the_first_page_counts_the_grades(findings, outcomes, said):
     found = with_outcomes(findings, *outcomes)
-    assert f"{ALL}{said}" in said_of(found) or (said.startswith("Of 1 of") and said in said_of(found))
+    assert sentences(found)[0] == f"{ALL}{said}"
+    assert sentences(found)[0] in trust(found).notes
+    grades = grades_of(found, found_from=True)
+    assert grades.total == 21
+    on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
+    tested = grades.differing + grades.not_shown
+    begins = f"{grades.differing} of {tested} differ between subtypes found without them"
+    assert on_page_one.startswith(begins if tested else "0 of 1 that had no part differ")
+    assert grades.differing == grades.beyond + grades.differs == 21 - grades.not_shown - grades.not_tested
 
 
-def test_without_tests_the_first_page_says_that_nothing_was_validated(findings):
-    assert said_of(replace(findings, associations=None)).startswith("Nothing was validated: no feature was tested")
+def test_without_tests_the_first_page_says_that_nothing_was_tested(findings):
+    without = replace(findings, associations=None)
+    (said,) = sentences(without)
+    assert said.startswith("No feature was tested against subtypes found without it (a report with the associations")
+    assert dict(overview(without).tables[1].rows)["Which features differ?"] == "Not tested (associations)."
 
 
 def test_given_subtypes_have_validated_features_among_the_others_only():
@@ -317,25 +311,21 @@ def test_given_subtypes_have_validated_features_among_the_others_only():
     )
     findings = findings_of(frame, schema, labels, given_subtypes=True)
     found = replace(findings, associations=cc.validated_associations(findings.model, findings.frame))
-    assert said_of(found) == (
-        "Given subtypes cannot be found again without a feature that they may have been made from. Of 1 tested feature "
-        "that had no part in the subtypes, 1 differs between them (q at most 0.01)."
-    )
+    assert sentences(found) == [
+        "Of 1 feature that had no part in the subtypes, 1 differs (q at most 0.01), by more than its relation to other "
+        "features explains."
+    ]
 
 
 def test_a_shared_first_page_counts_what_it_shows(findings):
-    shared = with_outcomes(findings, "yes").for_sharing(Rule(10))
+    shared = with_outcomes(findings, "beyond").for_sharing(Rule(10))
     n_shown = sum(not findings.is_withheld(f) for f in findings.features) and sum(
         shared.clustered_on(f) and not shared.is_withheld(f) for f in shared.features
     )
     withheld = 21 - n_shown
     assert 0 < withheld < 21
-    said = said_of(shared)
-    assert f"{ALL}{n_shown} w" in said
-    assert f"Of {withheld} the result is withheld." in said
-    assert f"{ALL}none of those shown was validated" in said_of(
-        with_outcomes(findings, "doubtful").for_sharing(Rule(10))
-    )
+    assert sentences(shared)[0].startswith(f"{ALL}{n_shown} differ")
+    assert f"of {withheld} the result is withheld" in sentences(shared)[0]
 
 
 def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
@@ -432,6 +422,5 @@ def test_of_slices_of_one_continuum_nothing_is_validated():
     associations = cc.validated_associations(model, frame, n_restarts=2, progress=False)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     slices = Findings(model, frame, comparisons, 0.01, associations)
-    said = said_of(slices)
-    assert said.startswith("Nothing is validated: the test found one continuum, and the subtypes shown are slices")
+    assert sentences(slices)[0].startswith("The subtypes are slices of one continuum: whatever varies along it differs")
     assert association_table(slices).notes[0].startswith("The test of the tree found one continuum")

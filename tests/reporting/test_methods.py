@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
 import pytest
 
 from clinclust import Feature, FeatureSchema
@@ -85,6 +86,15 @@ def test_associations_and_confidentiality_are_told_only_when_there_are_any(findi
     assert "20 features by refit" not in text_of(dataclasses.replace(findings, associations=None))
     assert {"Associations", "Confidentiality"} & set(methods(findings).paragraphs) == {"Associations"}
     assert "21 features by refit" in text_of(findings)
-    assert "1 p-value was marked as doubtful" in text_of(findings)
+    differing = findings.associations.assign(q=0.001, p_given_others=[0.5, *[0.001] * (len(findings.associations) - 1)])
+    differing.loc[differing["p"].isna(), "q"] = np.nan
+    said = text_of(dataclasses.replace(findings, associations=differing))
+    n = differing["p"].notna().sum()
+    assert f"At a q of at most 0.01, {n} features differ, {n - 1} of them beyond dependence" in said
+    assert "undone" not in said
+    undone = differing.assign(p_whatever_is_missing=[0.5, 0.5, *[np.nan] * (len(differing) - 2)])
+    said = text_of(dataclasses.replace(findings, associations=undone))
+    assert f"{n - 2} of them beyond dependence" in said
+    assert "Of 2, the difference could be undone by what is missing." in said
     hidden = findings.comparisons.assign(suppressed=True)
     assert "[c]" in methods(dataclasses.replace(findings, comparisons=hidden)).paragraphs["Confidentiality"]

@@ -223,15 +223,15 @@ def everything_in(path):
 
 @pytest.mark.parametrize("suffix", ["xlsx", "html"])
 def test_reports_that_differ_in_withheld_associations_are_the_same(tmp_path, suffix):
-    def with_p(p, test, doubtful):
+    def with_p(p, test, grade):
         _, schema = cohort_of(FIRST)
         model = fitted(schema, GROUPS)
         associations = associations_of(model)
         withheld = associations["feature"].isin(RARE)
         associations.loc[withheld, ["p", "statistic"]] = p
         associations.loc[withheld, "test"] = test
-        associations.loc[withheld, "doubtful"] = doubtful
+        associations.loc[withheld, "grade"] = grade
         associations["remark"] = pd.NA
         return report(tmp_path, suffix, {}, lambda schema: model, associations=associations)
 
-    assert with_p(0.9, "chi-squared", False) == with_p(1e-9, "Fisher's exact", True)
+    assert with_p(0.9, "chi-squared", "not shown") == with_p(1e-9, "Fisher's exact", "differs")

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
+from clinclust.associations.validity import grade_of
 from clinclust.disclosure.rule import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.options import ReportOptions
@@ -100,8 +101,7 @@ def test_associations_keep_both_answers_apart_and_stand_by_relevance(findings):
             assert shown["Remark"] == row["remark"]
         else:
             assert [shown["p"], shown["q"], shown["Statistic"]] == [row["p"], row["q"], row["statistic"]]
-        if tested:
-            assert shown["Doubtful"] == ("yes" if row["doubtful"] else "no")
+        assert shown["Grade"] == grade_of(row, findings.significance_level)
     assert "*" not in repr(table.rows)
 
 

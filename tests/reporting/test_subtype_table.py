@@ -47,11 +47,18 @@ def associations(comparisons):
     table = features[["feature", "label", "section", "role", "likelihood"]].copy()
     table["method"] = pd.array([pd.NA] * len(table), dtype="string")
     table[["p", "q"]] = np.nan
+    table["grade"] = "not shown"
     table["remark"] = ""
-    found = {"tremor": ("refit", 0.02, 0.04, ""), "face": ("refit", 0.0002, 0.0008, "rho = .4 with taps")}
-    found |= {"falls": ("cross-fit", 0.5, 0.5, ""), "probability_of_pd": ("direct", 0.3, 0.4, "")}
+    found = {
+        "tremor": ("refit", 0.02, 0.04, "not shown", ""),
+        "face": ("refit", 0.0002, 0.0008, "differs beyond dependence", ""),
+    }
+    found |= {
+        "falls": ("cross-fit", 0.5, 0.5, "not shown", ""),
+        "probability_of_pd": ("direct", 0.3, 0.4, "not shown", ""),
+    }
     for name, values in found.items():
-        table.loc[table["feature"] == name, ["method", "p", "q", "remark"]] = values
+        table.loc[table["feature"] == name, ["method", "p", "q", "grade", "remark"]] = values
     return table
 
 
@@ -292,23 +299,19 @@ def test_a_table_without_rows_is_still_a_table(made, tmp_path):
         assert table.save(tmp_path / f"empty{suffix}").stat().st_size > 0
 
 
-def test_validated_p_is_another_column_and_remarks_are_marked(comparisons, associations):
+def test_validated_p_is_another_column_and_what_differs_beyond_dependence_is_marked(comparisons, associations):
     table = cc.subtype_table(comparisons, associations=associations)
     assert [heading.kind for heading in table.headings[-3:]] == ["descriptive p", "validated p", "validated q"]
     notes = {note.mark: note.text for note in table.notes}
     face = row_of(table, "face").cells[-2]
     assert face.text == "<0.001"
     assert face.marks.endswith("†")
-    assert notes["†"] == "rho = .4 with taps."
+    assert notes["†"] == "Differs by more than its relation to the other features explains."
     assert notes[face.marks.removesuffix("†")].startswith("Refit")
     assert row_of(table, "tremor", "yes").cells[-2].text == "0.020"
     assert [cell.text for cell in row_of(table, "systolic").cells[-2:]] == ["–", "–"]
     frame = table.to_frame().set_index("Feature")
-    assert frame.loc["Facial expression", ["Validated p", "Method", "Remark"]].tolist() == [
-        "<0.001",
-        "refit",
-        "rho = .4 with taps",
-    ]
+    assert frame.loc["Facial expression", ["Validated p", "Method"]].tolist() == ["<0.001", "refit"]
     without = cc.subtype_table(comparisons)
     assert not any("alidated" in note.text for note in without.notes)
 

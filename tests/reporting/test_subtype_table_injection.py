@@ -53,7 +53,7 @@ def everywhere():
     schema = cc.FeatureSchema(features)
     frame = schema.validate(pd.DataFrame(columns), warn=False)
     comparisons = cc.compare_subtypes(frame, np.repeat([0, 1], 6), schema)
-    associations = pd.DataFrame({"feature": list(columns), "method": "refit", "p": 0.5, "q": 0.5, "doubtful": True})
+    associations = pd.DataFrame({"feature": list(columns), "method": "refit", "p": 0.5, "q": 0.5, "grade": "differs"})
     associations["remark"] = PAYLOADS
     names = {1: PAYLOADS[1], 2: r"\input{x}<script>"}
     return cc.subtype_table(

@@ -174,12 +174,12 @@ def test_the_pairwise_rows_are_the_tests(book, model, frame):
         feature = next(f for f in model.schema_ if f.title == row[1])
         level = tests.level.fillna("") == (row[2] or "")
         found = tests[(tests.feature == feature.name) & level & (tests.subtype == row[4]) & (tests.versus == row[7])]
-        student, welch = (found[found.test == test].iloc[0] for test in ("student", "welch"))
-        assert row[5] + row[8] == student.n
-        for numbers, test in ((row[11:15], student), (row[16:20], welch)):
+        welch, student = (found[found.test == test].iloc[0] for test in ("welch", "student"))
+        assert row[5] + row[8] == welch.n
+        for numbers, test in ((row[11:15], welch), (row[16:20], student)):
             expected = [None if np.isnan(number) else number for number in test[["statistic", "df", "p", "q"]]]
             assert numbers == pytest.approx(expected)
-        assert row[15] == (None if student.significant is pd.NA else "yes" if student.significant else "no")
+        assert row[15] == (None if welch.significant is pd.NA else "yes" if welch.significant else "no")
     shown = [cell for cell in sheet["N"][row_of(sheet, "Section") :] if cell.value is not None]
     formats = {cell.number_format for cell in shown}
     assert formats == {'[<0.001]"<0.001";[<0.1]0.000;0.00'}
@@ -232,7 +232,7 @@ def test_what_a_cell_cannot_hold_as_a_number_is_an_empty_cell(tmp_path):
     tests = {row[1]: row for row in rows(sheet)[row_of(sheet, "Section") :]}
     assert tests["a"][11:16] == [None] * 5
     assert [tests[name][21] for name in "abc"] == ["fewer than 2 values", "the same throughout", "infinite t"]
-    assert tests["c"][10:16] == [None, None, 10, 0, 0, "yes"]
+    assert tests["c"][10:16] == [None, None, None, 0, 0, "yes"]
     assert [cell.value for cell in book["Assignments"]["A"]][-12:] == list(range(N))
 
 

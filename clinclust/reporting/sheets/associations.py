@@ -6,36 +6,39 @@ import math
 from collections import Counter
 
 from clinclust.associations.permutation_tests import BY_PERSON, BY_VALUE, without_permutation
-from clinclust.associations.validity import finds_one_population
+from clinclust.associations.validity import finds_one_population, grade_of, may_be_undone
+from clinclust.comparisons.frame import is_suppressed
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value, as_value
 from clinclust.reporting.sheets.groups import not_tested
-from clinclust.reporting.words import METHODS, References, counted, listed, tests_in_words, was
+from clinclust.reporting.words import METHODS, References, counted, listed, tests_in_words
 
 _NOTES = (
     "Two different questions. The descriptive contrast says how far the subtypes lie apart in the subjects they were "
     "found in: of a feature that was clustered on, it is no inference, and its p is small even in pure noise. The "
     "validated association tests the feature against subtypes that it had no part in finding; this p is inference.",
-    "q: p after the Benjamini–Hochberg correction over the tests made. Doubtful: p should not be believed, for the "
-    "reason in Remark. Features depend on each other inside subtypes because they measure the same, or because there "
-    "are further subtypes that were not found. Features are in the order of decreasing relevance.",
+    "q: p after the Benjamini–Hochberg correction over the tests made. Features are in the order of decreasing "
+    "relevance.",
     "Agreement: of the subtypes found without the feature with those reported (adjusted Rand index: 1 = the same, 0 = "
-    "as by chance). p is about the subtypes found without the feature; below 0.5 these are other subtypes.",
+    "as by chance). p is about the subtypes found without the feature; below 0.5 these are other subtypes, and the "
+    "feature is not tested against those reported.",
     "Effect (SD): the difference between the two subtypes that lie farthest apart in the feature, in standard "
     "deviations of all subjects; reported: in these subtypes; found again: in those found without it, below 0 if the "
     "other one is higher.",
 )
-_UNEVEN = (
-    "p at most: where values are missing more often in some subtypes, the largest p over all values that the missing "
-    "ones can have."
+_GRADES = (
+    "Grade: differs: q is at most the level, between subtypes that the feature had no part in. Differs beyond "
+    "dependence: it differs by more than its relation to the other features explains (p given others is at most the "
+    "level), and could not be undone by what is missing (p at most: the largest p over all values that the missing "
+    "ones can have)."
 )
 _NO_INFERENCE = (
-    "The test of the tree found one continuum, and these subtypes are slices of it. No p here is inference about "
-    "subtypes: a feature that varies along the continuum differs between its slices."
+    "The test of the tree found one continuum, and these subtypes are slices of it: a feature that varies along the "
+    "continuum differs between them, and nothing differs beyond dependence."
 )
 _NOTE_OF_GIVEN = (
     "The subtypes were given. A feature declared to have had no part in them is tested as it is, and this p is "
-    "inference unless it is doubtful. A feature that they may have been made from is not tested: this would need "
+    "inference. A feature that they may have been made from is not tested: this would need "
     "subtypes found again without it, and a given partition cannot be found again. q: p after the Benjamini–Hochberg "
     "correction over the tests made. The features are in the order of how far apart their means lie."
 )
@@ -44,9 +47,8 @@ _NOTE_OF_GIVEN = (
 def association_table(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature, with separate columns for contrast and validated association."""
     descriptive = ("Descriptive contrast", "not valid inference")
-    validated = ("Validated association", "no inference" if finds_one_population(findings.model) else "inference")
+    validated = ("Validated association", "inference")
     found = {row["feature"]: row for row in findings.association_rows()}
-    is_uneven = any(as_value(row["p_whatever_is_missing"]) is not None for row in found.values())
     effect = ("Effect (SD)", "descriptive")
     columns = [
         Column("Feature", widest=36),
@@ -60,12 +62,11 @@ def association_table(findings: Findings) -> Sheet:
         Column("Statistic", "0.00", validated),
         *(Column(title, "any", validated) for title in ("df", "df2")),
         Column("n", "0", validated),
-        *(Column(title, "p", validated) for title in ("p", "q")),
-        *([Column("p at most", "p", validated)] if is_uneven else []),
+        *(Column(title, "p", validated) for title in ("p", "q", "p given others", "p at most")),
         Column("Agreement", "0.00", validated),
         *(Column(title, "0.00", effect) for title in ("Reported", "Found again")),
         Column("Left out", group=validated, widest=24),
-        Column("Doubtful", group=validated),
+        Column("Grade", group=validated),
         Column("Remark", group=validated, widest=30),
     ]
     rows: list[list[Value]] = []
@@ -74,10 +75,10 @@ def association_table(findings: Findings) -> Sheet:
         row: list[Value] = [feature.title, feature.section, findings.clustered_on_text(feature)]
         row += findings.relevance_cell(feature)
         row += [None, None] if contrast is None else [number_of(contrast, "test"), number_of(contrast, "p")]
-        row += [] if association is None else _validated(association, is_uneven=is_uneven)
+        row += [] if association is None else _validated(association, findings.significance_level)
         rows.append(row + [None] * (len(columns) - len(row)))
     used = sorted({str(row["method"]) for row in found.values()} & set(METHODS), key=list(METHODS).index)
-    notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), *([_UNEVEN] if is_uneven else [])]
+    notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), _GRADES]
     if finds_one_population(findings.model):
         notes.insert(0, _NO_INFERENCE)
     if findings.is_shared:
@@ -87,18 +88,17 @@ def association_table(findings: Findings) -> Sheet:
     return Sheet("Associations", notes, [Table("Features and subtypes", columns, rows)])
 
 
-def _validated(row: Row, *, is_uneven: bool) -> list[Value]:
-    doubtful = row["doubtful"] is True
+def _validated(row: Row, level: float) -> list[Value]:
+    grade: Value = number_of(row, "grade") if is_suppressed(row) else grade_of(row, level)
     return [
         as_value(row["method"]),
         *(number_of(row, name) for name in ("test", "n_subtypes")),
         number_of(row, "statistic"),
         *(_short(number_of(row, name)) for name in ("df", "df2")),
-        *(number_of(row, name) for name in ("n", "p", "q")),
-        *([number_of(row, "p_whatever_is_missing")] if is_uneven else []),
+        *(number_of(row, name) for name in ("n", "p", "q", "p_given_others", "p_whatever_is_missing")),
         *(number_of(row, name) for name in ("agreement", "effect_reported", "effect")),
         as_value(row["left_out"]) or None,
-        "yes" if doubtful else "no" if as_value(row["p"]) is not None else number_of(row, "doubtful") or None,
+        grade,
         number_of(row, "remark") or None,
     ]
 
@@ -133,7 +133,7 @@ def methods_of_associations(findings: Findings, references: References) -> list[
         f"Their p-values were adjusted by the Benjamini–Hochberg procedure ({references.cite('adjusted')}) over the "
         f"tests {'that are shown' if findings.is_shared else 'made'}."
     )
-    return [*sentences, *_tests(rows, references), adjusted, *_assumed(rows), *_marked(rows)]
+    return [*sentences, *_tests(rows, references), adjusted, *_assumed(rows), *_graded(findings)]
 
 
 def _agreement(findings: Findings, rows: list[Row]) -> str:
@@ -176,10 +176,16 @@ def _assumed(rows: list[Row]) -> list[str]:
     ]
 
 
-def _marked(rows: list[Row]) -> list[str]:
-    doubtful = sum(row["doubtful"] is True for row in rows)
-    said = (
-        f"{counted(doubtful, 'p-value')} {was(doubtful)} marked as doubtful (p below 0.01 of dependence on other "
-        "features inside the subtypes, or of values missing more often in some subtypes)."
-    )
-    return [said] if doubtful else []
+def _graded(findings: Findings) -> list[str]:
+    level = findings.significance_level
+    rows = [row for row in findings.association_rows() if not is_suppressed(row)]
+    grades = Counter(grade_of(row, level) for row in rows)
+    undone = sum(grade_of(row, level) == "differs" and may_be_undone(row, level) for row in rows)
+    n, beyond = grades["differs"] + grades["differs beyond dependence"], grades["differs beyond dependence"]
+    said = [
+        f"At a q of at most {level:g}, {counted(n, 'feature')} {'differs' if n == 1 else 'differ'}, {beyond:,} of them "
+        "beyond dependence: in an analysis of covariance of ranks, adjusted for the features that the subtypes were "
+        "found from and their squares, the subtypes differ the same way (p at most the same), and they would, whatever "
+        "the missing values are (worst-case bounds)."
+    ]
+    return [*said, f"Of {undone:,}, the difference could be undone by what is missing."] if undone else said

@@ -198,8 +198,8 @@ def _comparisons(findings: Findings, references: References) -> list[str]:
     shown = " that are shown in this report" if findings.is_shared else ""
     if len(findings.read.tested) > 1:
         sentences.append(
-            f"Pairs of subtypes were compared feature by feature with Student’s t-test ({references.cite('student')}) "
-            f"and Welch’s ({references.cite('welch')}), two-sided, at the level {findings.significance_level:g}; "
+            f"Pairs of subtypes were compared feature by feature with Welch’s t-test ({references.cite('welch')}) "
+            f"and Student’s ({references.cite('student')}), two-sided, at the level {findings.significance_level:g}; "
             f"q-values were {adjusted} over all tests of a name{shown}."
         )
     names = sorted({str(row["test"]) for row in findings.read.rows("contrast") if isinstance(row["test"], str)})

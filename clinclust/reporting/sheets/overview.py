@@ -15,7 +15,7 @@ from clinclust.reporting.sheets.model_check import on_likelihoods
 from clinclust.reporting.sheets.profile import marks_of
 from clinclust.reporting.sheets.run import sentences_on_visits
 from clinclust.reporting.sheets.trust import column_in_words
-from clinclust.reporting.sheets.validated import on_validation
+from clinclust.reporting.sheets.validated import count_in_words
 from clinclust.stability.result import TOO_FEW
 
 _NEAR = 0.2
@@ -94,7 +94,7 @@ def _trust(findings: Findings) -> Table:
     if len(findings.sizes) > 1:
         rows.append(["Found again in other halves?", _found_again(findings)])
         rows.append(["A column you already have?", _a_column(findings)])
-        rows += [["Which features differ?", said] for said in on_validation(findings)]
+        rows.append(["Which features differ?", count_in_words(findings)])
     return Table("How far to trust it", [Column("Question"), Column("Answer", widest=70)], rows)
 
 

@@ -61,7 +61,7 @@ _MOST_PAIRS = 20_000  # rows of the sheet; a workbook could hold a million, too 
 def pairwise_tests(findings: Findings) -> Sheet:
     """Return the sheet Pairwise tests: one row for each feature or level and pair of subtypes."""
     first, second = ("First subtype", ""), ("Second subtype", "")
-    student, welch = ("Student's t-test", _OF_WHICH), ("Welch's t-test", _OF_WHICH)
+    welch, student = ("Welch's t-test", _OF_WHICH), ("Student's t-test", _OF_WHICH)
     columns = [
         *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on")),
         *(Column(*title, group=first) for title in (("Subtype", "0"), ("n", "0"), ("Mean", "measure"))),
@@ -69,7 +69,7 @@ def pairwise_tests(findings: Findings) -> Sheet:
         Column("Standardised difference", "0.00"),
     ]
     of_a_test: tuple[tuple[str, Kind], ...] = (("t", "0.00"), ("df", "0.0"), ("p", "p"), ("q", "p"))
-    for group in (student, welch):
+    for group in (welch, student):
         columns += [Column(*title, group) for title in (*of_a_test, (_level(findings), "text"))]
     columns += [Column("Remark")]
 
@@ -78,18 +78,18 @@ def pairwise_tests(findings: Findings) -> Sheet:
     for feature in findings.features:
         for answer, summaries in findings.read.summaries[feature.name].items():
             for pair, tests in findings.read.tests.get((feature.name, answer), {}).items():
-                if not shown(tests["student"]):
+                if not shown(tests["welch"]):
                     continue
                 title = str(summaries[ALL_SUBJECTS]["label"])
                 row: list[Value] = [feature.section, title, answer, findings.clustered_on_text(feature)]
                 for subtype in pair:
                     row += [subtype, number_of(summaries[subtype], "n"), number_of(summaries[subtype], "mean")]
-                row.append(number_of(tests["student"], "standardised_difference"))
-                for test in (tests["student"], tests["welch"]):
+                row.append(number_of(tests["welch"], "standardised_difference"))
+                for test in (tests["welch"], tests["student"]):
                     row += [number_of(test, number) for number in ("statistic", "df", "p", "q")]
                     p = number_of(test, "p")
                     row.append(p if isinstance(p, str | None) else "yes" if findings.is_significant(test) else "no")
-                rows.append([*row, _remark(tests["student"], *(summaries[subtype] for subtype in pair))])
+                rows.append([*row, _remark(tests["welch"], *(summaries[subtype] for subtype in pair))])
                 decimals.append(_decimals(summaries))
     table = Table("Every pair of subtypes, feature by feature", columns, rows, decimals=decimals, stub=3)
     return Sheet("Pairwise tests", [descriptive(findings), *not_tested(findings), *note], [table])
@@ -99,10 +99,10 @@ def _shown_pairs(findings: Findings) -> tuple[Callable[[Row], bool], list[str]]:
     """Return which tests the sheet shows, and the note that the others are left out, if there are too many."""
     if findings.n_pairwise <= _MOST_PAIRS:
         return lambda test: True, []
-    p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] == "student"], dtype=np.float64)
+    p = np.array([row["p"] for row in findings.read.rows("test") if row["test"] == "welch"], dtype=np.float64)
     bound = float(np.partition(np.where(np.isnan(p), np.inf, p), _MOST_PAIRS)[_MOST_PAIRS])
     note = (
-        f"Of {findings.n_pairwise:,} comparisons, those whose p by Student's t-test is below {bound:.2g} are shown. In "
+        f"Of {findings.n_pairwise:,} comparisons, those whose p by Welch's t-test is below {bound:.2g} are shown. In "
         "Python, clinclust.compare_subtypes returns all."
     )
     return lambda test: bool(test["p"] < bound), [note]

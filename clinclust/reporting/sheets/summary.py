@@ -44,9 +44,9 @@ _HOW_TO_READ = {
     "Relevance": "how far the subtypes lie apart in the feature, in nats; descriptive: found in the same subjects, so "
     "that it can be large in a feature that no true groups differ in",
     "Probability, mean, SD": "of the observed values, as recorded; levels of a scale are scored 0, 1, 2, ...",
-    "Student's t-test, p": "equal variances assumed, two-sided, not corrected for the number of tests; descriptive of "
-    "features that the subtypes were found from",
-    "Welch's t-test": "the same without assuming equal variances",
+    "Welch's t-test, p": "unequal variances allowed, two-sided, not corrected for the number of tests; descriptive "
+    "of features that the subtypes were found from",
+    "Student's t-test": "the same, equal variances assumed",
     "q": "p after the Benjamini–Hochberg correction over all tests of that name in the report",
     "Standardised difference": "difference of the means divided by the root of the mean of both variances",
     "fewer than 2 values": "a subtype has too few observed values to be tested on this feature",

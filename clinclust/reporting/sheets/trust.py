@@ -29,6 +29,7 @@ from clinclust.reporting.sheets.run import sentences_on_rows, sentences_on_visit
 from clinclust.reporting.sheets.stability import on_stability, stability_cell, stability_column
 from clinclust.reporting.sheets.subjects import continuum_table, on_continuum_score, on_unusual_subjects
 from clinclust.reporting.sheets.summary import given_subtypes, on_sharing
+from clinclust.reporting.sheets.validated import sentences
 from clinclust.reporting.words import counted
 from clinclust.schema.changed_roles import on_unused
 
@@ -59,6 +60,7 @@ def _statements(findings: Findings) -> list[str]:
         of_the_search = [*([] if findings.is_shared else [searches_sentence(fit)]), *stopped, *cautions(findings)]
     return [
         *verdict(findings),
+        *sentences(findings),
         *on_dominant_columns(findings),
         *sentences_on_visits(findings),
         *on_posterior(findings),

@@ -130,7 +130,7 @@ def subtype_table(
     Subtype 1: Robust, n = 130 (65.0%)    1.187 (0.108)
     Subtype 2: Frail, n = 70 (35.0%)      0.599 (0.092)
     Descriptive p                                <0.001
-    Test                                    Student's t
+    Test                                      Welch's t
     >>> table.save("table1.docx").name
     'table1.docx'
     """

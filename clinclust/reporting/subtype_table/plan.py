@@ -167,7 +167,7 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
 
 
 _MOST_DECIMALS = 6
-_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "remark")
+_OF_AN_ASSOCIATION = ("feature", "method", "p", "q", "grade", "remark")
 
 
 def check_choices(compared: Compared, asked: Choices) -> None:

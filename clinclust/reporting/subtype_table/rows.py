@@ -12,8 +12,7 @@ from clinclust.reporting.subtype_table.printed import Cell, Heading, Note, Table
 from clinclust.reporting.subtype_table.summaries import NOTHING, SUMMARY_TEXT, Summary, p_text, summary_text, text_of
 from clinclust.reporting.words import METHODS, listed, tests_in_words
 
-NO_PART, REMARKED = "§", "†"
-_MOST_REMARKS = 3  # more are too long for a footnote
+NO_PART, BEYOND = "§", "†"
 
 _ABBREVIATIONS: dict[Summary, str] = {"mean": "SD, standard deviation", "median": "Q1 and Q3, first and third quartile"}
 _EMPTY = Cell("")
@@ -73,7 +72,8 @@ def _cells(plan: Plan, line: Line, test: Record, validated: Record, marks: Mappi
         elif name == "p":
             yield _p_cell(test, test.get("p"), marks.get(text_of(test.get("test")), "")) if test else _EMPTY
         elif name == "validated":
-            mark = marks.get(text_of(validated.get("method")), "") + (REMARKED if _remark(validated) else "")
+            is_beyond = text_of(validated.get("grade")) == "differs beyond dependence"
+            mark = marks.get(text_of(validated.get("method")), "") + (BEYOND if is_beyond else "")
             yield _EMPTY if is_within else _p_cell(validated, validated.get("p"), mark)
             yield _EMPTY if is_within else _p_cell(validated, validated.get("q"), "")
         else:
@@ -155,10 +155,8 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
             )
         )
     notes += [Note(f"{_called(name)}.", mark) for name, mark in marks.items()]
-    remarks = list(dict.fromkeys(row.remark for row in rows if any(REMARKED in cell.marks for cell in row.cells)))
-    if remarks:
-        few = len(remarks) <= _MOST_REMARKS
-        notes.append(Note(f"{'; '.join(remarks) if few else 'See the remarks of the associations'}.", REMARKED))
+    if any(BEYOND in cell.marks for row in rows for cell in row.cells):
+        notes.append(Note("Differs by more than its relation to the other features explains.", BEYOND))
     return notes
 
 
