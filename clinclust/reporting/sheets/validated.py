@@ -77,13 +77,13 @@ def count_in_words(findings: Findings) -> str:
     counted_of = [grades_of(findings, found_from=found_from) for found_from in (True, False)]
     tested = [found for found in counted_of if found is not None and found.shown]
     if not tested:
-        return "Not tested (associations)."
+        return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
     parts = [
         f"{found.differing:,} of {found.shown:,}"
         + (" differ between subtypes found without them" if found is counted_of[0] else " that had no part")
         for found in tested
     ]
-    return f"{' and '.join(parts)}{'' if tested[0] is counted_of[0] else ' differ'}."
+    return f"{', and '.join(parts)}{'' if tested[0] is counted_of[0] else ' differ'}."
 
 
 def _outcome(found: Grades, how: str) -> str:
