@@ -22,6 +22,10 @@ class Drawn(NamedTuple):
     columns: dict[str, np.ndarray]
     features: list[Feature]
     counted: list[str]
+    given: np.ndarray | None = None
+    """(N,) a given partition; None: subtypes are searched."""
+    n_clusters: int | None = None
+    """The number of subtypes asked for; None: as the fit finds."""
 
 
 def gaussian_noise(rng: np.random.Generator) -> Drawn:
@@ -98,12 +102,10 @@ def pairs(rng: np.random.Generator, *, declared: bool) -> Drawn:
     return drawn._replace(features=[Feature(**{**feature.content(), "block": block}) for feature, block in named])
 
 
-def correlated_noise(rng: np.random.Generator) -> Drawn:
-    """Draw normal noise in which all pairs of features correlate at .3."""
-    return _alike(
-        np.sqrt(0.3) * rng.normal(size=(N_SUBJECTS, 1)) + np.sqrt(0.7) * rng.normal(size=(N_SUBJECTS, N_FEATURES)),
-        "gaussian",
-    )
+def correlated_noise(rng: np.random.Generator, r: float = 0.3, n_clusters: int | None = None) -> Drawn:
+    """Draw normal noise in which all pairs of features correlate at r, by one common factor."""
+    factor, own = rng.normal(size=(N_SUBJECTS, 1)), rng.normal(size=(N_SUBJECTS, N_FEATURES))
+    return _alike(np.sqrt(r) * factor + np.sqrt(1 - r) * own, "gaussian")._replace(n_clusters=n_clusters)
 
 
 def informative(rng: np.random.Generator, shift: float) -> Drawn:
@@ -124,6 +126,49 @@ def missing_by_size(rng: np.random.Generator) -> Drawn:
         values = drawn.columns[feature.name]
         drawn.columns[feature.name] = np.where(half & (values > 0.5), np.nan, values)
     return drawn._replace(counted=[feature.name for feature in noise])
+
+
+def missing_in_equal_shares(rng: np.random.Generator) -> Drawn:
+    """Draw noise of which 12% are missing in each half, high values in one and low ones in the other."""
+    drawn = informative(rng, 1.5)
+    half = np.repeat([-1.0, 1.0], N_SUBJECTS // 2)
+    noise = drawn.features[5:]
+    for feature in noise:
+        values = drawn.columns[feature.name]
+        drawn.columns[feature.name] = np.where(half * values > 1.175, np.nan, values)
+    return drawn._replace(counted=[feature.name for feature in noise])
+
+
+def unequal_spread(rng: np.random.Generator) -> Drawn:
+    """Draw a given subtype of 10% with three times the spread and equal means; no feature made it."""
+    small = np.arange(N_SUBJECTS) < N_SUBJECTS // 10
+    table = rng.normal(size=(N_SUBJECTS, N_FEATURES)) * np.where(small, 3.0, 1.0)[:, None]
+    return _given(table, small)
+
+
+def by_sex(rng: np.random.Generator, shift: float) -> Drawn:
+    """Draw normal features that differ by so many SD between the sexes, which are the given partition."""
+    sex = rng.random(N_SUBJECTS) < 0.5
+    return _given(rng.normal(size=(N_SUBJECTS, N_FEATURES)) + shift * sex[:, None], sex)
+
+
+def _given(table: np.ndarray, labels: np.ndarray) -> Drawn:
+    drawn = _alike(table, "gaussian")
+    features = [Feature(name=feature.name, likelihood="gaussian", role="describe") for feature in drawn.features]
+    return drawn._replace(features=features, given=labels.astype(np.int64))
+
+
+def known_labels(rng: np.random.Generator, r: float = 0.0) -> Drawn:
+    """Draw two halves by 2 SD in five of ten features, and described labels that agree with them in 80% to 95%."""
+    drawn = dependent_beside_informative(rng, r)
+    half = np.repeat([0, 1], N_SUBJECTS // 2)
+    labels = {f"diagnosis{i}": np.where(rng.random(N_SUBJECTS) < i, half, 1 - half) for i in (0.8, 0.9, 0.95)}
+    labels["hospital"] = half + 2 * (rng.random(N_SUBJECTS) < 0.4) * (rng.random(N_SUBJECTS) < 0.5 + 0.4 * half)
+    features = [
+        Feature(name=name, likelihood="categorical", levels=["0", "1", "2", "3"], role="describe") for name in labels
+    ]
+    columns = drawn.columns | {name: values.astype(float) for name, values in labels.items()}
+    return drawn._replace(columns=columns, features=[*drawn.features, *features], counted=list(labels))
 
 
 def described_copy(rng: np.random.Generator, *, beside: bool) -> Drawn:
@@ -151,9 +196,9 @@ def repeated_rows(rng: np.random.Generator) -> Drawn:
     return drawn._replace(features=[*drawn.features, *ids], counted=drawn.counted[5:])
 
 
-def dependent_beside_informative(rng: np.random.Generator) -> Drawn:
-    """Draw ten normal features of which all pairs correlate at .3, and five differ by 2 SD; the others are counted."""
-    drawn = correlated_noise(rng)
+def dependent_beside_informative(rng: np.random.Generator, r: float = 0.3) -> Drawn:
+    """Draw ten normal features of which all pairs correlate at r, and five differ by 2 SD; the others are counted."""
+    drawn = correlated_noise(rng, r)
     half = np.repeat([0.0, 1.0], N_SUBJECTS // 2)
     for place in range(5):
         drawn.columns[f"x{place}"] = drawn.columns[f"x{place}"] + 2.0 * half
@@ -197,6 +242,14 @@ SCENARIOS: dict[str, Callable[[np.random.Generator], Drawn]] = {
     "noise pairs, r = .7, undeclared": partial(pairs, declared=False),
     "noise, all pairs r = .3, undeclared": correlated_noise,
     "noise, all pairs r = .3, beside five informative features (2 SD)": dependent_beside_informative,
+    "weak common factor, all pairs r = .2, cut into two subtypes": partial(correlated_noise, r=0.2, n_clusters=2),
+    "weak common factor, r = .2, beside five informative features (2 SD)": partial(dependent_beside_informative, r=0.2),
+    "given subtype of 10% with three times the spread": unequal_spread,
+    "noise, 12% missing in each subtype, high values in one, low in the other": missing_in_equal_shares,
+    "sex as the given partition, unrelated features": partial(by_sex, shift=0.0),
+    "sex as the given partition, features that differ by 0.5 SD: power": partial(by_sex, shift=0.5),
+    "known labels: power": known_labels,
+    "known labels, all pairs of features r = .2: power": partial(known_labels, r=0.2),
     "noise, high values missing in one subtype only": missing_by_size,
     "described copy (r = .8) of noise with t tails": partial(described_copy, beside=False),
     "described copy (r = .8) of noise beside five informative features": partial(described_copy, beside=True),

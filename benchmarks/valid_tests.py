@@ -5,8 +5,11 @@ contrast against the subtypes that it helped to form, and validly, by `validated
 without it. A test is wrong if p is at most .05 for a feature that is independent of all others; how often p is at most
 .001 shows the tail, which adjusted p-values come from.
 
-Shares are over the tests made; where a cohort is one subtype, none is made. *Believed*: significant and not marked as
-doubtful, which is what a report shows as validated. The standard error takes the tests of one cohort as one draw.
+The test of a feature has a grade, at the level .05. *Differs*: q is at most .05, between subtypes found without it (of
+a described feature, between those reported). *Beyond dependence*: it differs by more than its relation to the other
+features explains, and could not be undone by what is missing. *Tested*: the share of features whose test has a grade;
+the others have none, as everybody is of one subtype or other subtypes are found without them. Shares are over the
+tested. The standard error takes the tests of one cohort as one draw.
 
 Run it with ``python benchmarks/valid_tests.py``; it takes forty minutes on two processors, prints the table, and writes
 it to benchmarks/results/valid_tests.md. ``--cohorts 50 --only pairs`` is sooner. ``--as-published`` fits with
@@ -27,7 +30,8 @@ import numpy as np
 import pandas as pd
 from tested_cohorts import SCENARIOS
 
-from clinclust import MAPDP, FeatureSchema, compare_subtypes, validated_associations
+from clinclust import MAPDP, FeatureSchema, Partition, compare_subtypes, validated_associations
+from clinclust.errors import InputError
 
 SIGNIFICANCE_LEVEL, TAIL = 0.05, 0.001
 RESULTS = Path(__file__).parent / "results"
@@ -44,23 +48,33 @@ def measured(task: tuple[str, int, bool]) -> list[dict[str, Any]]:
     drawn = SCENARIOS[name](np.random.default_rng([place, seed]))
     schema, frame = FeatureSchema(drawn.features), pd.DataFrame(drawn.columns)
     frame = schema.validate(frame.astype(object).where(frame.notna(), None) if frame.isna().any(axis=None) else frame)
-    # From given labels there is no refinement, which among noise would take most of the time.
-    begin = np.random.default_rng(seed).integers(8, size=len(frame))
-    make = MAPDP.as_published if as_published else MAPDP
-    model = make(schema, n_restarts=2, init=begin, random_state=seed, n_jobs=1, progress=False).fit(frame)
+    if drawn.given is not None:
+        model: Any = Partition(drawn.given, schema, "the simulation")
+    else:
+        # From given labels there is no refinement, which among noise would take most of the time.
+        begin = np.random.default_rng(seed).integers(8, size=len(frame))
+        make = MAPDP.as_published if as_published else MAPDP
+        asked = {} if drawn.n_clusters is None else {"n_clusters": drawn.n_clusters}
+        made = make(schema, n_restarts=2, init=begin, random_state=seed, n_jobs=1, progress=False, **asked)
+        try:
+            model = made.fit(frame)
+        except InputError:  # fewer groups than asked for
+            return []
     naive = compare_subtypes(frame, model.labels_, schema).query("kind == 'contrast'").set_index("feature")["p"]
     rows = []
-    for method in METHODS:
-        found = validated_associations(model, frame, method=method, n_jobs=1, progress=False).set_index("feature")
+    for method in METHODS if drawn.given is None else METHODS[:1]:
+        found = validated_associations(
+            model, frame, method=method, significance_level=SIGNIFICANCE_LEVEL, n_jobs=1, progress=False
+        ).set_index("feature")
         rows += [
             {
                 "scenario": name,
                 "seed": seed,
                 "method": method,
-                "n_clusters": model.n_clusters_,
+                "n_subtypes": np.unique(model.labels_).size,
                 "naive": naive[feature],
                 "valid": found.loc[feature, "p"],
-                "doubtful": bool(found["doubtful"].fillna(False)[feature]),
+                "grade": found.loc[feature, "grade"],
                 "agreement": found.loc[feature, "agreement"],
             }
             for feature in drawn.counted
@@ -68,12 +82,11 @@ def measured(task: tuple[str, int, bool]) -> list[dict[str, Any]]:
     return rows
 
 
-def share(frame: pd.DataFrame, column: str, level: float = SIGNIFICANCE_LEVEL) -> str:
-    """Return the share of p at most `level` among the tests made, with its standard error."""
-    made = frame[frame[column].notna()]
-    if made.empty:
+def share(frame: pd.DataFrame, hits: pd.Series, of: pd.Series) -> str:
+    """Return the share of `hits` in the rows `of`, with its standard error."""
+    if not of.any():
         return "no tests"
-    by_cohort = made.assign(hit=made[column] <= level).groupby("seed")["hit"].agg(["sum", "size"])
+    by_cohort = hits[of].groupby(frame.loc[of, "seed"]).agg(["sum", "size"])
     estimate = by_cohort["sum"].sum() / by_cohort["size"].sum()
     if len(by_cohort) < FEW:
         return f"{estimate:.3f} ({len(by_cohort)} cohort{'s'[: len(by_cohort) != 1]})"
@@ -81,36 +94,40 @@ def share(frame: pd.DataFrame, column: str, level: float = SIGNIFICANCE_LEVEL) -
     return f"{estimate:.3f} ± {error:.3f}"
 
 
+def graded(frame: pd.DataFrame) -> list[str]:
+    """Return the shares of p at most .05, of what differs, and of what differs beyond dependence."""
+    tested = frame["grade"] != "not tested"
+    differs = frame["grade"].isin(["differs", "differs beyond dependence"])
+    hits = [frame["valid"] <= SIGNIFICANCE_LEVEL, differs, frame["grade"] == "differs beyond dependence"]
+    return [share(frame, each, tested) for each in hits]
+
+
 def report(rows: pd.DataFrame, *, as_published: bool) -> str:
     """Return the page."""
-    rows = rows.assign(believed=rows["valid"].mask(rows["doubtful"] & rows["valid"].notna(), 1.0))
     lines = [
         f"# Tests after clustering{', the model as published' if as_published else ''}",
         "",
         *"\n".join((__doc__ or "").split("\n\n")[1:3]).splitlines(),
         "",
-        "*Doubtful*: the share of the refitted tests that are marked, and of the significant ones in brackets.",
         "*Agreement*: the median adjusted Rand index of the subtypes found without a feature with the reported ones.",
         "",
-        "| features that are counted | cohorts | subtypes (median) | naive | valid, refitted | p ≤ .001 "
-        "| tests made | believed | doubtful | agreement | valid, cross-fitted | believed |",
-        f"|{' --- |' * 12}",
+        "| features that are counted | cohorts | subtypes (median) | tested | agreement | naive p ≤ .05 | p ≤ .05 "
+        "| p ≤ .001 | differs | beyond dependence | cross-fitted: p ≤ .05 | differs | beyond dependence |",
+        f"|{' --- |' * 13}",
     ]
     for name in SCENARIOS:
         part = rows[rows["scenario"] == name]
         if part.empty:
             continue
         refit, cross = (part[part["method"] == method] for method in METHODS)
-        made = refit[refit["valid"].notna()]
-        significant = made[made["valid"] <= SIGNIFICANCE_LEVEL]
-        doubtful = f"{made['doubtful'].mean():.3f} ({significant['doubtful'].mean():.2f})" if len(made) else "–"
-        agreement = f"{made['agreement'].median():.2f}" if made["agreement"].notna().any() else "–"
-        lines.append(
-            f"| {name} | {refit['seed'].nunique()} | {refit['n_clusters'].median():.0f} | {share(refit, 'naive')} "
-            f"| {share(refit, 'valid')} | {share(refit, 'valid', TAIL)} "
-            f"| {refit['valid'].notna().mean():.0%} | {share(refit, 'believed')} "
-            f"| {doubtful.replace('nan', '–')} | {agreement} | {share(cross, 'valid')} | {share(cross, 'believed')} |"
-        )
+        tested = refit["grade"] != "not tested"
+        agreement = f"{refit['agreement'].median():.2f}" if refit["agreement"].notna().any() else "–"
+        p, differs, beyond = graded(refit)
+        naive = share(refit, refit["naive"] <= SIGNIFICANCE_LEVEL, refit["naive"].notna())
+        tail = share(refit, refit["valid"] <= TAIL, tested)
+        cells = [name, f"{refit['seed'].nunique()}", f"{refit['n_subtypes'].median():.0f}", f"{tested.mean():.0%}"]
+        cells += [agreement, naive, p, tail, differs, beyond, *(["–"] * 3 if cross.empty else graded(cross))]
+        lines.append(f"| {' | '.join(cells)} |")
     packages = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "pandas", "numba"))
     return "\n".join([*lines, "", f"Measured with {packages}.", ""])
 

@@ -118,7 +118,8 @@ def validated_associations(
         why; also where other subtypes were found without the feature (agreement below 0.5).
 
         `p_given_others` is of an analysis of covariance of ranks, adjusted for the features that the subtypes were
-        found from and their squares; 1 where the subtypes then differ the other way, missing where the test of the tree
+        found from, and their squares, as far as they are related to it; 1 where the subtypes then differ the other
+        way, missing where the test of the tree
         found one continuum, of which the subtypes are slices. `p_whatever_is_missing`, of features with missing values,
         is an upper bound of p over all values that these can have. Of persons with several rows, both take one row.
         `remark` gives the reasons in words.

@@ -17,7 +17,10 @@ Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
 
 _SUBJECTS_PER_COLUMN = 5
-"""With more columns than this allows, those that correlate most with the feature inside subtypes are adjusted for."""
+"""With more related columns than this allows, those that correlate most are adjusted for."""
+_LEAST_RELATED = 1.0
+"""Columns with a smaller n r^2 inside subtypes are not adjusted for one by one: all of a wide table would explain every
+subtype."""
 _LEAST_DF = 3
 
 
@@ -37,8 +40,9 @@ NOTHING = GivenOthers(np.nan, -1, np.nan)
 def given_others(own: Array, others: Array, groups: Labels) -> GivenOthers:
     """Return the smallest p of the columns (N, C) of a feature, times C, given columns (N, D) of others; NaN = missing.
 
-    Subjects of groups (N,) below 0 take no part. Squares of the others are adjusted for too. Their missing values are
-    the means of the groups.
+    Subjects of groups (N,) below 0 take no part. The others and their squares are adjusted for where n r^2
+    inside groups is above 1, and so is the sum of all others weighed by r (the first component of partial least
+    squares). Their missing values are the means of the groups.
     """
     taking_part = groups >= 0
     member = np.eye(int(groups.max()) + 1)[groups[taking_part]]
@@ -47,8 +51,8 @@ def given_others(own: Array, others: Array, groups: Labels) -> GivenOthers:
     if member.shape[1] < 2 or not others.size:
         return NOTHING
     centred = others - np.nanmean(np.where(np.isnan(others).all(axis=0), 0.0, others), axis=0)
-    inside, means = _inside(np.column_stack([centred, centred**2]), member)
-    found = [_of_column(column, inside, means, member, others.shape[1]) for column in own.T]
+    columns = np.column_stack([centred, centred**2])
+    found = [_of_column(column, columns, member, others.shape[1]) for column in own.T]
     tested = [each for each in found if not is_missing(each.p)]
     if not tested:
         return NOTHING
@@ -63,20 +67,25 @@ def _inside(columns: Array, member: Array) -> tuple[Array, Array]:
     return np.where(seen, columns - member @ means, 0.0), member @ means
 
 
-def _of_column(column: Array, inside: Array, means: Array, member: Array, n_others: int) -> GivenOthers:
+def _of_column(column: Array, others: Array, member: Array, n_others: int) -> GivenOthers:
     from scipy.special import fdtrc
 
     seen = ~np.isnan(column)
     if not seen.any():
         return NOTHING
     member = member[seen][:, member[seen].any(axis=0)]
-    values, inside, means = column[seen], inside[seen], means[seen]
+    values = column[seen]
+    inside, means = _inside(others[seen], member)
     own, raw = _inside(values[:, None], member)
     lengths = np.sqrt((inside**2).sum(axis=0) * (own**2).sum())
     r = np.where(lengths > 0.0, (own.T @ inside)[0] / np.maximum(lengths, 1e-300), 0.0)
     most = max(values.size // _SUBJECTS_PER_COLUMN - member.shape[1], 1)
-    at = np.sort(np.argsort(-np.abs(r), kind="stable")[:most])
-    adjusting = inside[:, at] + means[:, at]
+    related = np.count_nonzero(r**2 * values.size > _LEAST_RELATED)
+    at = np.sort(np.argsort(-np.abs(r), kind="stable")[: min(most, related)])
+    adjusting = inside + means
+    scales = np.sqrt((inside[:, :n_others] ** 2).sum(axis=0))
+    along = adjusting[:, :n_others] @ (r[:n_others] / np.where(scales > 0.0, scales, 1.0))
+    adjusting = np.column_stack([adjusting[:, at], along])
     adjusting = adjusting - adjusting.mean(axis=0)
     slopes, rank, left = _fitted(np.column_stack([member, adjusting]), values)
     _, rank_without, left_without = _fitted(np.column_stack([np.ones(values.size), adjusting]), values)

@@ -23,10 +23,17 @@ def drawn(seed, n=300, shift=0.0, slope=0.5):
 def test_it_is_the_analysis_of_covariance_of_statsmodels(n_missing):
     own, others, groups = drawn(0, shift=0.4)
     own[:n_missing] = NAN
-    frame = pd.DataFrame(others, columns=list("abc")).assign(y=own, g=groups)
-    mean = frame[list("abc")].mean()
-    frame[["a2", "b2", "c2"]] = (frame[list("abc")] - mean) ** 2
-    expected = anova_lm(ols("y ~ a + b + c + a2 + b2 + c2 + C(g)", frame).fit(), typ=2).loc["C(g)", "PR(>F)"]
+    others = np.column_stack([others, np.random.default_rng(24).normal(size=300)])
+    frame = pd.DataFrame(others, columns=list("abcd")).assign(y=own, g=groups)
+    frame[["a2", "b2", "c2", "d2"]] = (frame[list("abcd")] - frame[list("abcd")].mean()) ** 2
+    frame = frame.dropna()
+    inside = frame.groupby("g").transform(lambda column: column - column.mean())
+    related = inside.corr()["y"].drop("y") ** 2 * len(inside) > 1
+    assert {"a", "b", "c"} <= set(related.index[related])
+    assert not related["d"]
+    frame["along"] = sum(frame[name] * inside.corr()["y"][name] / inside[name].std() for name in "abcd")
+    terms = " + ".join([*related.index[related], "along"])
+    expected = anova_lm(ols(f"y ~ {terms} + C(g)", frame).fit(), typ=2).loc["C(g)", "PR(>F)"]
     assert given_others(own, others, groups).p == pytest.approx(expected, rel=1e-8)
 
 
