@@ -6,7 +6,7 @@ that would give
 
 - another name of the contrast (chi-squared, or Fisher's exact test where an expected count is below 5),
 - other ranks of p among the tests shown: q times rank is p times the number of tests, so q tells how many p lie below,
-- another place among the features that the figures order by relevance, or another number of features with evidence,
+- another place among the features that the figures order by relevance,
 - no small count, where the attacker reckons that nothing is withheld of a feature without one (knowledge of the rule,
   and not of the report).
 
@@ -241,15 +241,13 @@ def _p(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _agree_in_order(shown: _Shown, tables: np.ndarray, report: SharedReport) -> np.ndarray:
-    """Return which tables have a relevance that fits the place of the feature, and the number with evidence."""
+    """Return which tables have a relevance that fits the place of the feature."""
     agrees = np.ones(len(tables), dtype=bool)
     order, relevance = report.order, report.relevance
     if not shown.is_yes_no or shown.name in relevance or not _knows_relevance(report):
         return agrees
     own = _relevance(tables)
     hidden = [name for name in order if name not in relevance]
-    if report.n_with_evidence is not None and len(hidden) == 1:
-        agrees &= (own > 0) == (report.n_with_evidence > sum(value > 0 for value in relevance.values()))
     if shown.name in order and order[-len(hidden) :] != hidden:
         place = order.index(shown.name)
         above = [relevance[name] for name in order[:place] if name in relevance]

@@ -12,7 +12,7 @@ import openpyxl
 __all__ = ["Cell", "SharedReport", "read_report", "rows_of_data", "tolerance"]
 
 Cell = object
-_GROUP = re.compile(r"Subtype (\d+)")
+_GROUP = re.compile(r"(?:Subtype )?(\d+)(?: .*)?")  # "Subtype 2", or "2" and the name of this subtype
 _ROW_LABEL = re.compile(r"<text style=\"[^\"]*text-anchor: end[^\"]*\" x=\"[^\"]*\" y=\"([0-9.]+)\"[^>]*>([^<]*)")
 
 
@@ -28,8 +28,6 @@ class SharedReport:
         The size of each group; None where it is withheld.
     relevance : dict of str to float
         The relevance that is shown, by title of the feature.
-    n_with_evidence : int or None
-        The fact "Features with a relevance above 0 (descriptive)".
     order : list of str
         The features in the order of the figure of the profiles.
     """
@@ -37,7 +35,6 @@ class SharedReport:
     rows: list[dict[str, Cell]]
     sizes: dict[int, int | None]
     relevance: dict[str, float]
-    n_with_evidence: int | None
     order: list[str]
 
     def of(self, kind: str) -> list[dict[str, Cell]]:
@@ -46,16 +43,12 @@ class SharedReport:
 
 
 def read_report(workbook: Path, page: Path) -> SharedReport:
-    """Read the files of a report whose subtypes have no names."""
+    """Read the files of a report."""
     book = openpyxl.load_workbook(workbook, read_only=True)
     sheets = {sheet.title: [list(row) for row in sheet.iter_rows(values_only=True)] for sheet in book}
     book.close()
     rows = _with_numbered_groups(_records(sheets["Data"], "Kind"))
-    facts = {line[0]: line[1] for line in sheets["Summary"] if len(line) > 1 and line[0]}
-    evidence = facts.get("Features with a relevance above 0 (descriptive)")
-    return SharedReport(
-        rows, _sizes(rows), _relevance(sheets), evidence if isinstance(evidence, int) else None, _order(page)
-    )
+    return SharedReport(rows, _sizes(rows), _relevance(sheets), _order(page))
 
 
 def rows_of_data(workbook: Path) -> list[dict[str, Cell]]:
