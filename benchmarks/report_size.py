@@ -168,7 +168,7 @@ def printer() -> Iterator[Callable[[Path], int | None]]:
 
         def pages(path: Path) -> int:
             tab.goto(path.as_uri())
-            return len(re.findall(rb"/Type\s*/Page\b", tab.pdf(format="A4")))
+            return len(re.findall(rb"/Type\s*/Page\b", tab.pdf(format="A4", prefer_css_page_size=True)))
 
         yield pages
         browser.close()

@@ -229,9 +229,11 @@ def _compared(columns: list[_Column], subject: int, density: Array, rng: np.rand
     n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
     most_p = _EXPECTED_BY_CHANCE / density.size
     n_lower, sums = 0, np.zeros(len(columns))
-    for first in range(0, n_draws, _AT_ONCE):
-        n = min(_AT_ONCE, n_draws - first)
+    done = 0
+    while done < n_draws:
+        n = min(max(done, _FIRST), _AT_ONCE, n_draws - done)
         drawn = np.zeros(n)
+        done += n
         for place, column in enumerate(columns):
             of_feature = column.draws_without(subject, n, rng)
             sums[place] += of_feature.sum()

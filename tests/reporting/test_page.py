@@ -192,7 +192,7 @@ def test_paper_has_neither_folds_nor_scroll_areas():
     on_paper = STYLE[STYLE.index("@media print") :]
     assert "details::details-content { content-visibility: visible; block-size: auto; }" in on_paper
     assert ".scroll { overflow: visible; max-height: none; }" in on_paper
-    assert "details caption { display: table-caption; }" in on_paper  # of the summary, which is not printed
+    assert "details caption { padding: 0.3rem 0; font-size: 1.1rem; }" in on_paper  # the summary is not printed
 
 
 def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame):

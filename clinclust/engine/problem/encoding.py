@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,22 +42,22 @@ class Encoding:
     scales: Array
     """(D,) Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere."""
 
-    @property
+    @cached_property
     def likelihoods(self) -> tuple[Likelihood, ...]:
         """The likelihood of each feature, in its place in a block if it depends on the features before it."""
         return likelihoods_of(self.features)
 
-    @property
+    @cached_property
     def alone(self) -> tuple[Likelihood, ...]:
         """The likelihood of each feature when nothing is known of the others."""
         return tuple(likelihood.alone for likelihood in self.likelihoods)
 
-    @property
+    @cached_property
     def prior_start(self) -> Whole:
         """(D + 1,) index of the first hyperparameter of each feature; last, their number."""
         return starts([likelihood.n_hyperparameters for likelihood in self.likelihoods])
 
-    @property
+    @cached_property
     def statistic_start(self) -> Whole:
         """(D + 1,) index of the first sufficient statistic of each feature; last, their number."""
         return starts([likelihood.n_statistics for likelihood in self.likelihoods])

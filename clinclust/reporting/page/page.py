@@ -60,7 +60,8 @@ def _page(sheets: Sequence[Sheet], title: str, illustrations: Sequence[Illustrat
 
 def _figure(illustration: Illustration) -> Iterator[str]:
     title = _text(illustration.title)
-    yield f'<figure>\n<h3>{title}</h3>\n<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+    yield f'<figure aria-label="{title}">\n<h3>{title}</h3>'
+    yield f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
     yield as_svg(illustration.draw, name=illustration.name, label=illustration.alternative)
     yield f"</div>\n<figcaption>{_text(illustration.caption)}</figcaption>\n</figure>"
 
