@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,7 +42,7 @@ class Encoding:
     scales: Array
     """(D,) Gaussian values are encoded as (value - centre) / scale; 0 and 1 elsewhere."""
 
-    @property
+    @cached_property
     def likelihoods(self) -> tuple[Likelihood, ...]:
         """The likelihood of each feature, in its place in a block if it depends on the features before it."""
         return likelihoods_of(self.features)
