@@ -29,13 +29,13 @@ def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
     ordered, unordered = _ordered_and_unordered(arrays)
     n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
     codes = np.take(arrays.codes, ordered, axis=1)  # contiguous rows, so that sums always have the same order
-    columns = [np.where(codes > 0, codes, np.nan), arrays.values]
-    owners = [ordered, np.arange(n_discrete, n_discrete + n_continuous)]
-    for feature in unordered:
-        code = arrays.codes[:, [feature]]
-        levels = np.arange(arrays.level_start[feature], arrays.level_start[feature + 1])
-        columns.append(np.where(code > 0, code == levels, np.nan))
-        owners.append(np.full(levels.size, feature))
+    n_levels = np.diff(arrays.level_start)[unordered]
+    of_level = np.repeat(unordered, n_levels)
+    levels = [np.arange(arrays.level_start[feature], arrays.level_start[feature + 1]) for feature in unordered]
+    nominal = np.take(arrays.codes, of_level, axis=1)
+    indicators = nominal == np.concatenate([np.empty(0, dtype=np.int64), *levels])
+    columns = [np.where(codes > 0, codes, np.nan), arrays.values, np.where(nominal > 0, indicators, np.nan)]
+    owners = [ordered, np.arange(n_discrete, n_discrete + n_continuous), of_level]
     return np.hstack(columns), np.concatenate(owners)
 
 
