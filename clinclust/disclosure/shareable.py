@@ -43,7 +43,7 @@ SHEETS: dict[str, tuple[str, ...]] = {
         *("statistic", "df", "df2", "p", "q", "estimate", "lower", "upper"),
     ),
 }
-"""The columns of each sheet by their heading, or that of their group; ``*`` stands for any text."""
+"""The columns of each sheet by their heading, or that of their group; ``*`` is any text."""
 
 FACTS = (
     *("Cohort", "Subjects", "Report written", "Significance level"),
