@@ -5,11 +5,12 @@
     python benchmarks/report_size.py --associations none        # without the tests of features
     python benchmarks/report_size.py --profile 527              # where the time of one cohort goes
 
-Real tables are those of a folder (`--tables`), with schemas as drafted; a folder that is not there is left out. Words
-are those of the page without its navigation and without the labels in figures; page one is the first section. Pages
-are A4 as Chromium prints them. Seconds are those of the processors, after a first report that imports and compiles;
-no search is timed. Features are tested by searches without them (`refit`) where the subtypes were found and there are
-at most 30 features, which takes no more than a minute; elsewhere the page has no such tests.
+Real tables are those of a folder (`--tables`), with schemas as drafted; a folder that is not there is left out.
+
+Words are those of the page without its navigation and without the labels in figures; page one is the first section.
+Pages are A4 as Chromium prints them. Seconds are those of the processors, after a first report that imports and
+compiles; no search is timed. Features are tested by searches without them (`refit`) where the subtypes were found and
+there are at most 30 features, which takes no more than a minute; elsewhere the page has no such tests.
 """
 
 from __future__ import annotations
@@ -232,7 +233,8 @@ def main() -> None:
             if profile is not None:
                 pstats.Stats(profile).sort_stats("cumulative").print_stats(60)
     if not only:
-        RESULTS.write_text("\n".join(["# The size of reports", "", *lines, ""]), encoding="utf-8")
+        said = " ".join((__doc__ or "").split("\n\n")[-1].split())
+        RESULTS.write_text("\n".join(["# The size of reports", "", said, "", *lines, ""]), encoding="utf-8")
 
 
 if __name__ == "__main__":
