@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+import re
+import shutil
 import textwrap
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from io import BytesIO
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from typing import IO, Any
 
 from openpyxl import Workbook
 from openpyxl.utils import get_column_letter as letter
@@ -49,7 +51,7 @@ class _Placed:
 
 
 def write_worksheet(workbook: Workbook, sheet: Sheet, folder: Path) -> None:
-    """Add a sheet, streamed into a file in `folder`, to a write-only workbook; ValueError if it does not fit.
+    """Add a sheet to a write-only workbook, its rows through a file in `folder`; ValueError if it does not fit.
 
     A sheet that is one table without sections is continued on further sheets ("Data 2") if it has too many rows.
     """
@@ -118,8 +120,8 @@ def _write_part(
     stub = max(table.stub for table in sheet.tables) if in_view else 0
     worksheet: Worksheet = workbook.create_sheet(sheet.name)
     _set_up(worksheet, widths, bool(sheet.charts), f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
-    with _streamed(worksheet, folder):
-        rows = Rows(worksheet, widths)
+    with _streamed(worksheet, folder) as file:
+        rows = Rows(worksheet, widths, file)
         rows.add([Cell(sheet.name, "title")])
         for line in notes:
             rows.add([Cell(line, "note")])
@@ -158,23 +160,26 @@ def _write_part(
 
 
 @contextmanager
-def _streamed(worksheet: Any, folder: Path) -> Iterator[None]:
-    """Stream the rows that the block appends into a file in `folder`, not in that for temporary files."""
-    path = folder / f"sheet {len(worksheet.parent.worksheets)}.xml"
-    with path.open("wb") as file:
-        stream: Any = SimpleNamespace(write=file.write)
-        writer: Any = WorksheetWriter(worksheet, out=stream)
+def _streamed(worksheet: Any, folder: Path) -> Iterator[IO[bytes]]:
+    """Give a file in `folder` for the rows; openpyxl writes all that comes before and after them."""
+    number = len(worksheet.parent.worksheets)
+    path, path_of_rows = folder / f"sheet {number}.xml", folder / f"rows {number}.xml"
+    with path_of_rows.open("w+b") as rows:
+        yield rows
+        around = BytesIO()
+        writer: Any = WorksheetWriter(worksheet, out=around)
         writer.write_top()
-        # ExcelWriter puts the file of this name into the archive, and then cleans up.
-        worksheet._writer, writer.out, writer.cleanup = writer, str(path), path.unlink
-        try:
-            yield
-            worksheet.close()
-        except BaseException:
-            stream.write = len  # a sheet that is not closed raises a second error when it is garbage-collected
-            with suppress(Exception):
-                worksheet.close()
-            raise
+        worksheet._writer = writer
+        worksheet.close()
+        before, after = re.split(b"<sheetData */>|<sheetData></sheetData>", around.getvalue())
+        rows.seek(0)
+        with path.open("wb") as file:
+            file.write(before + b"<sheetData>")
+            shutil.copyfileobj(rows, file)
+            file.write(b"</sheetData>" + after)
+    path_of_rows.unlink()
+    # ExcelWriter puts the file of this name into the archive, and then cleans up.
+    writer.out, writer.cleanup = str(path), path.unlink
 
 
 def _add_rows(rows: Rows, table: Table) -> _Placed:
@@ -205,7 +210,7 @@ def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool) -> Non
 
 
 def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, first_moving_cell: str) -> None:
-    """Set widths, frozen panes and print options, which a streamed sheet needs before its first row."""
+    """Set widths, frozen panes and print options."""
     for number, width in enumerate(widths, start=1):
         worksheet.column_dimensions[letter(number)].width = width
     worksheet.freeze_panes = first_moving_cell
