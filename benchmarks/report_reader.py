@@ -97,7 +97,7 @@ def _relevance(sheets: dict[str, list[list[Cell]]]) -> dict[str, float]:
 
 
 def _order(page: Path) -> list[str]:
-    figures = page.read_text(encoding="utf-8").split("<figure>")[1:]
+    figures = page.read_text(encoding="utf-8").split("<figure ")[1:]
     of_profile = next(figure for figure in figures if "What marks each subtype" in figure)
     labels = sorted((float(y), unescape(text)) for y, text in _ROW_LABEL.findall(of_profile))
     return list(dict.fromkeys(text.removesuffix(" ‡").removesuffix(" †").partition(":")[0] for _, text in labels))

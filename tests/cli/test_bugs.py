@@ -79,7 +79,7 @@ def test_a_bug_is_called_one_and_told_without_values(kind, here, capsys, monkeyp
 
 
 def test_a_bug_in_a_report_does_not_cost_the_model(here, capsys, monkeypatch):
-    monkeypatch.setattr("clinclust.reporting.writing.summary", lambda *arguments: {}["x"])
+    monkeypatch.setattr("clinclust.reporting.writing.overview", lambda *arguments: {}["x"])
     assert main([*FIT, "--name", "7=Rare"]) == 70  # the graver of two
     err = capsys.readouterr().err
     assert "clinclust: --name: there is no subtype 7" in err

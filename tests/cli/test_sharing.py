@@ -133,7 +133,7 @@ def test_no_planted_word_stands_in_a_shared_report(planted):
         assert found_in(planted / "out" / name) == set()
         assert all(word in everything_in(planted / "out" / name) for word in ("coastal", "frequent"))  # many have them
         # The attack finds what stands there: all but what no report shows.
-        assert len(found_in(planted / "open" / name)) >= 14
+        assert len(found_in(planted / "open" / name)) >= (14 if name.endswith("xlsx") else 8)
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "html", "docx", "md", "csv", "tex"])

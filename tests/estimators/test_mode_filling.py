@@ -217,7 +217,6 @@ def test_reports_say_which_numbers_hold_filled_values(tmp_path):
         told[missing] = written.read_text(encoding="utf-8")
         assert ("filled in the search with modes" in told[missing]) == (missing == "mode")
         assert ("integrated out of the model" in told[missing]) == (missing == "marginal")
-        assert ("Log joint with filled values (nats)" in told[missing]) == (missing == "mode")
         assert ("The partition with the highest log joint with filled values" in told[missing]) == (missing == "mode")
     assert "with all subjects in one subtype" in told["mode"]
     assert "log joint of observed values" in told["mode"]

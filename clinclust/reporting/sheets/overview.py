@@ -27,7 +27,8 @@ _SMALL = 10
 def overview(findings: Findings) -> Sheet:
     """Return the first section: one sentence, a line for each subtype, three on trust, and what to look at next."""
     tables = [*_subtypes(findings), _trust(findings)]
-    return Sheet("Overview", [_answer(findings)], tables, explanations=[f"Look next: {_next(findings)}"])
+    notes = [*sentences_on_visits(findings), _answer(findings)]
+    return Sheet("Overview", notes, tables, explanations=[f"Look next: {_next(findings)}"])
 
 
 def _answer(findings: Findings) -> str:
@@ -129,8 +130,6 @@ def _a_column(findings: Findings) -> str:
 def _next(findings: Findings) -> str:
     """Return the first thing that a reader should look at, the gravest first."""
     fit, n_subtypes = findings.fit, len(findings.sizes)
-    if visits := sentences_on_visits(findings):
-        return visits[0]
     if fit is not None and fit.stopped_early_:
         return f"the search was {STOPPED_EARLY}; let it end."
     if column_in_words(findings):
