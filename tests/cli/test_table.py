@@ -28,7 +28,7 @@ def test_table_of_a_pair_and_only_what_is_significant(fitted, tmp_path, capsys):
     assert main([*map(str, arguments), "--between", "1", "2"]) == 0
     table = pd.read_csv(out)
     assert list(table["Feature"]) == ["falls", "tremor", "stage", "crp"]
-    assert set(table["Test"]) == {"Student's t"}
+    assert set(table["Test"]) == {"Welch's t"}
 
 
 @pytest.mark.parametrize(
