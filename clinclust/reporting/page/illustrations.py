@@ -70,9 +70,7 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Overview",
             "profile",
             "What marks each subtype",
-            f"Mean of each subtype, in standard deviations of all subjects above (blue) or below ({BELOW}) the "
-            f"mean of all subjects; for yes/no features and levels the same of the shares.{_on_medians(profiles)} "
-            "Descriptive: found in the same subjects as the subtypes.",
+            f"Distance from all subjects, in standard deviations: above (blue) or below ({BELOW}).",
             _profile_alt(findings, profiles),
             partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS),
         )
@@ -99,15 +97,6 @@ def illustrations(findings: Findings) -> list[Illustration]:
             partial(plot_tree, model),
         )
     return [each for each in found if each.name in FIGURES or not findings.is_shared]
-
-
-def _on_medians(profiles: Profiles) -> str:
-    if not profiles.has_medians:
-        return ""
-    return (
-        " ‡ Skewed or ordered levels: medians, as in the Subtype table, in standard deviations of a normal "
-        "distribution with the same quartiles."
-    )
 
 
 def _profile_alt(findings: Findings, profiles: Profiles) -> str:
