@@ -28,7 +28,8 @@ def test_methods_are_said_and_written(fitted, tmp_path, capsys):
 
 
 @pytest.mark.simulation
-def test_a_report_can_hold_them(fitted, tmp_path, capsys):
+def test_a_report_can_hold_them(fitted, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     table, out = str(fitted.parent / "cohort.csv"), tmp_path / "again"
     given = ["report", table, "--model", str(fitted), "--out", str(out), "--associations", "none", "--other-methods"]
     assert main(given) == 0

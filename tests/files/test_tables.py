@@ -60,7 +60,8 @@ def test_every_cell_survives_as_text(tmp_path, suffix, delimiter, encoding):
     pd.testing.assert_frame_equal(read_cohort(str(path)), read)
 
 
-cells = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=8)
+# A row of texts such as "0=no" says what codes mean, and is no subject.
+cells = st.text(st.characters(codec="utf-8", exclude_characters="\0="), max_size=8)
 
 
 @given(st.lists(st.tuples(cells, cells), min_size=1, max_size=5))

@@ -201,8 +201,10 @@ def test_the_file_holds_what_the_suppressed_frame_holds(shared):
     expected = suppress_small_cells(whole)
     summaries = expected[expected["kind"] == "summary"].reset_index(drop=True)
     read = read[read["kind"] == "summary"].reset_index(drop=True)
+    is_share = summaries["percent"].notna()  # the sheet has no quartiles of shares
     for column in ("n", "missing", "count", "mean", "median", "q3"):
-        pd.testing.assert_series_equal(read[column].notna(), summaries[column].notna())
+        at = ~is_share if column in ("median", "q3") else slice(None)
+        pd.testing.assert_series_equal(read[column].notna()[at], summaries[column].notna()[at])
     assert read["mean"].notna().sum() > 20
 
 
