@@ -80,7 +80,7 @@ def _subtypes(findings: Findings) -> list[Table]:
         Column("n", "0"),
         Column("%", "0.0"),
         Column("What marks it (all subjects)", widest=60),
-        *([] if own is None else [Column("Clear (%)", "0")]),
+        *([] if own is None else [Column("Clear members (%)", "0")]),
     ]
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):

@@ -235,11 +235,14 @@ def column_in_words(findings: Findings) -> list[str]:
         return []
     schema, rows = findings.model.schema_, findings.dominant.to_dict("records")
     shown = [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
-    return [
-        f"Nearly {' and '.join(schema[name].title if name in schema else name for name in _names(row))}: right for "
-        f"{row['named_right']:.0%} of subjects."
-        for row in shown[:1]
-    ]
+    found = []
+    for row in shown[:1]:
+        columns = " and ".join(schema[name].title if name in schema else name for name in _names(row))
+        what, names = (
+            ("They are", "subtype") if all(len(group) == 1 for group in row["groups"]) else ("A division is", "side")
+        )
+        found.append(f"{what} nearly {columns}: it names the {names} of {row['named_right']:.0%} of subjects.")
+    return found
 
 
 def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
