@@ -18,9 +18,12 @@ Labels = NDArray[np.int64]
 
 _SUBJECTS_PER_COLUMN = 5
 """With more related columns than this allows, those that correlate most are adjusted for."""
+_SUBJECTS_PER_FEATURE = 20
+"""As many of the other features as this allows are adjusted for, related or not: the test is then exact where features
+are jointly normal."""
 _LEAST_RELATED = 1.0
-"""Columns with a smaller n r^2 inside subtypes are not adjusted for one by one: all of a wide table would explain every
-subtype."""
+"""Further columns with a smaller n r^2 inside subtypes are not adjusted for one by one: all of a wide table would
+explain every subtype."""
 _LEAST_DF = 3
 
 
@@ -40,9 +43,9 @@ NOTHING = GivenOthers(np.nan, -1, np.nan)
 def given_others(own: Array, others: Array, groups: Labels) -> GivenOthers:
     """Return the smallest p of the columns (N, C) of a feature, times C, given columns (N, D) of others; NaN = missing.
 
-    Subjects of groups (N,) below 0 take no part. The others and their squares are adjusted for where n r^2
-    inside groups is above 1, and so is the sum of all others weighed by r (the first component of partial least
-    squares). Their missing values are the means of the groups.
+    Subjects of groups (N,) below 0 take no part. The N/20 others that correlate most are adjusted for, further ones and
+    squares where n r^2 inside groups is above 1, and the sum of all others weighed by r (the first component of partial
+    least squares). Their missing values are the means of the groups.
     """
     taking_part = groups >= 0
     member = np.eye(int(groups.max()) + 1)[groups[taking_part]]
@@ -80,8 +83,10 @@ def _of_column(column: Array, others: Array, member: Array, n_others: int) -> Gi
     lengths = np.sqrt((inside**2).sum(axis=0) * (own**2).sum())
     r = np.where(lengths > 0.0, (own.T @ inside)[0] / np.maximum(lengths, 1e-300), 0.0)
     most = max(values.size // _SUBJECTS_PER_COLUMN - member.shape[1], 1)
-    related = np.count_nonzero(r**2 * values.size > _LEAST_RELATED)
-    at = np.sort(np.argsort(-np.abs(r), kind="stable")[: min(most, related)])
+    strength = r**2 * values.size
+    strength[np.argsort(-strength[:n_others], kind="stable")[: values.size // _SUBJECTS_PER_FEATURE]] = np.inf
+    related = np.count_nonzero(strength > _LEAST_RELATED)
+    at = np.sort(np.argsort(-strength, kind="stable")[: min(most, related)])
     adjusting = inside + means
     scales = np.sqrt((inside[:, :n_others] ** 2).sum(axis=0))
     along = adjusting[:, :n_others] @ (r[:n_others] / np.where(scales > 0.0, scales, 1.0))
