@@ -133,16 +133,19 @@ def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
         r = (left.T @ left) / np.sqrt(squares * squares.T)
     usable = np.isfinite(r) & (n - fit.cluster_membership_.shape[1] >= _FEWEST)
     r = np.where(usable, np.clip(r, -1.0, 1.0), 0.0)
-    first, second = np.triu_indices(len(features), 1)
-    rows, n_tried = [], 0
-    by_owner = [np.flatnonzero(table.owners == owner) for owner in range(len(features))]
-    for i, j in zip(first.tolist(), second.tolist(), strict=True):
-        block = np.ix_(by_owner[i], by_owner[j])
-        n_tried += int(usable[block].sum())
-        at = np.unravel_index(np.abs(r[block]).argmax(), r[block].shape)
-        rows.append((features[i].name, features[j].name, float(r[block][at]), float(n[block][at])))
-    found = pd.DataFrame(rows, columns=["first", "second", "correlation", "n"])
-    found = found.astype({"correlation": float, "n": float})  # also without a pair
+    names = np.array([feature.name for feature in features], dtype=object)
+    tried = np.nonzero(table.owners[:, None] < table.owners)
+    n_tried = int(usable[tried].sum())
+    pairs = pd.DataFrame(
+        {
+            "first": names[table.owners[tried[0]]],
+            "second": names[table.owners[tried[1]]],
+            "correlation": r[tried],
+            "n": n[tried],
+        }
+    )
+    strongest = np.lexsort((-np.abs(r[tried]), table.owners[tried[1]], table.owners[tried[0]]))
+    found = pairs.iloc[strongest].drop_duplicates(["first", "second"], ignore_index=True)
     found["p"] = _two_sided(found["correlation"].to_numpy(), found["n"].to_numpy() - fit.cluster_membership_.shape[1])
     found["p_of_largest"] = np.minimum(found["p"] * max(n_tried, 1), 1.0)
     order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index

@@ -33,6 +33,12 @@ def is_suppressed(record: Record) -> bool:
     return not is_missing(withheld) and bool(withheld)
 
 
+def _listed(column: pd.Series[Any]) -> list[Any]:
+    """Return the values of a column; a missing one is NaN among floats, elsewhere None."""
+    missing: Any = np.nan if isinstance(column.dtype, np.dtype) else None
+    return column.to_numpy(dtype=object, na_value=missing).tolist()
+
+
 class ComparisonsFrame:
     """The rows of a frame of `compare_subtypes` by name; each kind of row is read at its first use."""
 
@@ -44,11 +50,12 @@ class ComparisonsFrame:
         """Return the rows of one kind, shared and in order; `place` is the row in the frame, and no level is None."""
         if kind not in self._rows:
             is_kind = (self.frame["kind"] == kind).to_numpy(dtype=bool)
-            records = self.frame[is_kind].to_dict("records")
-            self._rows[kind] = [
-                {**record, "level": record["level"] if isinstance(record["level"], str) else None, "place": place}  # type: ignore[dict-item]
-                for record, place in zip(records, is_kind.nonzero()[0].tolist(), strict=True)
-            ]
+            of_kind = self.frame[is_kind]
+            # `to_dict("records")` takes three times as long.
+            columns = {str(name): _listed(of_kind[name]) for name in of_kind}
+            columns["level"] = [level if isinstance(level, str) else None for level in columns["level"]]
+            columns["place"] = is_kind.nonzero()[0].tolist()
+            self._rows[kind] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return self._rows[kind]
 
     @cached_property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
+_Draws: TypeAlias = Callable[[int, np.random.Generator], Array]  # log predictives, float64 (n,), of n drawn values
 
 _EXPECTED_BY_CHANCE = 0.05
 """Expected number of unusual subjects under the model."""
@@ -118,6 +121,14 @@ def unusual_of(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> pd.D
     return table.sort_values(["p", "log_density"], kind="stable")
 
 
+class _Values(NamedTuple):
+    """Values (n,) of a feature, their sufficient statistics (n, S), and their log base measure (n,)."""
+
+    values: Array
+    statistics: Array
+    base: Array
+
+
 @dataclass(frozen=True)
 class _Column:
     """The values of a feature, and its statistics in the clusters.
@@ -143,38 +154,47 @@ class _Column:
     labels: Labels
     is_counted: NDArray[np.bool_]
 
+    @cached_property
+    def levels(self) -> _Values | None:
+        """The levels of a discrete feature."""
+        levels = self.likelihood.levels(self.values)
+        return None if levels is None else self._with_statistics(levels)
+
     def left_out_logs(self) -> Array:
         """Return ln p(x | the cluster of the subject without it), float64 (N,); 0 where the value is missing."""
         own = self.likelihood.statistics(self.values) * self.is_counted[:, None]
         without = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels] - own)
-        return self._logs(without, self.values)
+        return self._logs(without, self._with_statistics(self.values))
 
-    def draws(self, cluster: int, n: int, rng: np.random.Generator) -> Array:
-        """Return the log predictives of values drawn from a cluster with all its subjects, float64 (n,)."""
-        return self._drawn(self.likelihood.prior.posterior(self.theta, self.sums[cluster]), n, rng)
+    def of_cluster(self, cluster: int) -> _Draws:
+        """Return what draws the log predictives of values of a cluster with all its subjects."""
+        return self._draws(self.likelihood.prior.posterior(self.theta, self.sums[cluster]))
 
-    def draws_without(self, subject: int, n: int, rng: np.random.Generator) -> Array:
-        """Return the same for the cluster of a subject without it; 0 where its value is missing."""
+    def without(self, subject: int) -> _Draws:
+        """Return the same for the cluster of a subject without it; they are 0 where its value is missing."""
         value = self.values[subject : subject + 1]
         if np.isnan(value[0]):
-            return np.zeros(n)
+            return lambda n, rng: np.zeros(n)
         own = self.likelihood.statistics(value)[0] * self.is_counted[subject]
-        return self._drawn(self.likelihood.prior.posterior(self.theta, self.sums[self.labels[subject]] - own), n, rng)
+        return self._draws(self.likelihood.prior.posterior(self.theta, self.sums[self.labels[subject]] - own))
 
-    def _drawn(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        levels = self.likelihood.levels(self.values)
-        if levels is not None:
-            logs = self._logs(posterior[None, :], levels)
+    def _draws(self, posterior: Array) -> _Draws:
+        if self.levels is not None:
+            logs = self._logs(posterior[None, :], self.levels)
             up_to = np.exp(logs).cumsum()
             if up_to[-1] >= _ALL_LEVELS:
-                return np.asarray(logs[np.searchsorted(up_to[:-1], rng.random(n), side="right")], dtype=np.float64)
-        return self._logs(posterior[None, :], self.likelihood.draw(posterior, n, rng))
+                return lambda n, rng: logs[np.searchsorted(up_to[:-1], rng.random(n), side="right")]
+        draw, known = self.likelihood.draw, self._with_statistics
+        return lambda n, rng: self._logs(posterior[None, :], known(draw(posterior, n, rng)))
 
-    def _logs(self, posterior: Array, values: Array) -> Array:
+    def _with_statistics(self, values: Array) -> _Values:
+        likelihood = self.likelihood
+        return _Values(values, likelihood.statistics(values), likelihood.log_base_measure(values, self.theta))
+
+    def _logs(self, posterior: Array, of: _Values) -> Array:
         prior = self.likelihood.prior
-        after = prior.posterior(posterior, self.likelihood.statistics(values))
-        rise = prior.log_normalizer(after) - prior.log_normalizer(posterior)
-        return np.where(np.isnan(values), 0.0, rise + self.likelihood.log_base_measure(values, self.theta))
+        rise = prior.log_normalizer(prior.posterior(posterior, of.statistics)) - prior.log_normalizer(posterior)
+        return np.where(np.isnan(of.values), 0.0, rise + of.base)
 
 
 def _reference(fit: Fit, cohort: pd.DataFrame) -> Labels:
@@ -207,7 +227,7 @@ def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.ra
     share, distance = np.ones(labels.size), np.zeros(labels.size)
     observed = np.array([~np.isnan(column.values) for column in columns]).reshape(len(columns), labels.size)
     for cluster in np.unique(labels).tolist():
-        drawn = np.array([column.draws(cluster, _FIRST, rng) for column in columns])
+        drawn = np.array([column.of_cluster(cluster)(_FIRST, rng) for column in columns])
         everybody = np.flatnonzero(labels == cluster)
         for first in range(0, everybody.size, _AT_ONCE):
             members = everybody[first : first + _AT_ONCE]
@@ -229,13 +249,14 @@ def _compared(columns: list[_Column], subject: int, density: Array, rng: np.rand
     n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
     most_p = _EXPECTED_BY_CHANCE / density.size
     n_lower, sums = 0, np.zeros(len(columns))
+    draws = [column.without(subject) for column in columns]
     done = 0
     while done < n_draws:
         n = min(max(done, _FIRST), _AT_ONCE, n_draws - done)
         drawn = np.zeros(n)
         done += n
-        for place, column in enumerate(columns):
-            of_feature = column.draws_without(subject, n, rng)
+        for place, draw in enumerate(draws):
+            of_feature = draw(n, rng)
             sums[place] += of_feature.sum()
             drawn += of_feature
         n_lower += int((drawn <= density[subject] + 1e-9).sum())

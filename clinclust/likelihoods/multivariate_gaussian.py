@@ -227,6 +227,10 @@ class MultivariateGaussian(Gaussian):
         """Return P(x <= value), float64 (n,), of values (n,) of the feature alone."""
         return super().cumulative(self.marginal_prior(posterior), values)
 
+    def draw(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n draws of a new value, float64 (n,), of the feature alone."""
+        return super().draw(self.marginal_prior(posterior), n, rng)
+
     def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n values of the feature alone that share one draw of its parameters."""
         return super().draw_jointly(self.marginal_prior(posterior), n, rng)

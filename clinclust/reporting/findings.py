@@ -29,6 +29,7 @@ from clinclust.reporting.continuum_score import Continuum, continuum_of
 from clinclust.reporting.divisions import Division, divisions_of, n_distinct
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
 from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.subtype_table.summaries import Compared
 from clinclust.schema import Feature
 from clinclust.stability import Stability
 
@@ -66,14 +67,14 @@ class Findings:
     dominant: pd.DataFrame | None = None
 
     @cached_property
-    def read(self) -> ComparisonsFrame:
+    def read(self) -> Compared:
         """The rows of the comparisons, grouped by kind, feature, level and subtype."""
-        return ComparisonsFrame(self.comparisons)
+        return Compared(self.comparisons)
 
     @cached_property
     def profiles(self) -> Profiles:
         """Where each subtype lies in every feature or level."""
-        return profiles_of(self.comparisons)
+        return profiles_of(self.read)
 
     @property
     def n_pairwise(self) -> int:

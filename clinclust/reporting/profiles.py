@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
@@ -104,11 +103,10 @@ class Profiles:
         )
 
 
-def profiles_of(comparisons: pd.DataFrame) -> Profiles:
+def profiles_of(compared: Compared) -> Profiles:
     """Return the summaries of a frame of `clinclust.compare_subtypes` as arrays; ValueError if it has none."""
-    if "kind" not in comparisons or not (comparisons["kind"] == "summary").any():
+    if not compared.rows("summary"):
         raise InputError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
-    compared = Compared(comparisons)
     parts = [part for feature in compared.features.values() for part in feature.parts]
     features = [part for part in parts for _ in part.summaries]
     levels = [level for part in parts for level in part.summaries]

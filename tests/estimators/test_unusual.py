@@ -117,7 +117,7 @@ def test_the_log_predictives_are_those_of_values_drawn_from_the_predictive():
     model, rng = fitted(frame, schema), np.random.default_rng(0)
     for column in _columns(model.fit_, schema.validate(frame, warn=False), model.cluster_labels_):
         subject = int(np.flatnonzero(~np.isnan(column.values))[0])
-        drawn = column.draws_without(subject, 4_000, rng)
+        drawn = column.without(subject)(4_000, rng)
         own = column.likelihood.statistics(column.values[[subject]])[0] * column.is_counted[subject]
         sums = column.sums[column.labels[subject]] - own
         law = column.likelihood.predictive(column.likelihood.prior.posterior(column.theta, sums))

@@ -47,10 +47,12 @@ def test_pairs_are_distributed_as_if_drawn_one_after_the_other(name, place):
 
 
 @law
-def test_each_value_alone_follows_the_predictive(name, place):
+@pytest.mark.parametrize("are_joint", [True, False])
+def test_each_value_alone_follows_the_predictive(name, place, are_joint):
     likelihood, posterior = known(name, place)
     rng = np.random.default_rng(2)
-    drawn = np.array([likelihood.draw_jointly(posterior, 1, rng)[0] for _ in range(N_PAIRS)])
+    one_by_one = [likelihood.draw_jointly(posterior, 1, rng)[0] for _ in range(N_PAIRS * are_joint)]
+    drawn = np.array(one_by_one) if are_joint else likelihood.draw(posterior, N_PAIRS, rng)
     if likelihood.is_continuous:
         assert stats.kstest(drawn, likelihood.predictive(posterior).cdf).pvalue > 1e-4
         return

@@ -21,7 +21,7 @@ from clinclust.plots import (
     plot_restarts,
     plot_tree,
 )
-from clinclust.reporting.profiles import profiles_of
+from clinclust.reporting.subtype_table.summaries import Compared
 
 from .stand_in import cohort, fitted
 
@@ -181,7 +181,7 @@ def test_a_size_that_is_withheld_everywhere_is_not_drawn(model, comparisons):
     for feature in comparisons["feature"].unique():
         hidden = withhold(hidden, feature, 3)
     assert column_labels(plot_profile(model, hidden))[2] == "Subtype 3\nn = [c]"
-    assert profiles_of(hidden).sizes[3] is None
+    assert Compared(hidden).sizes[3] is None
     assert np.isnan(drawn_matrix(plot_profile(model, hidden))[:, 2]).all()
 
 

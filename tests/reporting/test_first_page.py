@@ -18,7 +18,6 @@ from clinclust.disclosure.rule import Rule
 from clinclust.errors import InputError
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import percent
-from clinclust.reporting.profiles import profiles_of
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.methods import methods
 from clinclust.reporting.sheets.overview import overview
@@ -116,7 +115,7 @@ def any_findings(draw):
 
 def of_the_table(findings):
     """By title of a row of the profile: the summary in the subtype table, and its number by column, as printed."""
-    table, profiles = cc.subtype_table(findings.comparisons), profiles_of(findings.comparisons)
+    table, profiles = cc.subtype_table(findings.comparisons), findings.profiles
     places = [place for place, heading in enumerate(table.headings) if heading.kind == "group"]
     found = {}
     for name, level, title in zip(profiles.features, profiles.levels, profiles.titles, strict=True):
@@ -149,7 +148,7 @@ def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findi
 
 @given(any_findings())
 def test_the_profile_points_where_the_subtype_table_does(findings):
-    table, titles = of_the_table(findings), profiles_of(findings.comparisons)
+    table, titles = of_the_table(findings), findings.profiles
     n_checked = 0
     for title, distances in zip(titles.titles, titles.standardised, strict=True):
         _, (everywhere, *inside) = table[title]

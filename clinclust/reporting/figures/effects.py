@@ -16,6 +16,7 @@ from clinclust.estimators.subtype_model import SubtypeModel, clustered_features,
 from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, ROW_TEXT, axes_for, named, remark, serially
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.profiles import profiles_of
+from clinclust.reporting.subtype_table.summaries import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,7 +80,7 @@ def plot_effects(
         no effect of this measure against this group.
     """
     require_fitted(model)
-    profiles = profiles_of(comparisons)
+    profiles = profiles_of(Compared(comparisons))
     called = named(profiles.subtypes, {**model.names_, **(names or {})})
     effects, against, measure = effects_against(comparisons, versus, measure)
     rows = profiles.ranked_for(model)

@@ -16,6 +16,7 @@ from clinclust.estimators.subtype_model import SubtypeModel, clustered_features,
 from clinclust.reporting.figures.canvas import GREY, PLAIN, ROW_TEXT, axes_for, named, remark, serially
 from clinclust.reporting.layout import HIGH, LOW, MIDDLE, WITHHELD
 from clinclust.reporting.profiles import Profiles, profiles_of
+from clinclust.reporting.subtype_table.summaries import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +148,7 @@ def plot_profile(
     >>> ax.figure.savefig("profile.png")
     """
     require_fitted(model)
-    profiles = profiles_of(comparisons)
+    profiles = profiles_of(Compared(comparisons))
     called = headings(profiles, named(profiles.subtypes, {**model.names_, **(names or {})}))
     rows = profiles.ranked_for(model)
     drawn = rows[:at_most]
@@ -230,7 +231,7 @@ def plot_missing(
     ValueError
         If the comparisons hold no summaries, or names are given for subtypes that do not exist.
     """
-    profiles = profiles_of(comparisons)
+    profiles = profiles_of(Compared(comparisons))
     called = headings(profiles, {0: "All", **named(profiles.subtypes, names)})
     summaries = comparisons[comparisons["kind"] == "summary"]
     labels = dict(zip(summaries["feature"], summaries["label"], strict=True))

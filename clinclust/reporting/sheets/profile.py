@@ -93,7 +93,7 @@ class Marks(NamedTuple):
 
 def marks_of(findings: Findings) -> list[Marks]:
     """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
-    profiles, compared = findings.profiles, Compared(findings.comparisons)
+    profiles, compared = findings.profiles, findings.read
     candidates = _candidates(findings, profiles)
     n_subtypes = len(profiles.subtypes)
     most = next((most for fewest, most in _MOST_MARKS.items() if n_subtypes <= fewest), 2)

@@ -156,4 +156,4 @@ def table_of_report(findings: Findings) -> SubtypeTable:
         totals=not findings.is_shared,
         title="Every feature in all subjects and in each subtype",
     )
-    return table_of(findings.comparisons, asked)
+    return table_of(findings.read, asked)

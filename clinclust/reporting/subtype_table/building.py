@@ -156,12 +156,12 @@ def subtype_table(
         title=title,
         marks=marks,
     )
-    return table_of(cast("pd.DataFrame", comparisons), asked)
+    return table_of(Compared(cast("pd.DataFrame", comparisons)), asked)
 
 
-def table_of(comparisons: pd.DataFrame, asked: Choices) -> SubtypeTable:
+def table_of(compared: Compared, asked: Choices) -> SubtypeTable:
     """Return the table of `subtype_table`."""
-    compared, associations, between = Compared(comparisons), asked.associations, asked.between
+    associations, between = asked.associations, asked.between
     check_choices(compared, asked)
     shown = compared.subtypes if asked.subtypes is None else list(asked.subtypes)
     if between is None and len(shown) == 2 < len(compared.subtypes) and compared.are_tested(*shown):

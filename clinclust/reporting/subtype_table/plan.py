@@ -134,8 +134,7 @@ class Plan:
         if line.kind in ("heading", "missing"):
             return []
         chosen = set(self.subtypes) if self.between is None else set(self.between)
-        tests = line.feature.tests.items()
-        return [test for (level, a, b), test in tests if level == line.level and {a, b} <= chosen]
+        return [test for pair, test in line.feature.tests(line.level).items() if chosen.issuperset(pair)]
 
     def heading(self, group: int) -> tuple[str, ...]:
         """Return the lines of the heading of a group: its title, its name if it has one, and its size."""
@@ -162,7 +161,7 @@ def descriptive_test(line: Line, between: tuple[int, int] | None) -> Record:
     if line.kind == "heading":
         return {}
     a, b = sorted(between)
-    test = line.feature.tests.get((line.level, a, b), {})
+    test = line.feature.tests(line.level).get((a, b), {})
     return test | {"test": "Welch's t"} if test else {}
 
 

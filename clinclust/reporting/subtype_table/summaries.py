@@ -23,12 +23,11 @@ _NEEDED = (
 )
 
 
-@dataclass
+@dataclass(eq=False)
 class ComparedFeature:
-    """The rows of a comparisons frame about one feature.
+    """The rows of a comparisons frame, `among`, about one feature.
 
-    Summaries are by level (None without levels) and subtype (0: all subjects), Welch's t-tests by level and pair of
-    subtypes, the smaller number first.
+    Summaries are by level (None without levels) and subtype (0: all subjects).
     """
 
     name: str
@@ -40,7 +39,7 @@ class ComparedFeature:
     scored: str
     summaries: dict[str | None, dict[int, Record]]
     contrast: Record
-    tests: dict[tuple[str | None, int, int], Record]
+    among: Compared
     part: str | None = None
 
     @property
@@ -77,6 +76,11 @@ class ComparedFeature:
         row = next(iter(summaries.values()))[ALL_SUBJECTS]
         about = {name: text_of(row[name]) for name in ("label", "unit", "likelihood")}
         return replace(self, **about, summaries=summaries, part=part)  # type: ignore[arg-type]
+
+    def tests(self, level: str | None) -> dict[tuple[int, int], Record]:
+        """Return Welch's t-tests of a level by pair of subtypes, the smaller number first."""
+        tests = self.among.tests.get((self.name, level), {})
+        return {pair: by_name["welch"] for pair, by_name in tests.items() if "welch" in by_name}
 
     @property
     def traits(self) -> type[Likelihood]:
@@ -122,12 +126,7 @@ class Compared(ComparisonsFrame):
             scored=text_of(row.get("scored")),
             summaries=summaries,
             contrast=self.contrasts.get(name, {}),
-            tests={
-                (level, *pair): tests["welch"]
-                for level in summaries
-                for pair, tests in self.tests.get((name, level), {}).items()
-                if "welch" in tests
-            },
+            among=self,
         )
 
     def are_tested(self, a: int, b: int) -> bool:
