@@ -173,6 +173,26 @@ def test_a_missing_score_is_an_empty_cell(one):
     assert assignments(findings).tables[0].rows[0][-1] is None
 
 
+def test_the_page_of_one_group_shows_what_changes_along_its_score(one):
+    findings = shown(one)
+    score = findings.continuum.score.copy()
+    score[0] = np.nan
+    score = np.maximum(score, np.sort(score)[58])  # equal scores are in one group
+    findings.__dict__["continuum"] = replace(findings.continuum, score=score)
+    (figure,) = illustrations(findings)
+    ax = figure.draw()
+    assert (figure.section, figure.name) == ("Overview", "continuum")
+    sizes = [int(label.get_text().rsplit(" ", 1)[1]) for label in ax.get_xticklabels()]
+    assert sum(sizes) == np.isfinite(score).sum()
+    assert sizes[0] >= 59
+    drawn = np.ma.filled(ax.collections[0].get_array(), np.nan)
+    (table,) = continuum_table(findings)
+    assert [label.get_text() for label in ax.get_yticklabels()][:5] == [row[0] for row in table.rows]
+    assert (drawn[:, 0] < 0).all()
+    assert (drawn[:, -1] > 0).all()
+    assert illustrations(shown(one, suppress=5)) == []
+
+
 def test_one_group_that_the_search_found_needs_no_division():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
@@ -184,7 +204,8 @@ def test_one_group_that_the_search_found_needs_no_division():
     findings = findings_of(model, frame)
     assert "there was no division to test" in verdict(findings)[0]
     assert (divisions_table(findings), on_the_test(findings)) == ([], [])
-    assert "tree" not in [each.name for each in illustrations(findings)]
+    assert illustrations(findings) == []  # these features are independent, and the score orders subjects by chance
+    assert overview(findings).explanations == ["Look next: the Subtype table."]
     assert "No division was tested" in methods(findings).paragraphs["Distinct subtypes"]
 
 

@@ -122,7 +122,7 @@ def test_every_figure_has_a_title_a_caption_and_words_for_who_does_not_see_it(pa
 def test_the_words_of_a_figure_are_the_numbers(page):
     told = {a["aria-label"].split()[0]: a["aria-label"] for tag, a in page.elements if tag == "svg"}
     assert "Joins, in nats: 1 with 2 at 12; 1, 2 with 3 at 25." in told["Tree"]
-    assert told["Heat"].startswith("Heat map of 15 features or levels by 3 subtypes. Subtype 1: highest in ")
+    assert told["Heat"].startswith("Heat map of 15 features or levels by 3 groups of subjects. Subtype 1: highest in ")
 
 
 def test_the_overview_says_what_marks_each_subtype(page, model, frame):

@@ -162,18 +162,7 @@ def plot_profile(
         for row, off, is_median in zip(drawn, aside, medians, strict=True)
     ]
     ax = axes_for(ax, heat_map_size(len(drawn), called))
-    numbers, withheld = profiles.standardised[drawn], (profiles.withheld[:, 1:] | profiles.withheld[:, :1])[drawn]
-    draw_heat_map(
-        ax,
-        numbers,
-        withheld,
-        colours=[f"#{colour}" for colour in (LOW, MIDDLE, HIGH)],
-        limits=(-_STRONGEST, _STRONGEST),
-        rows=titles,
-        columns=called,
-        bar="SDs from\nall subjects",
-        number_format="+.1f",
-    )
+    numbers, withheld = _draw_distances(ax, profiles, drawn, titles, called)
     said = [
         f"The {_chosen(model, profiles, len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else "",
         "† not clustered on" if any(aside) else "",
@@ -183,6 +172,35 @@ def plot_profile(
     ]
     remark(ax, said)
     return ax
+
+
+@serially
+def plot_ordered(profiles: Profiles, rows: Sequence[int], names: Mapping[int, str]) -> Axes:
+    """Draw the same heat map of these rows for groups in an order, such as fifths of a score."""
+    called = headings(profiles, names)
+    ax = axes_for(None, heat_map_size(len(rows), called))
+    _draw_distances(ax, profiles, rows, [shortened(profiles.titles[row], ROW_TEXT) for row in rows], called)
+    return ax
+
+
+def _draw_distances(
+    ax: Axes, profiles: Profiles, drawn: Sequence[int], titles: Sequence[str], columns: Sequence[str]
+) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Draw the distances of the groups from all subjects; return them, and which are withheld, (R, K)."""
+    rows = list(drawn)
+    numbers, withheld = profiles.standardised[rows], (profiles.withheld[:, 1:] | profiles.withheld[:, :1])[rows]
+    draw_heat_map(
+        ax,
+        numbers,
+        withheld,
+        colours=[f"#{colour}" for colour in (LOW, MIDDLE, HIGH)],
+        limits=(-_STRONGEST, _STRONGEST),
+        rows=titles,
+        columns=columns,
+        bar="SDs from\nall subjects",
+        number_format="+.1f",
+    )
+    return numbers, withheld
 
 
 def _chosen(model: SubtypeModel, profiles: Profiles, number: int) -> str:

@@ -9,16 +9,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from clinclust.comparisons import compare_subtypes
 from clinclust.disclosure.shareable import FIGURES
 from clinclust.estimators.fit import Fit
+from clinclust.graded import mid_ranks
+from clinclust.reporting.continuum_score import Continuum
 from clinclust.reporting.figures.effects import effects_against, plot_effects
-from clinclust.reporting.figures.heat_maps import plot_profile
+from clinclust.reporting.figures.heat_maps import plot_ordered, plot_profile
 from clinclust.reporting.figures.tree import plot_tree
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import BELOW
-from clinclust.reporting.profiles import Profiles
+from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.sheets.divisions import evidence_in_words
 from clinclust.reporting.sheets.groups import groups_found
+from clinclust.reporting.subtype_table.summaries import Compared
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,8 +55,9 @@ def illustrations(findings: Findings) -> list[Illustration]:
     def add(section: str, name: str, title: str, caption: str, alternative: str, draw: Callable[[], Axes]) -> None:
         found.append(Illustration(section, name, title, caption, alternative, draw))
 
-    if fit is not None and findings.divisions and not findings.is_shared:
-        # It shows sizes of parts of subtypes, which the rule of shared reports does not protect.
+    if fit is not None and several and findings.divisions and not findings.is_shared:
+        # It shows sizes of parts of subtypes, which the rule of shared reports does not protect. Of one group the table
+        # of divisions says the same.
         add(
             "Trust",
             "tree",
@@ -71,8 +76,20 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "profile",
             "What marks each subtype",
             f"Distance from all subjects, in standard deviations: above (blue) or below ({BELOW}).",
-            _profile_alt(findings, profiles),
+            _profile_alt(profiles, profiles.ranked_for(model)[:_MOST_ROWS], findings.name),
             partial(plot_profile, model, comparisons, names=names, at_most=_MOST_ROWS),
+        )
+    if findings.continuum is not None and not (several or findings.is_shared or findings.continuum.is_by_chance):
+        along, titles = _fifths(findings, findings.continuum)
+        rows = along.ranked(findings.continuum.correlations.abs().to_dict())[:_MOST_ROWS]
+        add(
+            "Overview",
+            "continuum",
+            "What changes along the continuum",
+            "Fifths of the subjects by their continuum score, which is made of these features: distance from all "
+            f"subjects, in standard deviations, above (blue) or below ({BELOW}).",
+            _profile_alt(along, rows, titles.__getitem__),
+            partial(plot_ordered, along, rows, titles),
         )
     if several and (comparisons["kind"] == "effect").any():
         add(
@@ -99,16 +116,26 @@ def illustrations(findings: Findings) -> list[Illustration]:
     return [each for each in found if each.name in FIGURES or not findings.is_shared]
 
 
-def _profile_alt(findings: Findings, profiles: Profiles) -> str:
-    rows = profiles.ranked_for(findings.model)[:_MOST_ROWS]
+def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[int, str]]:
+    """Return the profiles of fifths of the subjects by their score, and what they are called; equal scores together."""
+    seen = np.isfinite(continuum.score)
+    ranks = mid_ranks(continuum.score[seen])
+    fifths, labels = np.unique(np.ceil(5.0 * (ranks - 0.5) / ranks.size), return_inverse=True)
+    untested = compare_subtypes(findings.frame[seen], labels, findings.model.schema_, min_size=ranks.size + 1)
+    called = {1: "lowest fifth", 5: "highest fifth"}
+    titles = {place: called.get(int(fifth), f"{fifth:.0f} of 5") for place, fifth in enumerate(fifths, start=1)}
+    return profiles_of(Compared(untested)), titles
+
+
+def _profile_alt(profiles: Profiles, rows: list[int], name: Callable[[int], str]) -> str:
     numbers = profiles.standardised[rows]
-    said = [f"Heat map of {len(rows)} features or levels by {len(profiles.subtypes)} subtypes."]
+    said = [f"Heat map of {len(rows)} features or levels by {len(profiles.subtypes)} groups of subjects."]
     for place, subtype in enumerate(profiles.subtypes[:_MOST_NAMED]):
         column = numbers[:, place]
         if np.isfinite(column).any():
             high, low = int(np.nanargmax(column)), int(np.nanargmin(column))
             said.append(
-                f"{findings.name(subtype)}: highest in {profiles.titles[rows[high]]} ({column[high]:+.1f} SD), "
+                f"{name(subtype)}: highest in {profiles.titles[rows[high]]} ({column[high]:+.1f} SD), "
                 f"lowest in {profiles.titles[rows[low]]} ({column[low]:+.1f} SD)."
             )
     return " ".join(said)

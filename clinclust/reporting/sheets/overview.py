@@ -145,7 +145,9 @@ def _next(findings: Findings) -> str:
 
 
 def _instead(findings: Findings, fit: Fit) -> str:
-    score = "the continuum score (Trust); " if findings.continuum is not None and not findings.is_rounded else ""
+    continuum = None if findings.is_rounded else findings.continuum
+    is_useless = continuum is None or (continuum.is_by_chance and not findings.is_shared)
+    score = "" if is_useless else "the continuum score (Trust); "
     if fit.subtype_of_.size < 2:
         return f"{score}the Subtype table." if score else "the Subtype table."
     return f"{score}two groups, as a description only: fit with n_clusters=2 (--n-clusters 2)."

@@ -154,6 +154,6 @@ def table_of_report(findings: Findings) -> SubtypeTable:
         names=findings.names,
         marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
         totals=not findings.is_shared,
-        title="Every feature in all subjects and in each subtype",
+        title="Every feature in all subjects" + (" and in each subtype" if len(findings.sizes) > 1 else ""),
     )
     return table_of(findings.read, asked)
