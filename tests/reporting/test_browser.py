@@ -127,7 +127,7 @@ def test_the_skip_link_goes_to_the_content_and_an_arrow_scrolls_a_table(tab):
     tab.keyboard.press("Tab")
     tab.keyboard.press("Enter")
     assert tab.evaluate("() => document.activeElement.id") == "content"
-    tab.set_viewport_size({"width": 390, "height": 800})
+    tab.set_viewport_size({"width": 240, "height": 800})
     wide = "[...document.querySelectorAll('.scroll')].find(region => region.scrollWidth > region.clientWidth + 50)"
     tab.evaluate(f"() => {wide}.focus()")
     tab.keyboard.press("ArrowRight")
@@ -177,5 +177,5 @@ def test_the_first_page_is_one_screen_that_is_read_in_a_minute(tab, report):
     words = tab.evaluate("() => document.querySelector('#overview > div').innerText.split(/\\s+/).length")
     bottom = tab.evaluate("() => document.querySelector('#overview').getBoundingClientRect().bottom")
     many = report[0] == "eight subtypes"
-    assert words <= (230 if many else 150)
-    assert bottom <= (1000 if many else 800)
+    assert words <= (200 if many else 150)
+    assert bottom <= 800

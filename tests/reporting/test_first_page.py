@@ -32,7 +32,7 @@ from .stand_in import fitted, write_report
 
 NUMBER = r"−?[\d.]+(?:E[−+]\d+)?"
 MARK = re.compile(
-    rf"(?P<arrow>[↑↓]) (?P<title>.+?) (?P<here>{NUMBER})(?P<percent>%?)(?: [^()]+)? \((?P<all>{NUMBER})%?\)"
+    rf"(?P<arrow>[↑↓])(?P<title>.+?) (?P<here>{NUMBER})(?P<percent>%?)(?: [^()]+)? \((?P<all>{NUMBER})%?\)"
 )
 
 # --- numbers ----------------------------------------------------------------------------------------------------------
@@ -146,6 +146,22 @@ def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findi
             assert mark["percent"] == ("%" if shown == "n (%)" else "")
 
 
+def test_proposed_names_tell_subtypes_apart_and_their_marks_are_shown():
+    """Eight corners of a cube: each feature marks four subtypes, and one name in the place of eight would be said."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(np.arange(8), 25)
+    corner = (labels[:, None] >> np.arange(3)) & 1
+    frame = pd.DataFrame(rng.normal(corner * [12.0, 6.0, 3.0], 1.0), columns=["Age", "Height", "Weight"])
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    names = [name.partition(": ")[2] for name, *_ in rows]
+    assert len(set(names)) == 8
+    for name, row in zip(names, rows, strict=True):
+        arrows = [part.replace("higher ", "↑").replace("lower ", "↓").casefold() for part in name.split(", ")]
+        marks = row[3].casefold().split("; ")
+        assert [mark[: len(arrow)] for mark, arrow in zip(marks, arrows, strict=False)] == arrows
+
+
 @given(any_findings())
 def test_the_profile_points_where_the_subtype_table_does(findings):
     table, titles = of_the_table(findings), findings.profiles
@@ -197,7 +213,7 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     name, _, _, marks, *_ = sheet.tables[0].rows[1]
     decimals = marks.split("creatinine ")[1].split()[0].partition(".")[2]
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
-    assert f"↓ creatinine {here} µmol/L ({everywhere})" in marks.split("\n")
+    assert f"↓creatinine {here} µmol/L ({everywhere})" in marks.split("\n")
     assert "lower creatinine" in name
     (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
     assert shown[3] == "median"

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 _STEPS = 21  # colours of the bar: odd, so that one is in the middle, and few enough to be distinguished
 
 
-def heat_map_size(n_rows: int, columns: Sequence[str]) -> tuple[float, float]:
-    """Return the width and height, in inches, of a heat map with `n_rows` rows and these headings of columns."""
+def heat_map_size(rows: Sequence[str], columns: Sequence[str]) -> tuple[float, float]:
+    """Return the width and height, in inches, of a heat map with these titles of rows and headings of columns."""
     longest = max(len(line) for heading in columns for line in heading.split("\n"))
-    return (4.7 + max(0.56, 0.085 * longest) * len(columns), 1.5 + 0.25 * max(n_rows, 4))
+    wide = 1.5 + 0.07 * max(map(len, rows), default=0) + max(0.5, 0.08 * longest) * len(columns)
+    return (max(wide, 4.5), 1.5 + 0.25 * max(len(rows), 4))
 
 
 def draw_heat_map(
@@ -95,7 +96,7 @@ def _ink_on(rgba: tuple[float, ...]) -> str:
 
 _STRONGEST = 1.5  # SDs from the mean of all subjects at which the colour is full
 _NAME_LINES = 3
-_FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 8, 11, 8
+_FEW_SUBTYPES, _NAME_LINE, _NARROW_LINE = 4, 11, 8
 _ASIDE, _MEDIAN = " †", " ‡"
 
 
@@ -161,7 +162,7 @@ def plot_profile(
         shortened(profiles.titles[row], ROW_TEXT) + _ASIDE * off + _MEDIAN * is_median
         for row, off, is_median in zip(drawn, aside, medians, strict=True)
     ]
-    ax = axes_for(ax, heat_map_size(len(drawn), called))
+    ax = axes_for(ax, heat_map_size(titles, called))
     numbers, withheld = _draw_distances(ax, profiles, drawn, titles, called)
     said = [
         f"The {_chosen(model, profiles, len(drawn))} of {len(rows)} rows" if len(drawn) < len(rows) else "",
@@ -178,8 +179,9 @@ def plot_profile(
 def plot_ordered(profiles: Profiles, rows: Sequence[int], names: Mapping[int, str]) -> Axes:
     """Draw the same heat map of these rows for groups in an order, such as fifths of a score."""
     called = headings(profiles, names)
-    ax = axes_for(None, heat_map_size(len(rows), called))
-    _draw_distances(ax, profiles, rows, [shortened(profiles.titles[row], ROW_TEXT) for row in rows], called)
+    titles = [shortened(profiles.titles[row], ROW_TEXT) for row in rows]
+    ax = axes_for(None, heat_map_size(titles, called))
+    _draw_distances(ax, profiles, rows, titles, called)
     return ax
 
 
@@ -258,7 +260,8 @@ def plot_missing(
     percent = profiles.percent_missing
     incomplete = [row for row in first if not (percent[row] == 0).all()]
     drawn = sorted(incomplete, key=lambda row: -np.nan_to_num(percent[row, 0], nan=np.inf))[:at_most]
-    ax = axes_for(ax, heat_map_size(len(drawn), called))
+    titles = [shortened(labels[profiles.features[row]], ROW_TEXT) for row in drawn]
+    ax = axes_for(ax, heat_map_size(titles, called))
     if not drawn:
         ax.set_axis_off()
         ax.text(0.5, 0.5, "No value is missing", ha="center", va="center", transform=ax.transAxes)
@@ -270,7 +273,7 @@ def plot_missing(
         withheld,
         colours="Blues",
         limits=(0.0, 100.0),
-        rows=[shortened(labels[profiles.features[row]], ROW_TEXT) for row in drawn],
+        rows=titles,
         columns=called,
         bar="Missing\n(% of the group)",
         number_format=".0f",

@@ -110,7 +110,8 @@ def _cells(table: Table, number: int) -> Iterator[str]:
             yield f'<th scope="row"{_class(column)}>{text}</th>'
         else:
             long = ' class="long"' if isinstance(value, str) and len(value) > _LONG_TEXT else ""
-            yield f"<td{_class(column) or long}>{text}</td>"
+            quartiles = ' class="n quartiles"' if column.kind == "cell" and "[" in text else ""
+            yield f"<td{quartiles or _class(column) or long}>{text}</td>"
 
 
 def _lines(title: str) -> str:

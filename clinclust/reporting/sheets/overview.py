@@ -84,9 +84,10 @@ def _subtypes(findings: Findings) -> list[Table]:
     ]
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):
-        proposed = f": {marked.name}" if marked.name and subtype not in findings.names else ""
+        is_named = subtype in findings.names or not marked.name
+        name = findings.name(subtype) if is_named else f"{subtype}: {marked.name}"
         clear = [] if own is None else [100 * float((own[labels == subtype - 1] >= CLEAR).mean())]
-        rows.append([f"{findings.name(subtype)}{proposed}", *findings.size_cells(subtype), marked.text, *clear])
+        rows.append([name, *findings.size_cells(subtype), marked.text, *clear])
     return [Table("The subtypes", columns, rows)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -77,9 +78,9 @@ class Marks(NamedTuple):
     """The features in which a subtype lies farthest from all subjects."""
 
     marks: list[str]
-    """Each as "↑ Urea 72 mmol/L (41)": the direction, the number in the subtype, and in brackets that of everybody."""
+    """Each as "↑Urea 72 mmol/L (41)": the direction, the number in the subtype, and in brackets that of everybody."""
     name: str
-    """The name proposed from the first two; empty without any."""
+    """The name proposed from the first ones; empty without any."""
     between: str
     """What parts the marks in a cell."""
     is_withheld: bool
@@ -98,18 +99,36 @@ def marks_of(findings: Findings) -> list[Marks]:
     n_subtypes = len(profiles.subtypes)
     most = next((most for fewest, most in _MOST_MARKS.items() if n_subtypes <= fewest), 2)
     between, in_name = ("\n", 2) if n_subtypes <= max(_MOST_MARKS) else ("; ", 1)
-    marks = []
+    found = []
     for place, subtype in enumerate(profiles.subtypes):
         shown, named = [], []
         for row, distance in _farthest(profiles, candidates, place):
             if text := _in_words(findings, compared, profiles, row, subtype):
-                shown.append(f"{_UP if distance > 0 else _DOWN} {text}")
+                shown.append(f"{_UP if distance > 0 else _DOWN}{text}")
                 named.append(_called(profiles, row, is_higher=distance > 0))
         # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
         lacks = np.isnan(profiles.standardised[:, place])
         is_withheld = bool((lacks if profiles.is_rounded else profiles.withheld[:, [0, place + 1]]).any())
-        marks.append(Marks(shown[:most], ", ".join(named[:in_name]), between, is_withheld))
-    return marks
+        found.append((shown, named, is_withheld))
+    numbers = _telling_apart([named for _, named, _ in found], in_name)
+    return [
+        Marks(shown[: max(most, number)], ", ".join(named[:number]), between, is_withheld)
+        for (shown, named, is_withheld), number in zip(found, numbers, strict=True)
+    ]
+
+
+def _telling_apart(named: list[list[str]], fewest: int) -> list[int]:
+    """Return how many of its marks name each subtype: a few, and more where others have the same."""
+    numbers = [min(fewest, len(marks)) for marks in named]
+    while True:
+        called = Counter(frozenset(marks[:number]) for marks, number in zip(named, numbers, strict=True))
+        longer = [
+            min(number + (called[frozenset(marks[:number])] > 1), len(marks))
+            for marks, number in zip(named, numbers, strict=True)
+        ]
+        if longer == numbers:
+            return numbers
+        numbers = longer
 
 
 def _called(profiles: Profiles, row: int, *, is_higher: bool) -> str:

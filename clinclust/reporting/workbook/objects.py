@@ -126,9 +126,15 @@ def _title(text: str, points: int, colour: str) -> Any:
 _LONGEST_HEADING = 255
 
 
+def _in_one_line(title: str) -> str:
+    """Return a heading in one line, in which a last line of its own, as "n = 96 (40.0%)", is not broken."""
+    *first, last = visible(title).split("\n")
+    return " ".join([*" ".join(first).split(), ("\N{NO-BREAK SPACE}" if first else " ").join(last.split())])
+
+
 def unique_headings(table: Table) -> list[str]:
     """Return the headings in one line each, made unique by the heading of their group and, if necessary, a number."""
-    titles = [" ".join(visible(column.title).split()) or "Column" for column in table.columns]
+    titles = [_in_one_line(column.title) or "Column" for column in table.columns]
     folded = [title.casefold() for title in titles]
     headings: list[str] = []
     taken: set[str] = set()
