@@ -83,12 +83,16 @@ class PrintedTable:
         """Whether the table needs a page in landscape orientation."""
         return _LABEL + sum(width + _GAP for width in self.widths()) > _PORTRAIT
 
-    def widths(self) -> list[int]:
-        """Return the characters that each column except the first needs to keep its numbers in one line."""
+    def widths(self, *, are_tight: bool = False) -> list[int]:
+        """Return the characters that each column except the first needs to keep its numbers in one line.
+
+        `are_tight`: the percentage of a group is below its size.
+        """
         needed = []
         for place, heading in enumerate(self.headings):
             cells = (len(row.cells[place].text + row.cells[place].marks) for row in self.rows)
             *bold, last = heading.wrapped()
+            last = max(last.split(" ("), key=len) if are_tight else last
             last_width = len(last) if heading.kind == "group" else math.ceil(_BOLD * len(last))
             needed.append(max((last_width, *(math.ceil(_BOLD * len(line)) for line in bold), *cells)))
         return needed

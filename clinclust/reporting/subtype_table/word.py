@@ -118,8 +118,11 @@ def _add_table(document: Document, table: PrintedTable) -> None:
 def _widths(table: PrintedTable) -> list[int]:
     """Return the width of each column in EMU, that of the labels first; together at most the width of the page."""
     page = (_A4[1] if table.is_wide else _A4[0]) - 2 * _MARGIN
-    needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths()]
-    shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))
+    for are_tight in (False, True):
+        needed = [max(characters, 4) * _CHARACTER + 0.4 for characters in table.widths(are_tight=are_tight)]
+        shrunk = min(1.0, (page - _NARROWEST_LABEL) / sum(needed))
+        if shrunk == 1.0:
+            break
     needed = [width * shrunk for width in needed]
     labels = [len(row.label.text) * _CHARACTER + (_INDENTED if row.is_level else 0) + 0.6 for row in table.rows]
     label = min(page - sum(needed), max([*labels, _NARROWEST_LABEL]))
