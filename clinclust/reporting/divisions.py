@@ -88,14 +88,14 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
 
 def n_distinct(fit: Fit) -> int:
     """Return the number of distinct subtypes in a tree that was tested."""
-    return 0 if fit.tree_test_ is None else len(fit.tree_test_.distinct_nodes(fit.tree_))
+    return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
 
 
 def shows_distinct_subtypes(fit: Fit) -> bool:
     """Return whether the subtypes of a fit are those that the test of its tree found distinct."""
     if fit.tree_test_ is None:
         return False
-    return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.distinct_of(fit.tree_)))
+    return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.parted_of(fit.tree_)))
 
 
 def from_the_root(tree: SubtypeTree) -> list[int]:

@@ -25,7 +25,7 @@ _TILE = 64
 """OpenBLAS multiplies matrices of up to 64 x 64 x 64 by one thread."""
 _FEWEST_PAIRS = 5.0
 """A correlation of n pairs counts n / (n + this)."""
-_SCORE_STEPS = 1024.0
+SCORE_STEPS = 1024.0
 """Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
 
 
@@ -37,7 +37,7 @@ def normal_scores(column: Array) -> Array:
 
 def in_score_steps(scores: Array) -> Array:
     """Return scores counted in whole steps."""
-    return np.asarray(np.rint(_SCORE_STEPS * scores))
+    return np.asarray(np.rint(SCORE_STEPS * scores))
 
 
 def whole_columns(cohort: EncodedCohort, rng: np.random.Generator) -> tuple[list[Array], list[tuple[int, ...]]]:

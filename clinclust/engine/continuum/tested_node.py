@@ -17,7 +17,7 @@ draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
@@ -28,7 +28,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels
+from clinclust.engine.continuum.bent_population import bent_population
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
+from clinclust.engine.continuum.shape import shape_of
 from clinclust.engine.kernels.partition import Partition, accumulate
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
@@ -55,6 +57,11 @@ _STANDARD_ERRORS = 4.5
 """Distance of z from its value at the level, in standard errors, from which on a test ends early."""
 _LEAST_SPREAD = 0.1
 """Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
+_SHAPE_COUNTS = 5.0
+"""Multiple of the p of the shape in that of a node: it divides at a fifth of the level, so that with the gain, which is
+far below the level in one population, the level holds."""
+_LEAST_OF_SHAPE = 1e-3
+"""Least standard deviation of the log of a dip or kurtosis."""
 _NODE, _DRAW = 0, 1
 """Spawn keys of the random numbers of the node itself and of its first draw."""
 
@@ -106,13 +113,13 @@ class DrawPlan:
     """Largest number of cohorts drawn from the one population of a node."""
     significance_level: float
     """The level of each test: the draws end early where p is far from it."""
-    null: str
-    """The kind of one population (`NULLS`)."""
     pool: Threads
     cancelled: Event
     """When it is set, no further draw is made."""
     advance: Callable[[], object]
     """Called after each draw."""
+    is_bent: bool = False
+    """Whether the one population bends."""
 
     def batches(self) -> Iterator[range]:
         """Yield the numbers of the draws up to each checkpoint."""
@@ -134,16 +141,18 @@ def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: n
     rng = np.random.default_rng(_stream(seed, _NODE))
     node = node.sample(rng)
     part = problem.restricted_to(node.members, 0)
-    population = one_population(part, plan.null, rng)
-    gains = plan.pool.submit(_of_subjects, part, node.halves, most, rng)
+    population = one_population(part, rng)
+    if plan.is_bent:
+        population = bent_population(population, rng)
+    gains = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most, rng)
     draw = partial(_of_draw, population, most, plan.cancelled)
-    expected: list[Array] = []
+    expected: list[tuple[Array, Array]] = []
     for batch in plan.batches():
         drawn = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in batch]
         for one in drawn:
             expected.append(one.result())
             plan.advance()
-        found = compared(*gains.result(), np.array(expected), minimum_gain(part))
+        found = compared(*gains.result(), expected, minimum_gain(part))
         if plan.is_decided(found, len(expected)):
             break
     return found
@@ -153,49 +162,75 @@ def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))
 
 
-def _of_subjects(part: Problem, halves: Labels, most: int, rng: np.random.Generator) -> tuple[Array, float]:
-    return profile(part, most, rng), best_division(part, rng, halves).gain
+def _of_subjects(
+    part: Problem, scores: Array, halves: Labels, most: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    gains, division = profile(part, most, rng)
+    given = best_division(part, rng, halves)
+    if given.gain > division.gain:
+        gains[0], division = max(gains[0], given.gain), given
+    return gains, shape_of(part, scores, division.labels)
 
 
-def _of_draw(population: OnePopulation, most: int, cancelled: Event, seed: np.random.SeedSequence) -> Array:
+def _of_draw(
+    population: OnePopulation, most: int, cancelled: Event, seed: np.random.SeedSequence
+) -> tuple[Array, Array]:
     if cancelled.is_set():
         raise SearchCancelled("the test was cancelled")
     rng = np.random.default_rng(seed)
-    return profile(population.draw(rng), most, rng)
+    drawn, scores = population.draw(rng)
+    gains, division = profile(drawn, most, rng)
+    return gains, shape_of(drawn, scores, division.labels)
 
 
-def compared(observed: Array, two_way: float, expected: Array, least: float) -> NodeTest:
-    """Return the test of a profile (k_max - 1,) and of a best two-way gain g_2 against the profiles of draws (B, ...).
+class _Farthest(NamedTuple):
+    """The statistic that lies farthest above its expectation in one population, and its test."""
 
-    `least` is the least standard deviation, in nats.
-    """
-    means, spreads = expected.mean(axis=0), np.maximum(expected.std(axis=0, ddof=1), least)
-    gains = observed.copy()
-    gains[0] = max(gains[0], two_way)
-    standard = (gains - means) / spreads
+    at: int
+    z: float
+    p: float
+    mean: float
+    spread: float
+
+
+def _farthest(observed: Array, drawn: Array, least: float) -> _Farthest:
+    """Return the test of statistics (S,) against those of draws (B, S); `least` is the least standard deviation."""
+    means, spreads = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), least)
+    standard = (observed - means) / spreads
     at = int(standard.argmax())
-    highest = ((expected - means) / spreads).max(axis=1)
+    highest = ((drawn - means) / spreads).max(axis=1)
     z = float((standard[at] - highest.mean()) / max(float(highest.std(ddof=1)), least))
+    p = max(float(ndtr(-z)), float((highest >= standard[at]).mean()))
+    return _Farthest(at, z, p, float(means[at]), float(spreads[at]))
+
+
+def compared(observed: Array, shape: Array, drawn: Sequence[tuple[Array, Array]], least: float) -> NodeTest:
+    """Return the test of a profile (k_max - 1,) and a shape (S,) against those of draws.
+
+    `least` is the least standard deviation of a gain, in nats.
+    """
+    expected, shapes = (np.array(each) for each in zip(*drawn, strict=True))
+    of_gain, of_shape = _farthest(observed, expected, least), _farthest(shape, shapes, _LEAST_OF_SHAPE)
+    by_shape = _SHAPE_COUNTS * of_shape.p
     return NodeTest(
-        n_parts=at + 2,
-        gain=float(gains[at]),
-        expected=float(means[at]),
-        expected_sd=float(spreads[at]),
-        z=z,
-        p=max(float(ndtr(-z)), float((highest >= standard[at]).mean())),
+        n_parts=of_gain.at + 2,
+        gain=float(observed[of_gain.at]),
+        expected=of_gain.mean,
+        expected_sd=of_gain.spread,
+        z=of_gain.z if of_gain.p <= by_shape else of_shape.z,
+        p=min(of_gain.p, by_shape, 1.0),
     )
 
 
-def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Array:
+def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> tuple[Array, Division]:
     """Return the gains G_2, G_3, ... in log joint over one cluster, in nats, float64 (most_clusters - 1,).
 
-    The cluster whose best division gains most is divided, again and again. From the third cluster on, this ends when
-    nothing is gained, and the last gain is carried on: G does not decrease. The last gain is that after a few sweeps
-    through all clusters, if higher: two-way divisions alone are blind to several subtypes of equal size.
+    Also the best division into two.
     """
     labels, one = part.cohort.together, joint_of(part, part.cohort.together)
     gains: list[float] = []
-    divisions = [best_division(part, rng)]
+    first = best_division(part, rng)
+    divisions = [first]
     while len(gains) < most_clusters - 1:
         cluster = max(range(len(divisions)), key=lambda k: divisions[k].gain)
         if divisions[cluster].gain == -np.inf:
@@ -214,7 +249,7 @@ def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Arra
     found = np.concatenate([found, np.full(most_clusters - 1 - found.size, found[-1])])
     if gains:
         found[-1] = max(found[-1], log_joint(part, swept(part, labels, _POLISHING_SWEEPS)) - one)
-    return found
+    return found, first
 
 
 def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:
