@@ -183,7 +183,7 @@ def _html(distinct: DistinctSubtypes) -> str:
     )
 
 
-def result_of(join: Mapping[str, Any]) -> str:
+def result_of(join: Mapping[Any, Any]) -> str:
     """Return the result of the test of a join."""
     if not join["accepted"]:
         return "one subtype"

@@ -151,7 +151,7 @@ def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Te
         return fit
     again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
     found = tested(_searched(cohort, again, powers | implied))
-    return found if _n_distinct(found) > _n_distinct(fit) else fit
+    return found if _n_parted(found) > _n_parted(fit) else fit
 
 
 def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
@@ -161,7 +161,7 @@ def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -
 
 def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
     """Return the block weights that distinct subtypes imply; empty if nothing is distinct."""
-    if fit.tree_test_ is None or _n_distinct(fit) == 1:
+    if fit.tree_test_ is None or _n_parted(fit) == 1:
         return {}
     problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
     distinct = fit.tree_test_.parted_of(fit.tree_)[fit.tree_.labels]
@@ -172,7 +172,7 @@ def _dependence(power: float) -> float:
     return 1.0 / power - 1.0
 
 
-def _n_distinct(fit: Fit) -> int:
+def _n_parted(fit: Fit) -> int:
     return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
 
 

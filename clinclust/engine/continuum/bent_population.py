@@ -8,9 +8,9 @@ first eigenvector and eigenvalue of R, and e ~ N(0, R - lambda v v'), the latent
     g ~ N(-s, s),   s = ln(1 + w) / 4
 
 with curvature c, slopes h of the log scatter of a feature and k of that of all, and a scale g that the features of a
-subject share; w is the mean covariance of the squared standardised e of two features. Estimates that noise explains are drawn to 0. They are
-corrected by indirect inference (Gourieroux, Monfort and Renault 1993, Journal of Applied Econometrics 8, S85-S118):
-until drawn cohorts have the same estimates.
+subject share; w is the mean covariance of the squared standardised e of two features. Estimates that noise explains are
+drawn to 0. They are corrected by indirect inference (Gourieroux, Monfort and Renault 1993, Journal of Applied
+Econometrics 8, S85-S118): until drawn cohorts have the same estimates.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def bent_population(straight: OnePopulation, rng: np.random.Generator) -> OnePop
 
 def bend_of(scores: Array, correlation: Array) -> tuple[Array, Bend, Bend]:
     """Return the severity (N,), the estimated bend, and the estimates squared in standard errors, of normal scores."""
-    z, n_features = scores / SCORE_STEPS, scores.shape[1]
+    z, n_features = scores / SCORE_STEPS, int(scores.shape[1])
     t = expected_score(z, correlation, first_axis(correlation)[0])
     t = (t - np.nanmean(t)) / max(float(np.nanstd(t)), 1e-9) if np.isfinite(t).any() else t
     near = np.clip(t, -_FARTHEST, _FARTHEST)
