@@ -49,7 +49,7 @@ _FEW = 5
 """Largest number of groups for which all unions are tested."""
 _LEFT_OUT = (1, 2)
 """Numbers of groups that a union leaves out if there are more."""
-_NEAR = 6.0
+_NEAR = 4.0
 """The z below which two groups may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
 _MANY = 7
 """Number of groups above which only pairs are tested."""

@@ -104,6 +104,8 @@ def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     v' R_.o R_oo^-1 z_o given the observed ones o.
     """
     observed = ~np.isnan(scores)
+    if observed.all():
+        return np.asarray(np.einsum("ij,j->i", scores, axis))
     patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
     by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))

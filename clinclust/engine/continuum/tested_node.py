@@ -10,9 +10,10 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
     T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_k) / s_k
     z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
 
-The last bound matters where few draws gain anything, so that M is far from normal. The draws end early if z is further
-from its value at the significance level than 4.5 times its standard error, about ((1 + z^2 / 2) / B)^(1/2) after B
-draws.
+Two statistics of shape (`shape_of`) are tested likewise; the p of a node is the smaller of that of the gains and five
+times that of the shape. The last bound matters where few draws gain anything, so that M is far from normal. The draws
+end early if all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B
+draws, or if one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.bent_population import bent_population
@@ -51,10 +52,12 @@ LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
-_CHECKPOINTS = (20, 50)
+_CHECKPOINTS = (8, 20, 50)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
-_STANDARD_ERRORS = 4.5
-"""Distance of z from its value at the level, in standard errors, from which on a test ends early."""
+_STANDARD_ERRORS = 3.5
+"""How far z is below its value at the level, in standard errors, where a test ends early."""
+_CLEARLY = 50.0
+"""How many times smaller than the level the p by Student's t is, where a test ends early."""
 _LEAST_SPREAD = 0.1
 """Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
 _SHAPE_COUNTS = 5.0
@@ -84,6 +87,17 @@ class NodeTest:
     def excess(self) -> float:
         """The gain less its expectation in one population, in nats."""
         return self.gain - self.expected
+
+
+class Farthest(NamedTuple):
+    """The statistic that lies farthest above its expectation in one population, and its test."""
+
+    at: int
+    observed: float
+    z: float
+    p: float
+    mean: float
+    spread: float
 
 
 @dataclass(frozen=True)
@@ -128,11 +142,15 @@ class DrawPlan:
             yield range(first, last)
             first = last
 
-    def is_decided(self, found: NodeTest, n_draws: int) -> bool:
+    def is_decided(self, of_gain: Farthest, of_shape: Farthest, n_draws: int) -> bool:
         """Return whether more draws would not bring p across the level."""
-        critical = -ndtri(self.significance_level)
-        error = np.sqrt((1.0 + 0.5 * found.z**2) / n_draws)
-        return bool(found.expected_sd > _LEAST_SPREAD and abs(found.z - critical) > _STANDARD_ERRORS * error)
+        if of_gain.spread <= _LEAST_SPREAD:
+            return False
+        both = ((of_gain.z, self.significance_level), (of_shape.z, self.significance_level / _SHAPE_COUNTS))
+        clearly = (stdtr(n_draws - 1, -z / np.sqrt(1.0 + 1.0 / n_draws)) < level / _CLEARLY for z, level in both)
+        errors = (np.sqrt((1.0 + 0.5 * z**2) / n_draws) for z, _ in both)
+        below = (z + _STANDARD_ERRORS * error < -ndtri(level) for (z, level), error in zip(both, errors, strict=True))
+        return any(clearly) or all(below)
 
 
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
@@ -152,10 +170,18 @@ def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: n
         for one in drawn:
             expected.append(one.result())
             plan.advance()
-        found = compared(*gains.result(), expected, minimum_gain(part))
-        if plan.is_decided(found, len(expected)):
+        of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
+        if plan.is_decided(of_gain, of_shape, len(expected)):
             break
-    return found
+    by_shape = _SHAPE_COUNTS * of_shape.p
+    return NodeTest(
+        n_parts=of_gain.at + 2,
+        gain=of_gain.observed,
+        expected=of_gain.mean,
+        expected_sd=of_gain.spread,
+        z=of_gain.z if of_gain.p <= by_shape else of_shape.z,
+        p=min(of_gain.p, by_shape, 1.0),
+    )
 
 
 def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
@@ -183,17 +209,7 @@ def _of_draw(
     return gains, shape_of(drawn, scores, division.labels)
 
 
-class _Farthest(NamedTuple):
-    """The statistic that lies farthest above its expectation in one population, and its test."""
-
-    at: int
-    z: float
-    p: float
-    mean: float
-    spread: float
-
-
-def _farthest(observed: Array, drawn: Array, least: float) -> _Farthest:
+def farthest(observed: Array, drawn: Array, least: float) -> Farthest:
     """Return the test of statistics (S,) against those of draws (B, S); `least` is the least standard deviation."""
     means, spreads = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), least)
     standard = (observed - means) / spreads
@@ -201,25 +217,18 @@ def _farthest(observed: Array, drawn: Array, least: float) -> _Farthest:
     highest = ((drawn - means) / spreads).max(axis=1)
     z = float((standard[at] - highest.mean()) / max(float(highest.std(ddof=1)), least))
     p = max(float(ndtr(-z)), float((highest >= standard[at]).mean()))
-    return _Farthest(at, z, p, float(means[at]), float(spreads[at]))
+    return Farthest(at, float(observed[at]), z, p, float(means[at]), float(spreads[at]))
 
 
-def compared(observed: Array, shape: Array, drawn: Sequence[tuple[Array, Array]], least: float) -> NodeTest:
-    """Return the test of a profile (k_max - 1,) and a shape (S,) against those of draws.
+def compared(
+    observed: Array, shape: Array, drawn: Sequence[tuple[Array, Array]], least: float
+) -> tuple[Farthest, Farthest]:
+    """Return the tests of a profile (k_max - 1,) and of a shape (S,) against those of draws.
 
     `least` is the least standard deviation of a gain, in nats.
     """
-    expected, shapes = (np.array(each) for each in zip(*drawn, strict=True))
-    of_gain, of_shape = _farthest(observed, expected, least), _farthest(shape, shapes, _LEAST_OF_SHAPE)
-    by_shape = _SHAPE_COUNTS * of_shape.p
-    return NodeTest(
-        n_parts=of_gain.at + 2,
-        gain=float(observed[of_gain.at]),
-        expected=of_gain.mean,
-        expected_sd=of_gain.spread,
-        z=of_gain.z if of_gain.p <= by_shape else of_shape.z,
-        p=min(of_gain.p, by_shape, 1.0),
-    )
+    gains, shapes = (np.array(each) for each in zip(*drawn, strict=True))
+    return farthest(observed, gains, least), farthest(shape, shapes, _LEAST_OF_SHAPE)
 
 
 def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> tuple[Array, Division]:
