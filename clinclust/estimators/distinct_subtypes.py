@@ -195,7 +195,7 @@ def in_words(distinct: Labels, labels: Labels) -> str:
     n_grades = [np.unique(labels[distinct == one]).size for one in range(int(distinct.max()) + 1)]
     graded = sorted((number for number in n_grades if number > 1), reverse=True)
     if len(n_grades) == 1:
-        return "grades of one that are not distinct"
+        return "which may be grades of one"
     if not graded:
         return "all distinct"
     return f"{len(n_grades)} of them distinct, {'one' if len(graded) == 1 else len(graded)} in {_listed(graded)} grades"
