@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
+from clinclust.estimators.copied_rows import copied_rows
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.divisions import n_parted, shows_tested_subtypes
@@ -61,6 +64,7 @@ def _statements(findings: Findings) -> list[str]:
         *sentences(findings),
         *on_dominant_columns(findings),
         *sentences_on_visits(findings),
+        *_on_copies(findings),
         *on_posterior(findings),
         *on_merged_groups(findings),
         *on_few_subjects(findings),
@@ -74,6 +78,24 @@ def _statements(findings: Findings) -> list[str]:
         *of_the_search,
         on_sharing(findings),
     ]
+
+
+def _on_copies(findings: Findings) -> list[str]:
+    """Return the subtypes of which at least half are copies of rows; a shared report says nothing of copies."""
+    first = None if findings.is_shared else copied_rows(findings.frame, [one.name for one in findings.clustered])
+    if first is None:
+        return []
+    is_copy = first != np.arange(first.size)
+    subtypes = np.asarray(findings.model.labels_) + 1
+    made = [
+        findings.name(subtype)
+        for subtype in findings.sizes
+        if 2 * is_copy[subtypes == subtype].sum() >= findings.sizes[subtype]
+    ]
+    found = f"{is_copy.sum():,} of {first.size:,} rows are exact copies of an earlier row, more than chance explains"
+    more = f" and {len(made) - _SHOWN} more" if len(made) > _SHOWN else ""
+    consist = f"; at least half of {', '.join(made[:_SHOWN])}{more} are such copies" if made else ""
+    return [f"{found}{consist}."]
 
 
 def _what_was_found(findings: Findings) -> str:
