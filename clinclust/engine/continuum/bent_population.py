@@ -8,9 +8,10 @@ first eigenvector and eigenvalue of R, and e ~ N(0, R - lambda v v'), the latent
     g ~ N(-s, s),   s = ln(1 + w) / 4
 
 with curvature c, slopes h of the log scatter of a feature and k of that of all, and a scale g that the features of a
-subject share; w is the mean covariance of the squared standardised e of two features. Estimates that noise explains are
-drawn to 0. They are corrected by indirect inference (Gourieroux, Monfort and Renault 1993, Journal of Applied
-Econometrics 8, S85-S118): until drawn cohorts have the same estimates.
+subject share; w is the mean covariance of the squared standardised e of two features. t in c, h and k is at most 4 in
+size. Estimates within 2^(1/2) standard errors of 0 are 0. The others are corrected by indirect inference (Gourieroux,
+Monfort and Renault 1993, *Indirect inference*, Journal of Applied Econometrics 8, S85-S118) towards drawn cohorts with
+the same estimates, the faster the more standard errors they are from 0.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Bend(NamedTuple):
     """w, ()."""
 
     def toward(self, wanted: Bend, found: Bend, share: Bend) -> Bend:
-        """Return this bend corrected by the difference of the wanted from the found estimates, by shares of it."""
+        """Return this bend corrected by shares of the difference of the wanted from the found estimates."""
         moved = [own + part * _STEP * (to - at) for own, to, at, part in zip(self, wanted, found, share, strict=True)]
         c, h, k = (np.clip(each, -_MOST_BENT, _MOST_BENT) for each in moved[:3])
         return Bend(c, h, k, np.clip(moved[3], 0.0, _MOST_SCALE))
@@ -119,7 +120,7 @@ def bent_population(straight: OnePopulation, rng: np.random.Generator) -> OnePop
     seen = severity[~np.isnan(severity)]
     if seen.size < _FEWEST or seen.std() == 0.0:
         return straight
-    # Of a square of an estimate in standard errors, 1 is expected by chance.
+    # By chance, the square of an estimate in standard errors has mean 1; up to twice that counts as noise.
     share = Bend(*(np.maximum(0.0, 1.0 - 2.0 / np.maximum(each, 1e-9)) for each in squares))
     bend = Bend(*(part * each for part, each in zip(share, estimates, strict=True)))
     of_straight = (straight.part, straight.scores, straight.margins, straight.correlation)

@@ -10,9 +10,10 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
     T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_k) / s_k
     z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
 
-The last bound matters where few draws gain anything, so that M is far from normal. The draws end early if z is further
-from its value at the significance level than 4.5 times its standard error, about ((1 + z^2 / 2) / B)^(1/2) after B
-draws.
+The last bound matters where few draws gain anything, so that M is far from normal. The statistics of shape (`shape`)
+are compared in the same way. The p of the node is the smaller of that of the gains and five times that of the shape,
+and its z is that of the same. The draws end early if z is further from its value at the significance level than 4.5
+times its standard error, about ((1 + z^2 / 2) / B)^(1/2) after B draws.
 """
 
 from __future__ import annotations
