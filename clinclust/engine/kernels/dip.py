@@ -49,7 +49,9 @@ def _distance(values: Array, first: int, last: int, sign: float) -> float:
     for place in range(n_corners - 1):
         a, b = corners[place], corners[place + 1]
         length = values[b] - values[a]
+        if length == 0.0:  # equal values are at the mode, where the distribution function may leap
+            continue
         for i in range(a + 1, b):
-            share = (values[i] - values[a]) / length if length > 0.0 else 0.0
+            share = (values[i] - values[a]) / length
             largest = max(largest, abs(i - a - share * (b - a)))
     return largest
