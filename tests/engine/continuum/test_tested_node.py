@@ -182,3 +182,29 @@ def test_a_cancelled_test_ends():
     cancelled.set()
     with pytest.raises(SearchCancelled):
         result(*continuum(0), cancelled=cancelled)
+
+
+def test_the_shape_tells_two_classes_that_gain_no_more_than_a_continuum(monkeypatch):
+    from clinclust.engine.continuum import tested_node
+
+    rng = np.random.default_rng(3)
+    classes = np.arange(300) % 2
+    frame = pd.DataFrame(rng.normal(size=(300, 8)) + 0.9 * classes[:, None], columns=list("abcdefgh"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    halves = classes[problem.cohort.order]
+    assert result(problem, halves, n_draws=100).p < 0.01
+    monkeypatch.setattr(tested_node, "_SHAPE_COUNTS", 1e9)
+    assert result(problem, halves, n_draws=100).p > 0.05
+
+
+def test_a_curved_severity_is_told_from_a_straight_one_only():
+    rng = np.random.default_rng(0)
+    t = rng.normal(size=(300, 1))
+    curvature = 0.5 * np.array([1, 1, 1, -1, -1, -1])
+    frame = pd.DataFrame(t + curvature * (t**2 - 1.0) + 0.5 * rng.normal(size=(300, 6)), columns=list("abcdef"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    halves = (t[:, 0] > 0).astype(np.int64)[problem.cohort.order]
+    assert result(problem, halves).p < 0.01
+    assert result(problem, halves, is_bent=True).p > 0.05
