@@ -106,7 +106,8 @@ def test_the_correlations_are_those_of_the_subjects_although_ties_weaken_them(mi
     assert np.abs(error).max() < 0.035
     sign = [feature.name for feature in part.cohort.encoding.features].index("d")
     others = np.arange(5) != sign
-    assert made.correlation[sign, others].mean() > wanted[sign, others].mean() + 0.1  # without the rounds they would be equal
+    # without the rounds they would be equal
+    assert made.correlation[sign, others].mean() > wanted[sign, others].mean() + 0.1
 
 
 def test_a_draw_comes_with_the_normal_scores_of_its_values():
