@@ -165,7 +165,7 @@ def bend_of(scores: Array, correlation: Array, axis: Array) -> tuple[Array, Bend
         return t, Bend(curvature[0], slope[0], flat, nothing), Bend(curvature[1], slope[1], flat, nothing)
     mean = np.nansum(squares[enough], axis=1) / n_seen[enough]
     common, of_common, _ = _slopes(along[enough], 0.5 * np.log(mean + _FLOOR))
-    for j in measured:
+    for j in measured.tolist():
         seen = enough & ~np.isnan(squares[:, j])
         found, of_found, _ = _slopes(along[seen, :2], 0.5 * np.log(squares[seen, j] + _FLOOR) - common[1] * near[seen])
         slope[:, j] = found[-1], of_found[-1]
