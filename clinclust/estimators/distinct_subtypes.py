@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
@@ -183,7 +183,7 @@ def _html(distinct: DistinctSubtypes) -> str:
     )
 
 
-def result_of(join: Mapping[Any, Any]) -> str:
+def result_of(join: Mapping[Hashable, Any]) -> str:
     """Return the result of the test of a join."""
     if not join["accepted"]:
         return "one subtype"
@@ -236,7 +236,7 @@ def distinct_subtypes(
 
     Likewise with two statistics of shape in the place of gains: the log of the dip (Hartigan and Hartigan 1985) of the
     log odds in the best two-way division, and -log kurtosis of the first three principal components of normal scores.
-    The p of a join is the smaller of that of the gains and five times that of the shape.
+    The p of a join is the smaller of that of the gains and five times that of the shape, and z that of the same.
 
     Parameters
     ----------

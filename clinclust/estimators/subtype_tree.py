@@ -205,6 +205,9 @@ class TreeTest:
         is_below = self.joins["p"].to_numpy() < self.significance_level
         if len(set(steps)) < len(steps) or not np.array_equal(is_below, self.joins["accepted"].to_numpy()):
             return ["the joins that were accepted are not those whose p is below the significance level"]
+        is_distinct = self.joins["accepted"] & (self.joins["p_bent"] < DISTINCT_LEVEL)
+        if not np.array_equal(is_distinct, self.joins["distinct"]):
+            return [f"the distinct joins are not the accepted ones whose p_bent is below {DISTINCT_LEVEL}"]
         return []
 
 

@@ -8,9 +8,10 @@ first eigenvector and eigenvalue of R, and e ~ N(0, R - lambda v v'), the latent
     g ~ N(-s, s),   s = ln(1 + w) / 4
 
 with curvature c, slopes h of the log scatter of a feature and k of that of all, and a scale g that the features of a
-subject share; w is the mean covariance of the squared standardised e of two features. Estimates that noise explains are
-drawn to 0. They are corrected by indirect inference (Gourieroux, Monfort and Renault 1993, Journal of Applied
-Econometrics 8, S85-S118): until drawn cohorts have the same estimates.
+subject share; w is the mean covariance of the squared standardised e of two features. t in c, h and k is at most 4 in
+size. Estimates within 2^(1/2) standard errors of 0 are 0. The others are corrected by indirect inference (Gourieroux,
+Monfort and Renault 1993, *Indirect inference*, Journal of Applied Econometrics 8, S85-S118) towards drawn cohorts with
+the same estimates, the faster the more standard errors they are from 0.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Bend(NamedTuple):
     """w, ()."""
 
     def toward(self, wanted: Bend, found: Bend, share: Bend) -> Bend:
-        """Return this bend corrected by the difference of the wanted from the found estimates, by shares of it."""
+        """Return this bend corrected by shares of the difference of the wanted from the found estimates."""
         moved = [own + part * _STEP * (to - at) for own, to, at, part in zip(self, wanted, found, share, strict=True)]
         c, h, k = (np.clip(each, -_MOST_BENT, _MOST_BENT) for each in moved[:3])
         return Bend(c, h, k, np.clip(moved[3], 0.0, _MOST_SCALE))
@@ -77,6 +78,8 @@ class Bend(NamedTuple):
 class BentPopulation(OnePopulation):
     """One continuous population that bends."""
 
+    axis: Array
+    """(D,) the subjects' first axis: the direction in which a severity is higher."""
     severity: Array
     """(n,) the severity of each subject of whom something is observed."""
     bandwidth: float
@@ -97,7 +100,7 @@ class BentPopulation(OnePopulation):
     def latent(self, normals: Array, rng: np.random.Generator) -> Array:
         """Return latent scores made from independent normal draws, float64 (N, D)."""
         straight = with_correlation(normals, self.correlation)
-        axis, variance = first_axis(self.correlation)
+        axis, variance = first_axis(self.correlation, self.axis)
         rest = straight - np.einsum("ij,j->i", straight, axis)[:, None] * axis
         t = unimodal_draws(self.severity, self.bandwidth, len(normals), rng)[:, None]
         near, spread = np.clip(t, -_FARTHEST, _FARTHEST), 0.25 * np.log1p(self.bend.scale)
@@ -112,34 +115,35 @@ def bent_population(straight: OnePopulation, rng: np.random.Generator) -> OnePop
 
     It is the straight one where too few subjects have a severity.
     """
-    severity, estimates, squares = bend_of(straight.scores, straight.correlation)
+    axis, _ = first_axis(straight.correlation)
+    severity, estimates, squares = bend_of(straight.scores, straight.correlation, axis)
     seen = severity[~np.isnan(severity)]
     if seen.size < _FEWEST or seen.std() == 0.0:
         return straight
-    # Of a square of an estimate in standard errors, 1 is expected by chance.
+    # By chance, the square of an estimate in standard errors has mean 1; up to twice that counts as noise.
     share = Bend(*(np.maximum(0.0, 1.0 - 2.0 / np.maximum(each, 1e-9)) for each in squares))
     bend = Bend(*(part * each for part, each in zip(share, estimates, strict=True)))
     of_straight = (straight.part, straight.scores, straight.margins, straight.correlation)
     quantiles = np.empty((0, len(straight.margins)))
-    population = BentPopulation(*of_straight, seen, critical_bandwidth(seen), bend, quantiles)
+    population = BentPopulation(*of_straight, axis, seen, critical_bandwidth(seen), bend, quantiles)
     wanted = reliable_correlations(straight.scores)
     normals, seed = population.normals(rng), int(rng.integers(2**32))
     for _ in range(_ROUNDS):
         population, drawn = population.drawn(normals, np.random.default_rng(seed))
         found = nearest_correlation(with_unit_diagonal(drawn.correlation))
-        _, of_drawn, _ = bend_of(drawn.scores, found)
-        same_way = np.sign(first_axis(straight.correlation)[0] @ first_axis(found)[0]) or 1.0
-        of_drawn = of_drawn._replace(slope=of_drawn.slope * same_way, common=of_drawn.common * [same_way, 1.0])
-        population = replace(
-            population.moved(wanted, drawn.correlation), bend=population.bend.toward(estimates, of_drawn, share)
-        )
+        _, of_drawn, _ = bend_of(drawn.scores, found, first_axis(found, axis)[0])
+        bend = population.bend.toward(estimates, of_drawn, share)
+        population = replace(population.moved(wanted, drawn.correlation), bend=bend)
     return population.drawn(normals, np.random.default_rng(seed))[0]
 
 
-def bend_of(scores: Array, correlation: Array) -> tuple[Array, Bend, Bend]:
-    """Return the severity (N,), the estimated bend, and the estimates squared in standard errors, of normal scores."""
+def bend_of(scores: Array, correlation: Array, axis: Array) -> tuple[Array, Bend, Bend]:
+    """Return the severity (N,), the estimated bend, and the estimates squared in standard errors, of normal scores.
+
+    The severity is the standardised principal score along an axis (D,) of the correlations.
+    """
     z, n_features = scores / SCORE_STEPS, int(scores.shape[1])
-    t = expected_score(z, correlation, first_axis(correlation)[0])
+    t = expected_score(z, correlation, axis)
     t = (t - np.nanmean(t)) / max(float(np.nanstd(t)), 1e-9) if np.isfinite(t).any() else t
     near = np.clip(t, -_FARTHEST, _FARTHEST)
     along = np.column_stack([np.ones(t.size), near, np.abs(near) - _MEAN_SIZE])
@@ -160,8 +164,8 @@ def bend_of(scores: Array, correlation: Array) -> tuple[Array, Bend, Bend]:
         flat, nothing = np.zeros(2), np.array(0.0)
         return t, Bend(curvature[0], slope[0], flat, nothing), Bend(curvature[1], slope[1], flat, nothing)
     mean = np.nansum(squares[enough], axis=1) / n_seen[enough]
-    common, of_common, left = _slopes(along[enough], 0.5 * np.log(mean + _FLOOR))
-    for j in measured:
+    common, of_common, _ = _slopes(along[enough], 0.5 * np.log(mean + _FLOOR))
+    for j in measured.tolist():
         seen = enough & ~np.isnan(squares[:, j])
         found, of_found, _ = _slopes(along[seen, :2], 0.5 * np.log(squares[seen, j] + _FLOOR) - common[1] * near[seen])
         slope[:, j] = found[-1], of_found[-1]

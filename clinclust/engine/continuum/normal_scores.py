@@ -117,11 +117,12 @@ def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     return found
 
 
-def first_axis(correlation: Array) -> tuple[Array, float]:
-    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
+def first_axis(correlation: Array, like: Array | None = None) -> tuple[Array, float]:
+    """Return the first eigenvector, with its largest entry positive or the direction of another, and its eigenvalue."""
     values, vectors = np.linalg.eigh(correlation)
     axis = vectors[:, -1]
-    return axis * np.sign(axis[np.argmax(np.abs(axis))]), float(values[-1])
+    along = axis[np.argmax(np.abs(axis))] if like is None else axis @ like
+    return axis * (-1.0 if along < 0.0 else 1.0), float(values[-1])
 
 
 def reliable_correlations(scores: Array) -> Array:

@@ -22,9 +22,9 @@ _LEAST = 1e-4
 
 
 def shape_of(part: Problem, scores: Array, halves: Labels) -> Array:
-    """Return the log dip of a division, int64 (N,), and the -log kurtosis along the main axes, float64 (1 + A,).
+    """Return the log dip of a division (N,), and the -log kurtosis along the A main axes, float64 (1 + A,).
 
-    The axes are the principal components of normal scores, float64 (N, D), NaN = missing, the first of D and at most 3.
+    The axes are the first min(D, 3) principal components of normal scores, float64 (N, D), NaN = missing.
     """
     return np.concatenate([[log_dip(part, halves)], -np.log(kurtoses(scores))])
 
@@ -39,7 +39,10 @@ def log_dip(part: Problem, halves: Labels) -> float:
 
 
 def kurtoses(scores: Array) -> Array:
-    """Return the kurtosis of the principal components of scores (N, D), NaN = missing; float64 (A,), 3 = normal."""
+    """Return the kurtosis of the first three principal components of scores (N, D), NaN = missing; 3 = normal.
+
+    A missing value has the mean, 0. A component that does not vary has kurtosis 1, the least.
+    """
     _, axes = np.linalg.eigh(correlations(scores)[0])
     along = np.einsum("ij,jk->ik", np.nan_to_num(scores), axes[:, : -_MOST_AXES - 1 : -1])
     along = along - along.mean(axis=0)

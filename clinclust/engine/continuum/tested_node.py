@@ -10,10 +10,10 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
     T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_k) / s_k
     z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
 
-Two statistics of shape (`shape_of`) are tested likewise; the p of a node is the smaller of that of the gains and five
-times that of the shape. The last bound matters where few draws gain anything, so that M is far from normal. The draws
-end early if all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B
-draws, or if one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
+The last bound matters where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`)
+are compared in the same way. The p of the node is the smaller of that of the gains and five times that of the shape.
+The draws end early if all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2)
+after B draws, or if one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
-_CHECKPOINTS = (8, 20, 50)
+_CHECKPOINTS = (20, 50)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
 _STANDARD_ERRORS = 3.5
 """How far z is below its value at the level, in standard errors, where a test ends early."""

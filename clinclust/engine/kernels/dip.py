@@ -13,10 +13,11 @@ from clinclust.compiled import kernel, subkernel
 
 @kernel
 def dip(values: Array) -> float:
-    """Return the largest distance of the distribution function of ascending values (n,) from the next unimodal one.
+    """Return 2 D - 1 / n, with D the dip of ascending values (n,): 0 for even spaces, 1/2 for two halves far apart.
 
-    With a mode at value m, it is that from the greatest convex minorant below m and from the least concave majorant
-    above. The first rises with m, the second falls, so that their crossing is found by halving.
+    With the mode at value m, it is the largest distance of the ranks, as shares, from their greatest convex minorant up
+    to m and their least concave majorant from m on; the least over all m. The first rises with m, the second falls, so
+    that their crossing is found by halving.
     """
     n = values.size
     low, high = 0, n - 1
@@ -48,7 +49,9 @@ def _distance(values: Array, first: int, last: int, sign: float) -> float:
     for place in range(n_corners - 1):
         a, b = corners[place], corners[place + 1]
         length = values[b] - values[a]
+        if length == 0.0:  # equal values are at the mode, where the distribution function may leap
+            continue
         for i in range(a + 1, b):
-            share = (values[i] - values[a]) / length if length > 0.0 else 0.0
+            share = (values[i] - values[a]) / length
             largest = max(largest, abs(i - a - share * (b - a)))
     return largest
