@@ -230,7 +230,7 @@ def distinct_subtypes(
     tree. S_bk is G_k in the cohort b drawn from the one population, with mean m_k and standard deviation s_k:
 
         T   = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2)
-        M_b = max_k (S_bk - m_k) / s_k
+        M_b = max_k (S_bk - m_bk) / s_bk, with the mean and standard deviation of the other draws
         z   = (T - mean of M) / (standard deviation of M)
         p   = 1 - Phi(z), but at least the share of the draws with M_b >= T.
 

@@ -7,13 +7,14 @@ values as the one population.
 G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`), g_2 that of the best division into two
 (also from the tree's own), and S_bk the gain in draw b of the one population, with mean m_k and standard deviation s_k:
 
-    T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_k) / s_k
+    T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_bk) / s_bk
     z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
 
-The last bound matters where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`)
-are compared in the same way. The p of the node is the smaller of that of the gains and five times that of the shape.
-The draws end early if all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2)
-after B draws, or if one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
+with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
+where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
+same way. The p of the node is the smaller of that of the gains and five times that of the shape. The draws end early if
+all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B draws, or if
+one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
 """
 
 from __future__ import annotations
@@ -173,6 +174,11 @@ def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: n
         of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
         if plan.is_decided(of_gain, of_shape, len(expected)):
             break
+    return node_test(of_gain, of_shape)
+
+
+def node_test(of_gain: Farthest, of_shape: Farthest) -> NodeTest:
+    """Return the test of a node by the tests of its gains and of its shape."""
     by_shape = _SHAPE_COUNTS * of_shape.p
     return NodeTest(
         n_parts=of_gain.at + 2,
@@ -214,7 +220,11 @@ def farthest(observed: Array, drawn: Array, least: float) -> Farthest:
     means, spreads = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), least)
     standard = (observed - means) / spreads
     at = int(standard.argmax())
-    highest = ((drawn - means) / spreads).max(axis=1)
+    # The mean and the standard deviation of the other draws, for each draw.
+    n_draws, off = len(drawn), drawn - means
+    left = (n_draws - 1) * drawn.var(axis=0, ddof=1) - off**2 * n_draws / (n_draws - 1)
+    of_others = np.maximum(np.sqrt(np.maximum(left, 0.0) / (n_draws - 2)), least)
+    highest = (off * n_draws / (n_draws - 1) / of_others).max(axis=1)
     z = float((standard[at] - highest.mean()) / max(float(highest.std(ddof=1)), least))
     p = max(float(ndtr(-z)), float((highest >= standard[at]).mean()))
     return Farthest(at, float(observed[at]), z, p, float(means[at]), float(spreads[at]))

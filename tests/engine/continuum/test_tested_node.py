@@ -1,6 +1,5 @@
 """The statistic of a node against a plain computation, its level, and what it does not depend on."""
 
-from dataclasses import replace
 from statistics import NormalDist, mean, stdev
 from threading import Event
 
@@ -9,9 +8,17 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, against_one_population, compared
+from clinclust.engine.continuum.tested_node import (
+    DrawPlan,
+    Farthest,
+    Node,
+    against_one_population,
+    compared,
+    node_test,
+)
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
@@ -20,7 +27,10 @@ def plainly(observed, expected):
     """Return z and p as the module's docstring says them."""
     columns = list(zip(*expected, strict=True))
     statistic = max((g - mean(c)) / stdev(c) for g, c in zip(observed, columns, strict=True))
-    highest = [max((s - mean(c)) / stdev(c) for s, c in zip(row, columns, strict=True)) for row in expected]
+    highest = []
+    for b, row in enumerate(expected):
+        others = [np.delete(c, b).tolist() for c in columns]
+        highest.append(max((s - mean(c)) / stdev(c) for s, c in zip(row, others, strict=True)))
     z = (statistic - mean(highest)) / stdev(highest)
     beyond = sum(value >= statistic for value in highest) / len(highest)
     return z, max(1.0 - NormalDist().cdf(z), beyond)
@@ -33,7 +43,7 @@ def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
     observed = np.cumsum(rng.exponential(20.0, size=k)) + 20.0 * shift
     shapes = rng.normal(-1.1, 0.1, size=(40, 4))
     shape = rng.normal(-1.1, 0.1, size=4) + 0.1 * moved
-    found = compared(observed, shape, list(zip(expected, shapes, strict=True)), 1e-9)
+    found = node_test(*compared(observed, shape, list(zip(expected, shapes, strict=True)), 1e-9))
     (z, p), (z_of_shape, p_of_shape) = plainly(observed, expected), plainly(shape, shapes)
     assert found.p == pytest.approx(min(p, 5.0 * p_of_shape), abs=1e-8)
     if abs(p - 5.0 * p_of_shape) > 1e-8:
@@ -49,18 +59,17 @@ def same_shapes(gains):
 
 def test_draws_that_all_gain_the_same_divide_by_no_zero():
     same = same_shapes(np.zeros((30, 3)))
-    assert compared(np.zeros(3), np.zeros(2), same, 1e-9).p == 1.0
-    assert compared(np.full(3, 5.0), np.zeros(2), same, 1e-9).p == 0.0
-    assert compared(np.zeros(3), np.ones(2), same, 1e-9).p == 0.0
+    assert node_test(*compared(np.zeros(3), np.zeros(2), same, 1e-9)).p == 1.0
+    assert node_test(*compared(np.full(3, 5.0), np.zeros(2), same, 1e-9)).p == 0.0
+    assert node_test(*compared(np.zeros(3), np.ones(2), same, 1e-9)).p == 0.0
 
 
 def test_rare_gains_of_the_draws_bound_p():
-    # three of thirty draws gain as much: M is far from normal, and z alone would be significant
-    rare = np.zeros((30, 2))
+    # three of thirty draws gain more: M is far from normal, and z alone would be significant
+    rare = np.tile(np.linspace(0.0, 0.1, 30)[:, None], 2)
     rare[:3] = 4.0
-    found = compared(np.full(2, 4.0), np.zeros(2), same_shapes(rare), 1e-9)
-    assert found.z > 2.5
-    assert found.p == pytest.approx(0.1)
+    found = node_test(*compared(np.full(2, 3.99), np.zeros(2), same_shapes(rare), 1e-9))
+    assert found.p >= 0.1
 
 
 # --- whole nodes --------------------------------------------------------------------------------------------------
@@ -136,14 +145,19 @@ def plan_of(level, n_draws=100):
     return DrawPlan(n_draws, level, None, Event(), no_more)
 
 
-@given(level=st.floats(1e-12, 0.99), n_draws=st.integers(20, 300), z=st.floats(-5.0, 50.0))
-def test_a_test_ends_early_only_far_from_its_level(level, n_draws, z):
-    found = NodeTest(n_parts=2, gain=1.0, expected=0.0, expected_sd=1.0, z=z, p=0.5)
-    distance = abs(z - NormalDist().inv_cdf(1.0 - level))
-    error = ((1.0 + z**2 / 2.0) / n_draws) ** 0.5
-    if abs(distance - 4.5 * error) > 1e-3:
-        assert plan_of(level).is_decided(found, n_draws) == (distance > 4.5 * error)
-    assert not plan_of(level).is_decided(replace(found, expected_sd=0.0), n_draws)  # a rare gain may yet come
+@given(level=st.floats(1e-6, 0.5), n_draws=st.integers(20, 300), z=st.floats(-5.0, 50.0), shape=st.floats(-5.0, 50.0))
+def test_a_test_ends_early_only_far_from_its_level(level, n_draws, z, shape):
+    def far(z):
+        return Farthest(at=0, observed=1.0, z=z, p=0.5, mean=0.0, spread=1.0)
+
+    both = [(z, level), (shape, level / 5.0)]
+    clearly = [student.sf(z / (1.0 + 1.0 / n_draws) ** 0.5, n_draws - 1) / (level / 50.0) for z, level in both]
+    below = [NormalDist().inv_cdf(1.0 - level) - z - 3.5 * ((1.0 + z**2 / 2.0) / n_draws) ** 0.5 for z, level in both]
+    if all(abs(ratio - 1.0) > 1e-6 for ratio in clearly) and all(abs(distance) > 1e-9 for distance in below):
+        is_far = min(clearly) < 1.0 or min(below) > 0.0
+        assert plan_of(level).is_decided(far(z), far(shape), n_draws) == is_far
+    flat = far(z)._replace(spread=0.0)
+    assert not plan_of(level).is_decided(flat, far(shape), n_draws)  # a rare gain may yet come
 
 
 @given(n_draws=st.integers(20, 300))
