@@ -110,8 +110,8 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
         else f" p, bent: the same for {BENT}: {_BENT_IN_WORDS}."
     )
     return (
-        f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} the result "
-        f"both sides are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
+        f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} both "
+        f"sides are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
         f"“{DISTINCT}” if {BENT} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above it; "
         f"otherwise “{GRADED}”.{bent}"
     )
@@ -142,7 +142,7 @@ def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
     sampled = f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
     return (
         "What the test cannot tell: growth with age, or a cohort chosen because one of two things is high, can seem "
-        "distinct although nobody is of a kind. Three ordered classes may be found as two, and kinds that overlap or "
+        "distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or "
         "are rare are often called graded. Groups that differ in one feature only are not distinguished from a "
         f"continuum. {on_blocks}Fewer than "
         f"{SMALLEST_NODE} subjects are not divided. The level {test.significance_level:g} holds at each division, not "
