@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from scipy.stats import t as student
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.tested_node import (
-    DrawPlan,
-    Farthest,
-    Node,
-    against_one_population,
-    compared,
-    node_test,
-)
+from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, against_one_population, compared, node_test
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
@@ -29,7 +22,7 @@ def plainly(observed, expected):
     statistic = max((g - mean(c)) / stdev(c) for g, c in zip(observed, columns, strict=True))
     highest = []
     for b, row in enumerate(expected):
-        others = [np.delete(c, b).tolist() for c in columns]
+        others = [np.delete(column, b).tolist() for column in columns]
         highest.append(max((s - mean(c)) / stdev(c) for s, c in zip(row, others, strict=True)))
     z = (statistic - mean(highest)) / stdev(highest)
     beyond = sum(value >= statistic for value in highest) / len(highest)
@@ -43,14 +36,20 @@ def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
     observed = np.cumsum(rng.exponential(20.0, size=k)) + 20.0 * shift
     shapes = rng.normal(-1.1, 0.1, size=(40, 4))
     shape = rng.normal(-1.1, 0.1, size=4) + 0.1 * moved
-    found = node_test(*compared(observed, shape, list(zip(expected, shapes, strict=True)), 1e-9))
-    (z, p), (z_of_shape, p_of_shape) = plainly(observed, expected), plainly(shape, shapes)
-    assert found.p == pytest.approx(min(p, 5.0 * p_of_shape), abs=1e-8)
-    if abs(p - 5.0 * p_of_shape) > 1e-8:
-        assert found.z == pytest.approx(z if p < 5.0 * p_of_shape else z_of_shape, abs=1e-8)
-    at = found.n_parts - 2
-    assert found.gain == observed[at]
-    assert found.excess == pytest.approx(observed[at] - expected[:, at].mean())
+    both = compared(observed, shape, list(zip(expected, shapes, strict=True)), 1e-9)
+    for found, own, drawn in zip(both, (observed, shape), (expected, shapes), strict=True):
+        assert (found.z, found.p) == pytest.approx(plainly(own, drawn), abs=1e-8)
+        assert found.observed == own[found.at]
+        assert found.mean == pytest.approx(drawn[:, found.at].mean())
+        assert found.spread == pytest.approx(drawn[:, found.at].std(ddof=1))
+
+
+@given(p=st.floats(0.0, 1.0), p_of_shape=st.floats(0.0, 1.0))
+def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_five_times_that_of_its_shape(p, p_of_shape):
+    found = node_test(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1))
+    assert found.p == min(p, 5.0 * p_of_shape, 1.0)
+    assert found.z == (1.5 if p <= 5.0 * p_of_shape else 2.5)
+    assert (found.n_parts, found.gain, found.expected, found.expected_sd, found.excess) == (3, 30.0, 10.0, 4.0, 20.0)
 
 
 def same_shapes(gains):
@@ -59,17 +58,17 @@ def same_shapes(gains):
 
 def test_draws_that_all_gain_the_same_divide_by_no_zero():
     same = same_shapes(np.zeros((30, 3)))
-    assert node_test(*compared(np.zeros(3), np.zeros(2), same, 1e-9)).p == 1.0
-    assert node_test(*compared(np.full(3, 5.0), np.zeros(2), same, 1e-9)).p == 0.0
-    assert node_test(*compared(np.zeros(3), np.ones(2), same, 1e-9)).p == 0.0
+    assert [one.p for one in compared(np.zeros(3), np.zeros(2), same, 1e-9)] == [1.0, 1.0]
+    assert [one.p for one in compared(np.full(3, 5.0), np.ones(2), same, 1e-9)] == [0.0, 0.0]
 
 
 def test_rare_gains_of_the_draws_bound_p():
-    # three of thirty draws gain more: M is far from normal, and z alone would be significant
-    rare = np.tile(np.linspace(0.0, 0.1, 30)[:, None], 2)
+    # three of thirty draws gain as much: M is far from normal, and z alone would be significant
+    rare = np.zeros((30, 2))
     rare[:3] = 4.0
-    found = node_test(*compared(np.full(2, 3.99), np.zeros(2), same_shapes(rare), 1e-9))
-    assert found.p >= 0.1
+    found, _ = compared(np.full(2, 4.0), np.zeros(2), same_shapes(rare), 1e-9)
+    assert found.z > 2.0
+    assert found.p == pytest.approx(0.1)
 
 
 # --- whole nodes --------------------------------------------------------------------------------------------------
@@ -145,19 +144,21 @@ def plan_of(level, n_draws=100):
     return DrawPlan(n_draws, level, None, Event(), no_more)
 
 
-@given(level=st.floats(1e-6, 0.5), n_draws=st.integers(20, 300), z=st.floats(-5.0, 50.0), shape=st.floats(-5.0, 50.0))
-def test_a_test_ends_early_only_far_from_its_level(level, n_draws, z, shape):
-    def far(z):
-        return Farthest(at=0, observed=1.0, z=z, p=0.5, mean=0.0, spread=1.0)
+Z = st.floats(-5.0, 50.0)
 
-    both = [(z, level), (shape, level / 5.0)]
-    clearly = [student.sf(z / (1.0 + 1.0 / n_draws) ** 0.5, n_draws - 1) / (level / 50.0) for z, level in both]
-    below = [NormalDist().inv_cdf(1.0 - level) - z - 3.5 * ((1.0 + z**2 / 2.0) / n_draws) ** 0.5 for z, level in both]
-    if all(abs(ratio - 1.0) > 1e-6 for ratio in clearly) and all(abs(distance) > 1e-9 for distance in below):
-        is_far = min(clearly) < 1.0 or min(below) > 0.0
-        assert plan_of(level).is_decided(far(z), far(shape), n_draws) == is_far
-    flat = far(z)._replace(spread=0.0)
-    assert not plan_of(level).is_decided(flat, far(shape), n_draws)  # a rare gain may yet come
+
+@given(level=st.floats(1e-9, 0.9), n_draws=st.integers(8, 300), of_gain=Z, of_shape=Z)
+def test_a_test_ends_early_only_if_all_z_are_far_below_the_level_or_one_far_above(level, n_draws, of_gain, of_shape):
+    found = [Farthest(0, 1.0, z, 0.5, 0.0, 1.0) for z in (of_gain, of_shape)]
+    below, above = [], []
+    for z, own in ((of_gain, level), (of_shape, level / 5.0)):
+        error = ((1.0 + z**2 / 2.0) / n_draws) ** 0.5
+        below.append((NormalDist().inv_cdf(1.0 - own) - z) / error - 3.5)
+        above.append(np.log(own / 50.0) - student.logsf(z / (1.0 + 1.0 / n_draws) ** 0.5, n_draws - 1))
+    if np.abs(below + above).min() > 1e-3:
+        assert plan_of(level).is_decided(*found, n_draws) == (min(below) > 0.0 or max(above) > 0.0)
+    rare = found[0]._replace(spread=0.0)  # a rare gain may yet come
+    assert not plan_of(level).is_decided(rare, found[1], n_draws)
 
 
 @given(n_draws=st.integers(20, 300))
@@ -212,8 +213,9 @@ def test_the_shape_tells_two_classes_that_gain_no_more_than_a_continuum(monkeypa
     assert result(problem, halves, n_draws=100).p > 0.05
 
 
-def test_a_curved_severity_is_told_from_a_straight_one_only():
-    rng = np.random.default_rng(0)
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_a_curved_severity_is_told_from_a_straight_one_only(seed):
+    rng = np.random.default_rng(seed)
     t = rng.normal(size=(300, 1))
     curvature = 0.5 * np.array([1, 1, 1, -1, -1, -1])
     frame = pd.DataFrame(t + curvature * (t**2 - 1.0) + 0.5 * rng.normal(size=(300, 6)), columns=list("abcdef"))
