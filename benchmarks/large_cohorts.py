@@ -1,13 +1,15 @@
 """What the search of a large cohort gains and loses by beginning in a sample, beside the search among all, and K-means.
 
-    python benchmarks/large_cohorts.py                          # 5,000 to 20,000 subjects: many minutes
-    python benchmarks/large_cohorts.py --subjects 10000
+    python benchmarks/large_cohorts.py                          # all cohorts, 5,001 to 20,000 subjects: many minutes
+    python benchmarks/large_cohorts.py --cohorts clear near --subjects 8000 10000 25000 50000 --seeds 0 1
 
-Five groups in 16 mixed features, with a severity inside each group and 10% missing, and a survey of 70 dependent
-columns without groups. Each is searched twice with ``coarsening="auto"``: among all subjects from the beginning, and
-from a sample on. Times are processor seconds of one thread, in the same process; those of K-means (scikit-learn, ten
-starts, as many clusters as were found) are given as a ratio. The log joints of two coarsenings cannot be compared, so
-that of both partitions is given at coarsening 1 (`resolution_path_`).
+Cohorts of `peer_cohorts` whose oracle reaches an adjusted Rand index of .995 (clear) or .88 (near), by
+`MAPDP.as_published`; and five groups in 16 mixed features, with a severity inside each group and 10% missing, and a
+survey of 70 dependent columns without groups, both with ``coarsening="auto"``. Each is searched twice: among all
+subjects from the beginning, and from a sample on. Times are processor seconds of one thread, in the same process; those
+of K-means (scikit-learn, ten starts, as many clusters as were found, standardised numbers, indicators of the levels of
+clear and near cohorts) are given as a ratio. The log joints of two coarsenings cannot be compared, so that of both
+partitions is given at coarsening 1 (`resolution_path_`).
 """
 
 from __future__ import annotations
@@ -15,13 +17,16 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
+from typing import NamedTuple
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 from continuum_cohorts import Setting, continuum_cohort
 from near_tied_cohorts import dependent_survey
-from near_ties import k_means
+from near_ties import k_means, standardised
+from peer_cohorts import peer_cohort
+from speed import indicators
 
 import clinclust as cc
 from clinclust.engine.search.labels import adjusted_rand_index
@@ -29,36 +34,55 @@ from clinclust.engine.search.restarts import N_SAMPLED
 
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2
 _NEVER = 10**12
-_COHORTS = ("groups", "survey")
+_ORACLES = {"clear": 0.995, "near": 0.88}
+_COHORTS = (*_ORACLES, "groups", "survey")
 
 
-def cohort(name: str, n_subjects: int) -> tuple[pd.DataFrame, cc.FeatureSchema, np.ndarray | None]:
-    """Return the table, its schema, and the true groups, if there are any."""
+class Cohort(NamedTuple):
+    """A table and what is asked of it."""
+
+    frame: pd.DataFrame
+    schema: cc.FeatureSchema
+    groups: np.ndarray | None
+    numbers: np.ndarray
+    """What K-means is given."""
+    coarsening: float | str
+
+
+def cohort(name: str, n_subjects: int, seed: int) -> Cohort:
+    """Draw a cohort."""
+    if name in _ORACLES:
+        drawn = peer_cohort(n_subjects, seed, oracle_ari=_ORACLES[name])
+        return Cohort(drawn.frame, drawn.schema, drawn.groups, indicators(drawn), 1.0)
     if name == "groups":
-        return continuum_cohort(0, Setting(n_subjects, 5, _MIXED, 0.1, 0.6))
-    return (*dependent_survey(n_subjects), None)
+        frame, schema, groups = continuum_cohort(seed, Setting(n_subjects, 5, _MIXED, 0.1, 0.6))
+        return Cohort(frame, schema, groups, standardised(frame), "auto")
+    frame, schema = dependent_survey(n_subjects, seed)
+    return Cohort(frame, schema, None, standardised(frame), "auto")
 
 
-def searched(frame: pd.DataFrame, schema: cc.FeatureSchema, large: int) -> tuple[cc.MAPDP, float]:
+def searched(drawn: Cohort, large: int) -> tuple[cc.MAPDP, float]:
     """Return a fit, and its processor seconds, where a cohort of `large` subjects is searched in a sample first."""
-    began = time.process_time()
-    with patch("clinclust.estimators.search.LARGE_BESIDE", large):
-        model = cc.MAPDP.as_published(schema, coarsening="auto", random_state=0, n_jobs=1, progress=False).fit(frame)
+    began, given = time.process_time(), {"random_state": 0, "n_jobs": 1, "progress": False}
+    with patch("clinclust.estimators.search.LARGE", large):
+        model = cc.MAPDP.as_published(drawn.schema, coarsening=drawn.coarsening, **given).fit(drawn.frame)
     return model, time.process_time() - began
 
 
-def measured(name: str, n_subjects: int) -> None:
+def measured(name: str, n_subjects: int, seed: int) -> None:
     """Print a line for each of the two searches of a cohort."""
-    frame, schema, groups = cohort(name, n_subjects)
+    drawn = cohort(name, n_subjects, seed)
+    groups = drawn.groups
     first: cc.MAPDP | None = None
     for kind, large in (("all", _NEVER), ("a sample", N_SAMPLED + 1)):
-        model, seconds = searched(frame, schema, large)
+        model, seconds = searched(drawn, large)
         first = first or model
-        step = model.resolution_path_.steps.iloc[-1]
-        peer = k_means(frame, model.n_clusters_)
+        steps = getattr(model, "resolution_path_", None)
+        joint = model.log_joint_ if steps is None else steps.steps["log_joint_uncoarsened"].iloc[-1]
+        peer = k_means(drawn.numbers, model.n_clusters_)
         print(
-            f"| {name} | {n_subjects:,} x {frame.shape[1]} | {kind} | {model.coarsening_:.3f} | {model.n_clusters_} "
-            f"| {step['log_joint_uncoarsened']:.1f} | {seconds:.1f} | {seconds / peer:.1f} "
+            f"| {name} {seed} | {n_subjects:,} x {drawn.frame.shape[1]} | {kind} | {model.coarsening_:.3f} "
+            f"| {model.n_clusters_} | {joint:.2f} | {seconds:.1f} | {seconds / peer:.2f} "
             f"| {adjusted_rand_index(model.labels_, first.labels_):.2f} "
             f"| {'' if groups is None else f'{adjusted_rand_index(model.labels_, groups):.2f}'} |",
             flush=True,
@@ -70,16 +94,18 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", type=int, nargs="*", default=[5_001, 10_000, 20_000])
     parser.add_argument("--cohorts", nargs="*", choices=_COHORTS, default=list(_COHORTS))
+    parser.add_argument("--seeds", type=int, nargs="*", default=[0])
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     small = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])
     cc.MAPDP.as_published(coarsening="auto", random_state=0, progress=False).fit(small)  # compiles or loads
-    k_means(small, 2)
+    k_means(small.to_numpy(), 2)
     print("| cohort | size | begins in | coarsening | K | log joint at 1 | seconds | / K-means | ARI to all | ARI |")
     print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for n_subjects in chosen.subjects:
         for name in chosen.cohorts:
-            measured(name, n_subjects)
+            for seed in chosen.seeds:
+                measured(name, n_subjects, seed)
 
 
 if __name__ == "__main__":

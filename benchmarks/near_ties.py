@@ -39,11 +39,15 @@ def processor_seconds(work: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.process_time() - began
 
 
-def k_means(table: pd.DataFrame, n_clusters: int) -> float:
+def standardised(table: pd.DataFrame) -> np.ndarray:
+    """Return the standardised columns, missing values replaced by the mean."""
+    return ((table - table.mean()) / table.std()).fillna(0.0).to_numpy(dtype=np.float64)
+
+
+def k_means(values: np.ndarray, n_clusters: int) -> float:
     """Return the processor seconds of ten starts of K-means."""
     from sklearn.cluster import KMeans
 
-    values = ((table - table.mean()) / table.std()).fillna(0.0).to_numpy(dtype=np.float64)
     return processor_seconds(lambda: KMeans(n_clusters, n_init=10, random_state=0).fit(values))[1]
 
 
@@ -57,7 +61,7 @@ def measured(name: str) -> dict[str, Any]:
     )
     _, fit = processor_seconds(lambda: model.fit(table))
     _, tests = processor_seconds(lambda: cc.validated_associations(model, table, progress=False))
-    peer = k_means(table, model.n_clusters_)
+    peer = k_means(standardised(table), model.n_clusters_)
     return {
         "cohort": name,
         "subjects x features": f"{table.shape[0]:,} x {table.shape[1]}",

@@ -76,6 +76,41 @@ def _curved(rng: np.random.Generator, n: int) -> Array:
     return np.asarray(load * shared + np.sqrt(1.0 - load**2) * rng.normal(size=(n, _D)))
 
 
+def _scatter(rng: np.random.Generator, n: int) -> Array:
+    """Return features whose scatter grows with the severity."""
+    load, slope, severity = rng.uniform(0.4, 0.8, _D), rng.uniform(0.15, 0.5, _D), rng.normal(size=(n, 1))
+    own = np.exp(slope * severity - slope**2) * rng.normal(size=(n, _D))
+    return np.asarray(load * severity + np.sqrt(1.0 - load**2) * own)
+
+
+def _two_gamma_factors(rng: np.random.Generator, n: int) -> Array:
+    factors = (rng.gamma(2.0, size=(n, 2)) - 2.0) / np.sqrt(2.0)
+    return np.asarray(0.8 * np.repeat(factors, _D // 2, axis=1) + 0.6 * rng.normal(size=(n, _D)))
+
+
+def _either_high(rng: np.random.Generator, n: int) -> Array:
+    """Return features of two severities, of subjects chosen because one of these is high."""
+    factors = rng.normal(size=(8 * n, 2))
+    chosen = factors[(factors > 1.0).any(axis=1)][:n]
+    return np.asarray(0.8 * np.repeat(chosen, _D // 2, axis=1) + 0.6 * rng.normal(size=(n, _D)))
+
+
+def _growth(rng: np.random.Generator, n: int) -> Array:
+    """Return features that level off with age, sooner or later."""
+    age, rate = rng.uniform(0.0, 18.0, size=(n, 1)), rng.uniform(0.05, 0.3, _D)
+    grown = 1.0 - np.exp(-rate * age)
+    way = np.where(rng.random(_D) < 0.25, -10.0, 10.0)
+    return np.asarray(way * grown + (0.5 + 1.5 * grown) * rng.normal(size=(n, _D)))
+
+
+def _cascade(rng: np.random.Generator, n: int) -> Array:
+    """Return biomarkers that turn abnormal one after the other."""
+    stage = rng.uniform(size=(n, 1))
+    return np.asarray(
+        1.0 / (1.0 + np.exp(-10.0 * (stage - np.linspace(0.1, 0.9, _D)))) + 0.15 * rng.normal(size=(n, _D))
+    )
+
+
 Population = tuple[Latent, tuple[str, ...], float]
 COVERED: Mapping[str, Population] = {
     "severity, Gaussian": (_with(_normal), ("gaussian",), 0.0),
@@ -94,6 +129,12 @@ NOT_COVERED: Mapping[str, Population] = {
     "severity, counts with 40% more zeros": (_with(_normal), ("zero_inflated",), 0.0),
     "three ordered classes, Gaussian": (_with(_three_classes), ("gaussian",), 0.0),
     "severity, a quarter of features curved": (_curved, ("gaussian",), 0.0),
+    "scatter grows with the severity": (_scatter, ("gaussian",), 0.0),
+    "skewed severity (gamma, shape 4), mixed": (_with(_gamma), _MIXED, 0.0),
+    "two gamma factors": (_two_gamma_factors, ("gaussian",), 0.0),
+    "one of two severities high": (_either_high, ("gaussian",), 0.0),
+    "growth with age": (_growth, ("gaussian",), 0.0),
+    "biomarkers one after the other": (_cascade, ("gaussian",), 0.0),
 }
 """Others, as above."""
 

@@ -87,6 +87,11 @@ def gaussian_mixture(cohort: PeerCohort) -> Prepared:
 
 CONTESTANTS: dict[str, tuple[str, int, Callable[[PeerCohort], Prepared]]] = {
     OURS: ("clinclust", 3_000_000, default_fit),
+    "with coarsening and outlying values": (
+        "clinclust",
+        500_000,
+        lambda cohort: default_fit(cohort, coarsening="auto"),
+    ),
     REFERENCE: ("sklearn", 500_000, lambda cohort: k_means(cohort, 1)),
     "KMeans, 10 starts": ("sklearn", 500_000, lambda cohort: k_means(cohort, 10)),
     "the paper's algorithm, our kernels": ("clinclust", 50_000, lambda cohort: default_fit(cohort, init="single")),

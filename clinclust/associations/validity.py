@@ -170,7 +170,7 @@ def finds_one_population(model: SubtypeModel) -> bool:
     fit = model.fit_
     if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
         return False
-    return int(fit.tree_test_.distinct_of(fit.tree_).max()) == 0
+    return int(fit.tree_test_.parted_of(fit.tree_).max()) == 0
 
 
 def mark_slices(rows: list[dict[str, Any]]) -> None:

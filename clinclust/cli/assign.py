@@ -142,9 +142,9 @@ def _of_new_subjects(options: _Options, model: MAPDP, frame: pd.DataFrame) -> tu
 
 
 def _on_the_score(options: _Options, model: MAPDP) -> list[str]:
-    from clinclust.reporting.divisions import n_distinct
+    from clinclust.reporting.divisions import n_parted
 
-    if n_distinct(model.fit_) != 1:
+    if n_parted(model.fit_) != 1:
         return []
     beside = options.model / "assignments.csv"
     where = f"; those of the cohort are in {beside}" if beside.is_file() else ""

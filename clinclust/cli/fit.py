@@ -46,7 +46,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
-    from clinclust.estimators.subtype_tree import TreeTest
     from clinclust.reporting.findings import Findings
 
 _REPEATED = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
@@ -208,6 +207,7 @@ def _findings(
 def say_found(model: MAPDP, n_asked: int | None = None) -> None:
     """Print the subtypes of a fitted model, their sizes, and the test of its tree; `n_asked` were asked for."""
     from clinclust.estimators.few_subjects import MEANING_OF_MARKS, n_standing
+    from clinclust.reporting.divisions import distinct_in_words, n_parted
     from clinclust.reporting.layout import percent
 
     n_subjects, n_subtypes, n_groups = model.labels_.size, model.n_clusters_, model.subtype_of_.size
@@ -237,7 +237,8 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
         )
     else:
         finer = f"; the {n_groups} clusters of the search were not shown to be" if n_groups > n_subtypes else ""
-        say(f"Tested: these are more than one continuum{finer}.{_skewed(test)}")
+        grades = f": {distinct_in_words(model.fit_)}" if n_subtypes == n_parted(model.fit_) else ""
+        say(f"Tested: these are more than one continuum{grades}{finer}.")
 
 
 def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
@@ -261,18 +262,6 @@ def _few(model: MAPDP) -> str:
     if not few:
         return ""
     return f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}"
-
-
-def _skewed(test: TreeTest) -> str:
-    accepted = test.joins[test.joins["accepted"]]
-    n_open = int((accepted["p_unimodal"] >= test.significance_level).sum())
-    if not n_open:
-        return ""
-    where = "" if n_open == len(accepted) else f" at {n_open} of {len(accepted)} divisions"
-    return (
-        f" Many mild and few severe subjects of one continuum would be parted as clearly{where}; see Divisions tested "
-        "in the report."
-    )
 
 
 def _n_before_the_floor(model: MAPDP) -> int:

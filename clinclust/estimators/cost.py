@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from clinclust.engine.continuum.tested_node import LARGEST_NODE
 from clinclust.engine.joint_estimates.dependence import has_repeated
-from clinclust.engine.joint_estimates.resolution import LARGE_BESIDE
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.restarts import LARGE, N_DIVIDED, N_SAMPLED
 from clinclust.errors import CohortWarning, InputError
@@ -33,6 +32,8 @@ _TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
 """Simultaneous tables of the subjects by numeric columns, and how many more with each further thread."""
 _TABLES_BESIDE = 4.6
 """Such tables of a search that also finds the coarsening or outlying values, on one thread."""
+_OF_A_CELL = 25
+"""Bytes by subject and feature of the encoded cohort, with the masks and copies of a search among all subjects."""
 _CLUSTER_TABLES, _CLUSTERS = 4, 128
 """Tables of the clusters by levels in one partition, and an upper number of clusters."""
 _NUMBER = 8
@@ -46,20 +47,21 @@ def needed_memory(problem: Problem, settings: Settings) -> float:
     """Return the approximate memory of the search in bytes, without the table itself."""
     arrays, threads = problem.cohort.arrays, n_threads(settings.n_jobs)
     subjects = problem.cohort.n_subjects
-    if subjects >= LARGE and _searches_a_sample(settings):
+    cells = _OF_A_CELL * subjects * len(problem.cohort.encoding.features)
+    if _begins_in_sample(subjects, settings):
         subjects = min(subjects, N_DIVIDED * threads)
     n_levels = int(_levels(problem).sum())
     n_columns = len(problem.cohort.encoding.features) + n_levels
     tables = _TABLES_BESIDE if settings.chooses_coarsening or settings.outlying_share else _TABLES
     axes = (tables + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
     partitions = threads * _CLUSTER_TABLES * min(subjects, _CLUSTERS) * int(arrays.level_start[-1])
-    return _NUMBER * (axes + partitions)
+    return cells + _NUMBER * (axes + partitions)
 
 
-def _searches_a_sample(settings: Settings) -> bool:
-    """Return whether only a sample of a large cohort is in memory as a table of levels."""
-    searches_more = settings.estimates_prior or settings.chooses_coarsening or settings.select_features
-    return settings.starts_anywhere and not searches_more and not settings.outlying_share
+def _begins_in_sample(n_subjects: int, settings: Settings) -> bool:
+    """Return whether the search begins in a sample, so that never more than that is in memory as a table of levels."""
+    tunes = settings.estimates_prior or settings.select_features
+    return n_subjects >= LARGE and settings.starts_anywhere and not tunes
 
 
 def _levels(problem: Problem) -> NDArray[np.int64]:
@@ -226,11 +228,7 @@ def _of_search(problem: Problem, settings: Settings) -> float:
 
 def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
     """Return how many subjects are searched, and how many then among all (0 without a sample)."""
-    large = LARGE_BESIDE if settings.chooses_coarsening or settings.outlying_share else LARGE
-    tunes = settings.select_features or settings.estimates_prior
-    if tunes or not settings.starts_anywhere or n_subjects < large:
-        return n_subjects, 0
-    return N_SAMPLED, n_subjects
+    return (N_SAMPLED, n_subjects) if _begins_in_sample(n_subjects, settings) else (n_subjects, 0)
 
 
 def _of_test(n_subjects: int, n_features: int) -> float:

@@ -48,7 +48,7 @@ def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
                 "which subtypes are distinct was not tested at the fit; fit with n_clusters='distinct', or give "
                 "`cut` what `distinct_subtypes(model, frame)` returns"
             )
-        return merged_fit(fit, fit.tree_test_.distinct_of(fit.tree_))
+        return merged_fit(fit, fit.tree_test_.parted_of(fit.tree_))
     asked, n_found = int(n_clusters), fit.subtype_of_.size
     if asked > n_found:
         in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"
@@ -159,7 +159,7 @@ def _distinct_subtype_of(fit: Fit) -> Labels | None:
     """Return the distinct subtype of each subtype, int64 (K,); -1 if several, None without a test."""
     if fit.tree_test_ is None:
         return None
-    of_clusters = fit.tree_test_.distinct_of(fit.tree_)
+    of_clusters = fit.tree_test_.parted_of(fit.tree_)
     holding = [np.unique(of_clusters[fit.subtype_of_ == subtype]) for subtype in range(fit.n_clusters_)]
     return np.array([found[0] if found.size == 1 else -1 for found in holding], dtype=np.int64)
 

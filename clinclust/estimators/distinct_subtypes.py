@@ -1,8 +1,8 @@
-"""The distinct subtypes of a fit: its tree tested from the root against one continuous population."""
+"""The subtypes of a fit that are more than a continuum: its tree tested from the root against one population."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 Labels = NDArray[np.int64]
 
-RESULT = {True: "distinct", False: "one subtype"}
-"""Result of the test of a join."""
 _RULES: Mapping[str, Rule] = {
     "n_draws": Rule(
         f"a whole number of at least {FEWEST_DRAWS}",
@@ -36,7 +34,6 @@ _RULES: Mapping[str, Rule] = {
     "significance_level": Rule(
         "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
     ),
-    "null": Rule("'copula' or 'unimodal'", lambda value: isinstance(value, str) and value in ("copula", "unimodal")),
     "random_state": RULES["random_state"],
     "n_jobs": RULES["n_jobs"],
 }
@@ -44,12 +41,17 @@ _RULES: Mapping[str, Rule] = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DistinctSubtypes:
-    """The distinct subtypes of a fit: unions of its subtypes that are more than slices of one continuous population.
+    """The tested subtypes of a fit: unions of its subtypes that are more than slices of one continuous population.
+
+    Two subtypes are *distinct* if no continuum explains them, or *graded*: more than degrees of a continuum with the
+    same correlations, but perhaps degrees of one that bends.
 
     Attributes
     ----------
     labels : int64 (N,)
-        Distinct subtype of each subject, 0, 1, ... by decreasing size, in the order of the fit.
+        Tested subtype of each subject, 0, 1, ... by decreasing size, in the order of the fit.
+    distinct : int64 (N,)
+        Distinct subtype of each subject, likewise; its grades are in `labels`.
     joins : DataFrame
         One row for each tested join, from the root on. Columns:
 
@@ -62,13 +64,13 @@ class DistinctSubtypes:
         - `expected`, `expected_sd` : mean and standard deviation of this gain in one continuous population, in nats;
         - `excess` : gain less its expectation, in nats;
         - `z`, `p` : the test (`distinct_subtypes`);
-        - `p_unimodal` : p with ``null="unimodal"`` for accepted joins, else NaN; from the significance level on, one
-      continuum with a skewed severity explains the join as well;
-        - `accepted` : whether p is below the significance level.
+        - `accepted` : whether p is below the significance level, so that the two groups are subtypes;
+        - `p_bent` : p against a continuum that bends, of accepted joins below none but distinct ones; else NaN;
+        - `distinct` : whether `p_bent` is below 0.01.
     tree : SubtypeTree
         The tested tree: that of the fit, or one with merged leaves.
     test : TreeTest
-        The joins by their steps, and `n_draws`, `significance_level`, `null` and `random_seed`.
+        The joins by their steps, and `n_draws`, `significance_level` and `random_seed`.
 
     Examples
     --------
@@ -92,8 +94,13 @@ class DistinctSubtypes:
 
     @cached_property
     def labels(self) -> Labels:
+        """Tested subtype of each subject, int64 (N,)."""
+        return self.test.parted_of(self.tree)[self.tree.labels]
+
+    @cached_property
+    def distinct(self) -> Labels:
         """Distinct subtype of each subject, int64 (N,)."""
-        return self.test.distinct_of(self.tree)[self.tree.labels]
+        return self.test.parted_of(self.tree, "distinct")[self.tree.labels]
 
     @cached_property
     def joins(self) -> pd.DataFrame:
@@ -108,20 +115,23 @@ class DistinctSubtypes:
 
     @property
     def n_subtypes(self) -> int:
-        """Number of distinct subtypes."""
+        """Number of tested subtypes."""
         return int(self.labels.max()) + 1
 
     @property
+    def n_distinct(self) -> int:
+        """Number of distinct subtypes."""
+        return int(self.distinct.max()) + 1
+
+    @property
     def summary(self) -> str:
-        """One sentence: how many of the subtypes of the fit are distinct."""
+        """One sentence: how many of the subtypes of the fit are more than a continuum, and how many are distinct."""
         if self.tree.n_subtypes == 1:
             return "The fit found one subtype, so that no split was tested."
+        of_fit = f"the {self.tree.n_subtypes} subtypes of the fit"
         if self.n_subtypes == 1:
-            return (
-                f"The {self.tree.n_subtypes} subtypes of the fit are not distinct: one continuous population explains "
-                "them as well."
-            )
-        return f"{self.n_subtypes} distinct subtypes, made of the {self.tree.n_subtypes} subtypes of the fit."
+            return f"One subtype: one continuous population explains {of_fit} as well."
+        return f"{self.n_subtypes} subtypes, {in_words(self.distinct, self.labels)}, made of {of_fit}."
 
     def __repr__(self) -> str:
         lines = [
@@ -130,8 +140,8 @@ class DistinctSubtypes:
         ]
         lines += [
             f"  {', '.join(map(str, row['first']))} with {', '.join(map(str, row['second']))}: {row['gain']:.1f} nats, "
-            f"{row['expected']:.1f} expected, z {row['z']:.1f}, p {row['p']:.2g}{_if_skewed(row['p_unimodal'])}, "
-            f"{RESULT[row['accepted']]}"
+            f"{row['expected']:.1f} expected, z {row['z']:.1f}, p {p_text(row['p'], self.test.n_draws)}, "
+            f"{result_of(row)}"
             for row in self.joins.to_dict("records")
         ]
         return "\n".join(lines)
@@ -151,9 +161,8 @@ def _html(distinct: DistinctSubtypes) -> str:
             f"{row['gain']:,.1f}",
             f"{row['expected']:,.1f}",
             f"{row['z']:.1f}",
-            f"{row['p']:.2g}",
-            "" if np.isnan(row["p_unimodal"]) else f"{row['p_unimodal']:.2g}",
-            RESULT[row["accepted"]],
+            p_text(row["p"], distinct.test.n_draws),
+            result_of(row),
         )
         for row in distinct.joins.to_dict("records")
     ]
@@ -164,7 +173,6 @@ def _html(distinct: DistinctSubtypes) -> str:
         "Expected in one population",
         "z",
         "p",
-        "p if skewed",
         "Result",
     )
     return block(
@@ -175,8 +183,31 @@ def _html(distinct: DistinctSubtypes) -> str:
     )
 
 
-def _if_skewed(p: float) -> str:
-    return "" if np.isnan(p) else f" (skewed severity: {p:.2g})"
+def result_of(join: Mapping[Hashable, Any]) -> str:
+    """Return the result of the test of a join."""
+    if not join["accepted"]:
+        return "one subtype"
+    return "distinct" if join["distinct"] else "graded"
+
+
+def in_words(distinct: Labels, labels: Labels) -> str:
+    """Return how many subtypes are distinct, and in how many grades they are described, given those of subjects."""
+    n_grades = [np.unique(labels[distinct == one]).size for one in range(int(distinct.max()) + 1)]
+    graded = sorted((number for number in n_grades if number > 1), reverse=True)
+    if len(n_grades) == 1:
+        return "which may be grades of one"
+    if not graded:
+        return "all distinct"
+    return f"{len(n_grades)} of them distinct, {'one' if len(graded) == 1 else len(graded)} in {_listed(graded)} grades"
+
+
+def _listed(numbers: list[int]) -> str:
+    return " and ".join(map(str, numbers)) if len(numbers) < 3 else f"{numbers[-1]} to {numbers[0]}"
+
+
+def p_text(p: float, n_draws: int) -> str:
+    """Return p with no more digits than its draws bear."""
+    return f"< {1 / n_draws:g}" if p < 1.0 / n_draws else f"{p:.2f}"
 
 
 @accepting(model=MODEL, frame=FRAME)
@@ -185,23 +216,27 @@ def distinct_subtypes(
     frame: pd.DataFrame,
     n_draws: int = DEFAULT_TEST["n_draws"],
     significance_level: float = DEFAULT_TEST["significance_level"],
-    null: str = DEFAULT_TEST["null"],
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = -1,
 ) -> DistinctSubtypes:
     """Test along the tree of a fit which of its subtypes are more than slices of one continuous population.
 
     The null is a Gaussian copula with the margins, correlations and missing values of the subjects, as in SigClust (Liu
-    et al. 2008) along a tree (Kimes et al. 2017); see docs/number_of_subtypes.md.
+    et al. 2008) along a tree (Kimes et al. 2017). Accepted joins are tested again, against one population that bends:
+    see docs/number_of_subtypes.md.
 
     For the subjects below a join, G_k is the gain in log joint over one cluster of the best division into k parts,
     k = 2 .. k_max, that repeated two-way divisions find, and g_2 that of the best two-way division, with that of the
     tree. S_bk is G_k in the cohort b drawn from the one population, with mean m_k and standard deviation s_k:
 
         T   = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2)
-        M_b = max_k (S_bk - m_k) / s_k
+        M_b = max_k (S_bk - m_bk) / s_bk, with the mean and standard deviation of the other draws
         z   = (T - mean of M) / (standard deviation of M)
         p   = 1 - Phi(z), but at least the share of the draws with M_b >= T.
+
+    Likewise with two statistics of shape in the place of gains: the log of the dip (Hartigan and Hartigan 1985) of the
+    log odds in the best two-way division, and -log kurtosis of the first three principal components of normal scores.
+    The p of a join is the smaller of that of the gains and five times that of the shape, and z that of the same.
 
     Parameters
     ----------
@@ -213,9 +248,6 @@ def distinct_subtypes(
         Largest number of cohorts drawn at each join, at least 20; fewer if z is far from its value at the level.
     significance_level : float
         The level of each test, above 0 and below 1.
-    null : {"copula", "unimodal"}
-        ``"copula"``: normal scores. ``"unimodal"``: their first principal component has the distribution of the
-        subjects, smoothed until it has one mode (Silverman 1981), which allows for a skewed severity.
     random_state : int, numpy.random.Generator or None
         Seed of the draws; None: that of the model.
     n_jobs : int, optional
@@ -244,8 +276,7 @@ def distinct_subtypes(
 
     Kimes, Liu, Hayes and Marron (2017), *Statistical significance for hierarchical clustering*, Biometrics 73, 811-821.
 
-    Silverman (1981), *Using kernel density estimates to investigate multimodality*, Journal of the Royal Statistical
-    Society B 43, 97-99.
+    Hartigan and Hartigan (1985), *The dip test of unimodality*, Annals of Statistics 13, 70-84.
 
     Examples
     --------
@@ -269,7 +300,6 @@ def distinct_subtypes(
     parameters: dict[str, Any] = {
         "n_draws": n_draws,
         "significance_level": significance_level,
-        "null": null,
         "random_state": random_state,
         "n_jobs": n_jobs,
     }
@@ -283,7 +313,7 @@ def distinct_subtypes(
 
         with announcing_compilation():
             progress = Progress(bool(parameters_of(model).get("progress")))
-            return tested_tree(fit, cohort, parameters, progress, cancelled, with_unimodal=True)
+            return tested_tree(fit, cohort, parameters, progress, cancelled, with_grades=True)
 
     return DistinctSubtypes(*interruptible(walk, cancelled))
 

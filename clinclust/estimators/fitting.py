@@ -151,7 +151,7 @@ def with_raised_weights(fit: Fit, cohort: Prepared, plan: SearchPlan, tested: Te
         return fit
     again = replace(plan, estimate_powers=False, progress=plan.progress.within("blocks anew"))
     found = tested(_searched(cohort, again, powers | implied))
-    return found if _n_distinct(found) > _n_distinct(fit) else fit
+    return found if _n_parted(found) > _n_parted(fit) else fit
 
 
 def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -> Fit:
@@ -161,10 +161,10 @@ def _searched(cohort: Prepared, plan: SearchPlan, powers: Mapping[str, float]) -
 
 def _implied_by(fit: Fit, cohort: Prepared) -> dict[str, float]:
     """Return the block weights that distinct subtypes imply; empty if nothing is distinct."""
-    if fit.tree_test_ is None or _n_distinct(fit) == 1:
+    if fit.tree_test_ is None or _n_parted(fit) == 1:
         return {}
     problem = fitted_problem(fit, cohort.frame, coarsening=1.0)
-    distinct = fit.tree_test_.distinct_of(fit.tree_)[fit.tree_.labels]
+    distinct = fit.tree_test_.parted_of(fit.tree_)[fit.tree_.labels]
     return powers_of_blocks(problem.cohort.encoding.features, implied_weights(problem, distinct[problem.cohort.order]))
 
 
@@ -172,8 +172,8 @@ def _dependence(power: float) -> float:
     return 1.0 / power - 1.0
 
 
-def _n_distinct(fit: Fit) -> int:
-    return 0 if fit.tree_test_ is None else len(fit.tree_test_.distinct_nodes(fit.tree_))
+def _n_parted(fit: Fit) -> int:
+    return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
 
 
 def found_fit(settings: Settings, cohort: Prepared, cancelled: Event) -> Fit:
@@ -207,12 +207,12 @@ def fit_by(
     *,
     is_tested: bool,
     n_draws: int = DEFAULT_TEST["n_draws"],
-    with_unimodal: bool = True,
+    with_grades: bool = True,
 ) -> Fit:
     """Return the fit by a plan, with its tree tested if `is_tested`; no clusters are merged.
 
-    `n_draws` is the largest number of cohorts drawn at each join. With `with_unimodal`, accepted joins are also tested
-    against a skewed severity.
+    `n_draws` is the largest number of cohorts drawn at each join. With `with_grades`, accepted joins are also tested
+    against a continuum that bends.
     """
     fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
     if not is_tested:
@@ -221,10 +221,8 @@ def fit_by(
     def tested(found: Fit, *, in_short: bool = False) -> Fit:
         parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs}
         parameters["n_draws"] = FEWEST_DRAWS if in_short else n_draws
-        with_skewed = with_unimodal and not in_short
-        tree, test = tested_tree(
-            found, cohort.frame, parameters, plan.progress, plan.cancelled, with_unimodal=with_skewed
-        )
+        grades = with_grades and not in_short
+        tree, test = tested_tree(found, cohort.frame, parameters, plan.progress, plan.cancelled, with_grades=grades)
         return replace(found, tree_=tree, tree_test_=test)
 
     return with_raised_weights(tested(fit), cohort, plan, tested)

@@ -76,8 +76,8 @@ class MAPDP(Parameterised, Prediction):
     select_features : bool
         Select the features that differ between the clusters, together with the partition.
     n_restarts : int
-        Largest number of starts. With ``init="search"``, fewer if three have ended at the best partition; from 30,000
-        subjects on (10,000 with ``coarsening="auto"`` or outliers), in a sample of 5,000.
+        Largest number of starts. With ``init="search"``, fewer if three have ended at the best partition; from 8,000
+        subjects on, in a sample of 5,000.
     init : {"search", "single"} or array of int, shape (N,)
         Starts of several kinds, a single cluster as in the paper, or these labels.
     hyperparameters : dict, "empirical" or "greedy", optional

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.cohort_table import cohort_and_schema
+from clinclust.estimators.copied_rows import warn_of_copied_rows
 from clinclust.files.listed import limited
 from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.schema import FeatureSchema
@@ -77,6 +78,7 @@ def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem
     warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
     names = list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features))
     warn_of_unobserved(frame, names, stacklevel=stacklevel + 1)
+    warn_of_copied_rows(frame, names, stacklevel=stacklevel + 1)
     _warn_of_gaps(problem, frame, stacklevel=stacklevel + 1)
     return Prepared(frame, schema, problem)
 

@@ -84,7 +84,6 @@ HELD: dict[type, dict[str, Kind]] = {
         "joins": pd.DataFrame,
         "n_draws": int,
         "significance_level": float,
-        "null": str,
         "random_seed": int,
     },
     ResolutionPath: {"steps": pd.DataFrame, "labels": np.ndarray, "chosen": (float, None)},

@@ -79,7 +79,7 @@ def _finite(text: str) -> float:
     return number
 
 
-_FORMAT = 12
+_FORMAT = 13
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"

@@ -19,7 +19,6 @@ from clinclust.engine.joint_estimates.mode_filling import search_filling
 from clinclust.engine.joint_estimates.outlying import OutlyingMask
 from clinclust.engine.joint_estimates.outlying_search import none_outlying, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
-    LARGE_BESIDE,
     ResolutionStep,
     chosen_step,
     first_step,
@@ -204,7 +203,7 @@ def with_powers_estimated(problem: Problem, plan: SearchPlan) -> Problem:
     budget = plan.budget.part(_SHARE_OF_POWERS)
     between = short_plan(plan, budget, plan.progress)
     part = problem
-    if problem.cohort.n_subjects >= _large(plan):
+    if problem.cohort.n_subjects >= LARGE:
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_SAMPLE,)))
         rows = np.sort(rng.choice(problem.cohort.n_subjects, N_SAMPLED, replace=False))
         part = problem.restricted_to(rows, 0)
@@ -241,7 +240,7 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
     """Run the search that the plan describes, with the block weights of the problem."""
     if plan.fill_modes:
         return _without_outlying(problem, run_restarts(problem, _starts(problem, plan), plan, search=search_filling))
-    if plan.begins_in_sample and problem.cohort.n_subjects >= _large(plan):
+    if plan.begins_in_sample and problem.cohort.n_subjects >= LARGE:
         if not plan.searches_beside:
             return _without_outlying(problem, run_sampled_restarts(problem, plan))
         return _of_steps(sampled_steps(problem, plan, _branch(plan)), has_path=plan.resolution is not None)
@@ -254,11 +253,6 @@ def _search(problem: Problem, plan: SearchPlan) -> SearchResult:
         found = first_step(problem, starts, plan)
         return _of_steps(resolution_steps(problem, plan, _branch(plan), found), has_path=True)
     return _without_outlying(*search_and_tune(problem, starts, plan))
-
-
-def _large(plan: SearchPlan) -> int:
-    """Return the smallest number of subjects for which a search may begin in a sample."""
-    return LARGE_BESIDE if plan.begins_in_sample and plan.searches_beside else LARGE
 
 
 def _branch(plan: SearchPlan) -> np.random.SeedSequence:

@@ -130,8 +130,10 @@ def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(cluster + 1 for cluster in clusters)
 
 
-DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05, "null": "copula"}
+DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05}
 """Default parameters of the test."""
+DISTINCT_LEVEL = 0.01
+"""Level of the test against a continuum that bends, below which a join is distinct."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""
 
@@ -148,8 +150,9 @@ JOIN_DTYPES = {
     "excess": "float64",
     "z": "float64",
     "p": "float64",
-    "p_unimodal": "float64",
     "accepted": "bool",
+    "p_bent": "float64",
+    "distinct": "bool",
 }
 """The columns of `TreeTest.joins`."""
 
@@ -165,28 +168,29 @@ class TreeTest:
         `DistinctSubtypes.joins`.
     n_draws : int
     significance_level : float
-    null : str
     random_seed : int
     """
 
     joins: pd.DataFrame
     n_draws: int
     significance_level: float
-    null: str
     random_seed: int
 
     def __repr__(self) -> str:
         return f"TreeTest({len(self.joins)} joins, {int(self.joins['accepted'].sum())} accepted)"
 
-    def distinct_nodes(self, tree: SubtypeTree) -> list[int]:
-        """Return the nodes of the tree that are one subtype each, numbered as in `SubtypeTree.joins`."""
-        accepted = self.joins.loc[self.joins["accepted"].astype(bool), "step"]
-        divided = {tree.n_subtypes + step - 1 for step in accepted.tolist()}
+    def parted_nodes(self, tree: SubtypeTree, by: str = "accepted") -> list[int]:
+        """Return the nodes of the tree that are one subtype each, numbered as in `SubtypeTree.joins`.
+
+        They are parted by the joins that are "accepted", or by the "distinct" ones only.
+        """
+        joins = self.joins.loc[self.joins[by].astype(bool), "step"]
+        divided = {tree.n_subtypes + step - 1 for step in joins.tolist()}
         return list(_undivided(tree, divided, 2 * tree.n_subtypes - 2))
 
-    def distinct_of(self, tree: SubtypeTree) -> NDArray[np.int64]:
-        """Return the distinct subtype that holds each subtype of the tree, by decreasing size, int64 (K,)."""
-        return tree.group_of(self.distinct_nodes(tree))
+    def parted_of(self, tree: SubtypeTree, by: str = "accepted") -> NDArray[np.int64]:
+        """Return the node of `parted_nodes` that holds each subtype of the tree, by decreasing size, int64 (K,)."""
+        return tree.group_of(self.parted_nodes(tree, by))
 
     def problems(self, tree: SubtypeTree) -> list[str]:
         """Return why it cannot be a test of the tree; empty if it can."""
@@ -201,6 +205,9 @@ class TreeTest:
         is_below = self.joins["p"].to_numpy() < self.significance_level
         if len(set(steps)) < len(steps) or not np.array_equal(is_below, self.joins["accepted"].to_numpy()):
             return ["the joins that were accepted are not those whose p is below the significance level"]
+        is_distinct = self.joins["accepted"] & (self.joins["p_bent"] < DISTINCT_LEVEL)
+        if not np.array_equal(is_distinct, self.joins["distinct"]):
+            return [f"the distinct joins are not the accepted ones whose p_bent is below {DISTINCT_LEVEL}"]
         return []
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.engine.continuum.tested_node import (
     LARGEST_NODE,
     SMALLEST_NODE,
@@ -30,7 +29,7 @@ from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.split_merge import merge_gains, merge_tree
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_cohort import fitted_problem
-from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest, is_tested
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, JOIN_DTYPES, SubtypeTree, TreeTest, is_tested
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -50,7 +49,7 @@ _FEW = 5
 """Largest number of groups for which all unions are tested."""
 _LEFT_OUT = (1, 2)
 """Numbers of groups that a union leaves out if there are more."""
-_NEAR = 6.0
+_NEAR = 4.0
 """The z below which two groups may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
 _MANY = 7
 """Number of groups above which only pairs are tested."""
@@ -63,7 +62,7 @@ class PairTests:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
         self.labels = fit.cluster_labels_[self.problem.cohort.order]
         self.plan, self.seed = plan, seed
-        self._found: dict[tuple[frozenset[Side], str], NodeTest] = {}
+        self._found: dict[tuple[frozenset[Side], bool], NodeTest] = {}
 
     def node(self, first: Side, second: Side) -> Node:
         """Return the subjects of two groups."""
@@ -71,13 +70,13 @@ class PairTests:
         halves = np.isin(self.labels[members], list(second)).astype(np.int64)
         return Node(members, halves, len(first | second))
 
-    def test(self, first: Side, second: Side, number: int | None = None, null: str | None = None) -> NodeTest:
-        """Return the test of two groups against one continuum.
+    def test(self, first: Side, second: Side, number: int | None = None, *, is_bent: bool = False) -> NodeTest:
+        """Return the test of two groups against one continuum, or one that bends.
 
-        The draws depend on `number`, or else on the clusters; `null` is by default that of the plan.
+        The draws depend on `number`, or else on the clusters.
         """
-        plan = self.plan if null is None else replace(self.plan, null=null)
-        pair = frozenset((first, second)), plan.null
+        plan = replace(self.plan, significance_level=DISTINCT_LEVEL, is_bent=True) if is_bent else self.plan
+        pair = frozenset((first, second)), is_bent
         if pair not in self._found:
             key = sorted(first | second) if number is None else [number]
             seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
@@ -171,12 +170,12 @@ def tested_tree(
     progress: Progress,
     cancelled: Event,
     *,
-    with_unimodal: bool,
+    with_grades: bool,
 ) -> tuple[SubtypeTree, TreeTest]:
     """Test the joins of a tree from its root; merge leaves that are one continuum, and walk the new tree once more.
 
     `cohort` is as `cohort_of` returns it, `parameters` are those of `distinct_subtypes` with a seed as `random_state`.
-    With `with_unimodal`, accepted joins are also tested against a skewed severity. Returns the tested tree and its
+    With `with_grades`, accepted joins are also tested against a continuum that bends. Returns the tested tree and its
     test.
     """
     level = float(parameters["significance_level"])
@@ -184,9 +183,9 @@ def tested_tree(
         Threads(n_threads(parameters["n_jobs"])) as pool,
         progress.stage("draws of one population") as advance,
     ):
-        plan = DrawPlan(int(parameters["n_draws"]), level, parameters["null"], pool, cancelled, advance)
+        plan = DrawPlan(int(parameters["n_draws"]), level, pool, cancelled, advance)
         try:
-            return _tested(fit, cohort, plan, int(parameters["random_state"]), with_unimodal=with_unimodal)
+            return _tested(fit, cohort, plan, int(parameters["random_state"]), with_grades=with_grades)
         except BaseException:
             cancelled.set()
             pool.shutdown(wait=False, cancel_futures=True)
@@ -194,20 +193,20 @@ def tested_tree(
 
 
 def _tested(
-    fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int, *, with_unimodal: bool
+    fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int, *, with_grades: bool
 ) -> tuple[SubtypeTree, TreeTest]:
     tree = fit.tree_
     if not is_tested(tree):
         return tree, _test_of([], plan, seed)
     tests = PairTests(fit, cohort, plan, seed)
     walked = _walked(tree, tests, by_number=True)
-    first = leaves_merged(tree, _test_of(walked, plan, seed).distinct_nodes(tree), tests)
+    first = leaves_merged(tree, _test_of(walked, plan, seed).parted_nodes(tree), tests)
     if first:
         problem = fitted_problem(fit, cohort, coarsening=fit.coarsening_)
         tree = SubtypeTree(tree.labels, *merge_tree(problem, tree.labels[problem.cohort.order], first))
         walked = _walked(tree, tests, by_number=False)
-    if with_unimodal and plan.null != UNIMODAL:
-        _add_unimodal(walked, tree, tests, by_number=not first)
+    if with_grades:
+        _add_grades(walked, tree, tests, by_number=not first)
     return tree, _test_of(walked, plan, seed)
 
 
@@ -216,7 +215,6 @@ def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
         joins=pd.DataFrame(rows, columns=list(JOIN_DTYPES)).astype(JOIN_DTYPES),
         n_draws=plan.n_draws,
         significance_level=plan.significance_level,
-        null=plan.null,
         random_seed=seed,
     )
 
@@ -242,14 +240,17 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
     return rows
 
 
-def _add_unimodal(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> None:
-    """Add to each accepted join its p against a unimodal severity."""
-    members = tree.members()
+def _add_grades(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> None:
+    """Add to accepted joins, from the root on, their p against a continuum that bends, up to the first not distinct."""
+    members, reached = tree.members(), {2 * tree.n_subtypes - 2}
     for row in rows:
-        if row["accepted"]:
-            first, second = (frozenset(members[side]) for side in tree.joins[row["step"] - 1].tolist())
-            number = tree.n_subtypes + row["step"] - 1 if by_number else None
-            row["p_unimodal"] = tests.test(first, second, number, UNIMODAL).p
+        node = tree.n_subtypes + row["step"] - 1
+        if row["accepted"] and node in reached:
+            sides = tree.joins[row["step"] - 1].tolist()
+            first, second = (frozenset(members[side]) for side in sides)
+            row["p_bent"] = tests.test(first, second, node if by_number else None, is_bent=True).p
+            row["distinct"] = row["p_bent"] < DISTINCT_LEVEL
+            reached |= set(sides) if row["distinct"] else set()
 
 
 def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, Any]:
@@ -268,6 +269,7 @@ def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, An
         "excess": found.excess,
         "z": found.z,
         "p": found.p,
-        "p_unimodal": np.nan,
         "accepted": accepted,
+        "p_bent": np.nan,
+        "distinct": False,
     }

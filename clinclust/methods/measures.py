@@ -141,8 +141,8 @@ def n_distinct(
     result = SearchResult(problem, [only], 0, tried_once(problem, [only]), none_outlying(problem))
     parameters = {**DEFAULT_TEST, "n_draws": n_draws, "random_state": seed, "n_jobs": 1}
     fit = fit_of(result, schema, plan, frame)
-    tree, test = tested_tree(fit, frame, parameters, SILENT, Event(), with_unimodal=False)
-    return len(test.distinct_nodes(tree))
+    tree, test = tested_tree(fit, frame, parameters, SILENT, Event(), with_grades=False)
+    return len(test.parted_nodes(tree))
 
 
 def _posed(frame: pd.DataFrame, schema: FeatureSchema, powers: dict[str, float]) -> Problem:

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError, missing_package
+from clinclust.estimators.copied_rows import warn_of_copied_rows
 from clinclust.estimators.estimator import Parameterised, RenamedAttributes
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
@@ -145,7 +146,9 @@ class Method(Parameterised, RenamedAttributes):
             raise InputError("No feature is left to cluster on: none with the role 'cluster' has two different values")
         warn_of_visits(frame, stacklevel=2)
         warn_of_uninformative(without, len(frame), stacklevel=2)
-        warn_of_unobserved(frame, list(dict.fromkeys(feature.column for feature in features)), stacklevel=2)
+        names = list(dict.fromkeys(feature.column for feature in features))
+        warn_of_unobserved(frame, names, stacklevel=2)
+        warn_of_copied_rows(frame, names, stacklevel=2)
         seed = seed_of(parameters.get("random_state", 0))
         table = self._encoded(frame, features)
         refuse_too_many(parameters.get("n_clusters"), table.values)

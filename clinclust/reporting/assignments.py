@@ -15,7 +15,7 @@ from clinclust.estimators.explanation import reasons_of_cohort
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
-from clinclust.reporting.divisions import n_distinct
+from clinclust.reporting.divisions import n_parted
 from clinclust.schema import FeatureSchema
 
 # The rule: an apostrophe is put before each character that could begin a formula. It could where the text begins, and
@@ -83,7 +83,7 @@ def assignment_table(
 
 def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False) -> pd.DataFrame:
     """Return the assignment table of a fit; with `explained`, also the features that speak for the subtype of each."""
-    score = continuum_of(model.fit_, frame).score if n_distinct(model.fit_) == 1 else None
+    score = continuum_of(model.fit_, frame).score if n_parted(model.fit_) == 1 else None
     return assignment_table(
         frame,
         model.schema_,

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from clinclust.estimators.distinct_subtypes import in_words, p_text
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-DISTINCT, ONE_CONTINUUM = "distinct", "one continuum"
+DISTINCT, GRADED, ONE_CONTINUUM = "distinct", "graded", "one continuum"
 """The results of a test."""
 _MOST_NAMED = 6
 """Subtypes that the name of a branch lists."""
@@ -21,8 +22,8 @@ _MOST_NAMED = 6
 class Division:
     """A tested division of a tree; `node` is numbered as in `SubtypeTree.joins`, and the evidence is in nats.
 
-    `subtypes` are those in each branch, from 1, or None if a subtype has parts in both. `p_skewed` (NaN: not tested)
-    and `may_be_skewed` are about one continuum with a skewed severity.
+    `subtypes` are those in each branch, from 1, or None if a subtype has parts in both. `p_bent` (NaN: not tested) is
+    about one continuum that bends; `n_draws` is the largest number of draws behind a p.
     """
 
     number: int
@@ -34,9 +35,10 @@ class Division:
     expected: float
     expected_sd: float
     p: float
-    p_skewed: float
+    p_bent: float
+    n_draws: int
+    is_accepted: bool
     is_distinct: bool
-    may_be_skewed: bool
 
     @property
     def excess(self) -> float:
@@ -46,7 +48,13 @@ class Division:
     @property
     def result(self) -> str:
         """What the test says of the division."""
-        return DISTINCT if self.is_distinct else ONE_CONTINUUM
+        return DISTINCT if self.is_distinct else GRADED if self.is_accepted else ONE_CONTINUUM
+
+    @property
+    def p_said(self) -> str:
+        """Its p, as "p = 0.03" or "p < 0.01"."""
+        p = p_text(self.p, self.n_draws)
+        return f"p {p}" if p.startswith("<") else f"p = {p}"
 
     @property
     def title(self) -> str:
@@ -59,7 +67,6 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
     if fit.tree_test_ is None:
         return []
     tree, tested = fit.tree_, {row["step"]: row for row in fit.tree_test_.joins.to_dict("records")}
-    level = fit.tree_test_.significance_level
     members = tree.members()
     found: list[Division] = []
     for node in from_the_root(tree):
@@ -78,24 +85,38 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
                     expected=float(row["expected"]),
                     expected_sd=float(row["expected_sd"]),
                     p=float(row["p"]),
-                    p_skewed=float(row["p_unimodal"]),
-                    is_distinct=bool(row["accepted"]),
-                    may_be_skewed=bool(row["accepted"] and row["p_unimodal"] >= level),
+                    p_bent=float(row["p_bent"]),
+                    n_draws=fit.tree_test_.n_draws,
+                    is_accepted=bool(row["accepted"]),
+                    is_distinct=bool(row["distinct"]),
                 )
             )
     return found
 
 
+def n_parted(fit: Fit) -> int:
+    """Return the number of subtypes in a tree that was tested, distinct or graded."""
+    return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_))
+
+
+def distinct_in_words(fit: Fit) -> str:
+    """Return how many of the tested subtypes are distinct, and in how many grades they are described."""
+    if fit.tree_test_ is None:
+        return ""
+    distinct, parted = (fit.tree_test_.parted_of(fit.tree_, by) for by in ("distinct", "accepted"))
+    return in_words(distinct, parted)
+
+
 def n_distinct(fit: Fit) -> int:
     """Return the number of distinct subtypes in a tree that was tested."""
-    return 0 if fit.tree_test_ is None else len(fit.tree_test_.distinct_nodes(fit.tree_))
+    return 0 if fit.tree_test_ is None else len(fit.tree_test_.parted_nodes(fit.tree_, "distinct"))
 
 
-def shows_distinct_subtypes(fit: Fit) -> bool:
-    """Return whether the subtypes of a fit are those that the test of its tree found distinct."""
+def shows_tested_subtypes(fit: Fit) -> bool:
+    """Return whether the subtypes of a fit are those that the test of its tree leaves."""
     if fit.tree_test_ is None:
         return False
-    return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.distinct_of(fit.tree_)))
+    return bool(np.array_equal(fit.subtype_of_, fit.tree_test_.parted_of(fit.tree_)))
 
 
 def from_the_root(tree: SubtypeTree) -> list[int]:

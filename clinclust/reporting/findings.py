@@ -26,7 +26,7 @@ from clinclust.estimators.subtype_model import SubtypeModel, own_membership, par
 from clinclust.estimators.unusual import NOBODY, unusual_of
 from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.continuum_score import Continuum, continuum_of
-from clinclust.reporting.divisions import Division, divisions_of, n_distinct
+from clinclust.reporting.divisions import Division, divisions_of, n_parted
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
 from clinclust.reporting.profiles import Profiles, profiles_of
 from clinclust.reporting.subtype_table.summaries import Compared
@@ -216,7 +216,7 @@ class Findings:
     @cached_property
     def continuum(self) -> Continuum | None:
         """The main axis of the cohort; None unless the test of the tree says that the cohort is one continuum."""
-        if self.fit is None or n_distinct(self.fit) != 1:
+        if self.fit is None or n_parted(self.fit) != 1:
             return None
         return continuum_of(self.fit, self.frame)
 

@@ -59,7 +59,7 @@ class Procedure:
             return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
         plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False)
         cohort = Prepared(frame, schema, problem)
-        fit = fit_by(plan, cohort, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_unimodal=False)
+        fit = fit_by(plan, cohort, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_grades=False)
         asked = settings.n_clusters
         if isinstance(asked, Integral):
             asked = min(int(asked), fit.subtype_of_.size)  # a search that finds fewer shows that they are not stable

@@ -128,7 +128,6 @@ def _sound_calls(folder):
                 "frame": frame,
                 "n_draws": 20,
                 "significance_level": 0.05,
-                "null": "copula",
                 "random_state": 0,
                 "n_jobs": 1,
             },

@@ -72,7 +72,7 @@ def test_an_ordinary_cohort_passes_in_silence():
 
 def test_only_a_sample_of_a_large_cohort_is_searched_together():
     large, larger = needed(40_000, 300, n_jobs=2), needed(80_000, 300, n_jobs=2)
-    assert larger == large
+    assert large < larger < 1.05 * large
     assert needed(40_000, 300, n_jobs=2, select_features=True) > 2 * large
 
 
@@ -214,7 +214,7 @@ def test_the_test_of_the_tree_takes_time_outside_of_a_time_limit():
 
 def test_a_cohort_that_is_searched_in_a_sample_takes_more_time_by_the_subject_only_among_all():
     rng = np.random.default_rng(5)
-    just, large, larger = (problem_of(rng.normal(size=(n, 3))) for n in (9_999, 10_000, 60_000))
+    just, large, larger = (problem_of(rng.normal(size=(n, 3))) for n in (7_999, 8_000, 60_000))
     model = settings_of(n_jobs=1, coarsening="auto")
     seconds = [estimated_seconds(problem, model, with_report=False) for problem in (just, large, larger)]
     assert seconds[1] < seconds[0]

@@ -59,6 +59,53 @@ def test_three_groups_are_three_subtypes_however_finely_the_fit_slices_them(thre
     assert adjusted_rand_index(distinct.labels, groups) > 0.95 > adjusted_rand_index(model.labels_, groups)
 
 
+def curved_cohort(seed, n=240):
+    """Return (values, severity): six features that bend along one severity."""
+    rng = np.random.default_rng(seed)
+    t = rng.normal(size=(n, 1))
+    curvature = 0.5 * np.array([1, 1, 1, -1, -1, -1])
+    return t + curvature * (t**2 - 1.0) + 0.5 * rng.normal(size=(n, 6)), t[:, 0]
+
+
+@pytest.fixture(scope="module")
+def graded():
+    """One group of which six features bend along a severity, and one far from it."""
+    values, _ = curved_cohort(0)
+    far = np.arange(240) < 80
+    values[far] = 9.0 * np.array([1, -1, 1, -1, 1, -1]) + 0.7 * np.random.default_rng(9).normal(size=(80, 6))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
+    frame = pd.DataFrame(values, columns=schema.names)
+    model = fitted(frame, schema, coarsening=0.3, n_restarts=2)
+    return model, far.astype(np.int64), distinct_subtypes(model, frame, n_draws=40)
+
+
+def test_a_group_that_bends_is_divided_into_grades_beside_a_distinct_one(graded):
+    _, far, distinct = graded
+    assert distinct.n_distinct == 2 < distinct.n_subtypes
+    np.testing.assert_array_equal(distinct.distinct, far)
+    assert distinct.joins["distinct"].tolist()[:2] == [True, False]
+    assert distinct.joins["accepted"].tolist()[:2] == [True, True]
+    assert f"{distinct.n_subtypes} subtypes, 2 of them distinct, one in {distinct.n_subtypes - 1} grades, made" in (
+        distinct.summary
+    )
+    assert (len(re.findall("distinct$", repr(distinct), flags=re.M)), repr(distinct).count("graded")) == (
+        1,
+        distinct.n_subtypes - 2,
+    )
+
+
+def test_a_curved_severity_is_grades_of_one():
+    values, severity = curved_cohort(1)
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "abcdef"])
+    frame = pd.DataFrame(values, columns=schema.names)
+    distinct = distinct_subtypes(fitted(frame, schema, coarsening=0.15, n_restarts=2), frame, n_draws=40)
+    assert distinct.n_distinct == 1 < distinct.n_subtypes
+    assert (distinct.distinct == 0).all()
+    assert "which may be grades of one" in distinct.summary
+    low, high = (severity[distinct.labels == label] for label in (0, 1))
+    assert abs(low.mean() - high.mean()) > 1.0
+
+
 @pytest.mark.simulation
 def test_a_continuum_is_rarely_divided():
     divided = 0
@@ -70,13 +117,20 @@ def test_a_continuum_is_rarely_divided():
     assert divided <= 2
 
 
-def test_distinct_subtypes_are_unions_of_subtypes_numbered_by_size(three):
-    model, _, _, distinct = three
-    assert distinct.labels.dtype == np.int64
-    assert all(np.unique(distinct.labels[model.labels_ == k]).size == 1 for k in range(model.n_clusters_))
-    sizes = np.bincount(distinct.labels)
-    assert (sizes.min() > 0, (np.diff(sizes) <= 0).all()) == (True, True)
-    assert distinct.tree is model.tree_
+def in_unions(labels, of):
+    """Return whether labels are unions of others, numbered by decreasing size."""
+    sizes = np.bincount(labels)
+    assert labels.dtype == np.int64
+    whole = all(np.unique(labels[of == k]).size == 1 for k in range(of.max() + 1))
+    return whole and sizes.min() > 0 and (np.diff(sizes) <= 0).all()
+
+
+def test_tested_subtypes_are_unions_of_subtypes_and_distinct_ones_of_these(three, graded):
+    for model, distinct in ((three[0], three[3]), graded[::2]):
+        assert in_unions(distinct.labels, model.labels_)
+        assert in_unions(distinct.distinct, distinct.labels)
+        assert distinct.n_distinct == distinct.distinct.max() + 1 <= distinct.n_subtypes
+        assert distinct.tree is model.tree_
 
 
 def test_the_joins_say_what_was_tested(three):
@@ -247,7 +301,7 @@ def test_outlying_values_are_missing_in_the_cohort_and_in_the_draws(monkeypatch)
     distinct_subtypes(model, frame, n_draws=20)
     values = parts[0].cohort.arrays.values
     assert np.isnan(values).sum() == model.outliers_.sum() > 0
-    drawn = of_population(parts[0], "copula", np.random.default_rng(0)).draw(np.random.default_rng(0))
+    drawn, _ = of_population(parts[0], np.random.default_rng(0)).draw(np.random.default_rng(0))
     assert (np.isnan(drawn.cohort.arrays.values) == np.isnan(values)).all()
 
 
@@ -274,7 +328,7 @@ def test_it_is_shown_as_text_and_in_a_notebook(three):
     assert isinstance(distinct, DistinctSubtypes)
     text = repr(distinct)
     assert text.startswith("DistinctSubtypes of 160 subjects: ")
-    assert f"3 distinct subtypes, made of the {distinct.tree.n_subtypes} subtypes of the fit." in text
+    assert f"3 subtypes, all distinct, made of the {distinct.tree.n_subtypes} subtypes of the fit." in text
     assert len(text.splitlines()) == 2 + len(distinct.joins)
     assert len(re.findall("distinct$", text, flags=re.M)) == 2
     assert text.isprintable() or set(text) - {"\n"} == set(filter(str.isprintable, text))
@@ -286,22 +340,19 @@ def test_it_is_shown_as_text_and_in_a_notebook(three):
 def test_a_continuum_says_so():
     frame, schema, _ = severity_cohort(1, n=120)
     model = fitted(frame, schema, n_restarts=2)
-    distinct = distinct_subtypes(model, frame, n_draws=40, null="unimodal")
-    assert (distinct.n_subtypes, distinct.test.null) == (1, "unimodal")
-    assert "are not distinct: one continuous population" in repr(distinct)
+    distinct = distinct_subtypes(model, frame, n_draws=40)
+    assert (distinct.n_subtypes, distinct.n_distinct) == (1, 1)
+    assert "One subtype: one continuous population explains the" in repr(distinct)
     assert "1 subtype of 120 subjects" in "".join(Cells(distinct._repr_html_()).words)
 
 
 def test_everything_wrong_is_said_at_once(three):
     model, frame, _, _ = three
     with pytest.raises(InputError) as caught:
-        distinct_subtypes(
-            model, frame.iloc[:50], n_draws=19, significance_level=1.0, null="normal", random_state=-1, n_jobs=0
-        )
+        distinct_subtypes(model, frame.iloc[:50], n_draws=19, significance_level=1.0, random_state=-1, n_jobs=0)
     for part in (
         "n_draws must be a whole number of at least 20, not 19",
         "significance_level must be a number above 0 and below 1, such as 0.05, not 1.0",
-        "null must be 'copula' or 'unimodal', not 'normal'",
         "random_state",
         "n_jobs",
         "the table has 50 rows, but the model was fitted on 160 subjects",
@@ -342,23 +393,26 @@ def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
     assert "draws of one population" in caplog.text
 
 
-def test_joins_that_are_accepted_are_also_tested_against_a_skewed_severity(three):
-    model, frame, _, distinct = three
-    joins = distinct.joins
-    assert (joins["p_unimodal"].isna() == ~joins["accepted"]).all()
-    unimodal = distinct_subtypes(model, frame, n_draws=40, null="unimodal").joins
-    assert joins["p_unimodal"][0] == unimodal["p"][0]
-    assert unimodal["p_unimodal"].isna().all()
+def test_accepted_joins_below_distinct_ones_are_tested_against_a_continuum_that_bends(three, graded):
+    for distinct in (three[3], graded[2]):
+        joins, steps, root = distinct.joins, distinct.test.joins["step"].tolist(), 2 * distinct.tree.n_subtypes - 2
+        assert (joins["distinct"] == (joins["p_bent"] < 0.01)).all()
+        reached = {root}
+        for step, row in zip(steps, joins.to_dict("records"), strict=True):
+            node = distinct.tree.n_subtypes + step - 1
+            assert np.isnan(row["p_bent"]) != (row["accepted"] and node in reached)
+            reached |= set(distinct.tree.joins[step - 1].tolist()) if row["distinct"] else set()
+    assert graded[2].joins["p_bent"].notna().sum() == 2  # the far group, and the first division of the one that bends
 
 
 @pytest.mark.simulation
-def test_a_skewed_severity_is_divided_and_told():
+def test_a_skewed_severity_is_divided_and_not_distinct():
     rng = np.random.default_rng(0)
     severity = rng.exponential(size=(400, 1)) - 1.0
     frame = pd.DataFrame(severity + 0.6 * rng.normal(size=(400, 8)), columns=list("abcdefgh"))
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
     joins = distinct_subtypes(fitted(frame, schema, coarsening="auto"), frame).joins
-    assert joins["p"][0] < 0.05 <= joins["p_unimodal"][0]
+    assert joins["p"][0] < 0.05 <= joins["p_bent"][0]
 
 
 # --- MAPDP(n_clusters="distinct") -----------------------------------------------------------------------------------
@@ -425,11 +479,14 @@ def test_a_fit_of_fewer_than_ten_subjects_is_saved_with_its_empty_test(tmp_path)
         (lambda joins: joins.assign(step=1), "above it"),
         (lambda joins: joins.iloc[:0], "no join"),
         (lambda joins: joins.iloc[[0, 0]], "significance level"),
+        (lambda joins: joins.assign(distinct=True), "distinct"),
+        (lambda joins: joins.assign(distinct=False), "distinct"),
+        (lambda joins: joins.assign(distinct=True, p_bent=0.0), "distinct"),
     ],
 )
 def test_a_test_that_no_walk_makes_is_told(three, change, said):
-    model, frame, _, _ = three
-    test = distinct_subtypes(model, frame).test
+    model, _, _, distinct = three
+    test = distinct.test
     assert test.problems(model.tree_) == []
     changed = replace(test, joins=change(test.joins).reset_index(drop=True))
     assert re.search(said, "; ".join(changed.problems(model.tree_)))

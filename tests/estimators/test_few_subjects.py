@@ -47,9 +47,9 @@ def with_test(model, accepted):
             continue
         is_accepted = step in accepted
         row = {"step": step, "p": 0.01 if is_accepted else 0.5, "accepted": is_accepted}
-        rows.append(dict.fromkeys(JOIN_DTYPES, 1) | row)
+        rows.append(dict.fromkeys(JOIN_DTYPES, 1) | {"distinct": False} | row)
         ahead += tree.joins[step - 1].tolist() if is_accepted else []
-    test = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 100, 0.05, "copula", 0)
+    test = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 100, 0.05, 0)
     assert not test.problems(tree)
     assert {row["step"] for row in rows if row["accepted"]} == set(accepted)
     copy = model.cut(None)

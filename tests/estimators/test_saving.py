@@ -379,7 +379,7 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
     if "manifest" not in damage and "checksum that" not in damage:
         assert "holds no model that can be read: " in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 12; fit the model again" in str(error.value)
+        assert "its format is 99, and this version reads 13; fit the model again" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is not the file that manifest.json lists. It is damaged" in str(error.value)
 
@@ -638,5 +638,5 @@ def test_a_model_that_cannot_be_read_back_is_not_saved(fitted, tmp_path, monkeyp
 def test_a_model_of_an_older_format_says_how_to_go_on(folder):
     edited(lambda text: text.update(clinclust_model=3, clinclust_version="0.0.9"))(folder)
     (folder / "manifest.json").unlink()  # older formats had none
-    with pytest.raises(InputError, match=r"its format is 3, and this version reads 12; .* saved it \(0\.0\.9\)"):
+    with pytest.raises(InputError, match=r"its format is 3, and this version reads 13; .* saved it \(0\.0\.9\)"):
         MAPDP.load(folder)

@@ -16,7 +16,7 @@ import clinclust as cc
 from clinclust.disclosure.rule import Rule
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import assignments_of, write_inert_csv
-from clinclust.reporting.divisions import divisions_of, n_distinct, shows_distinct_subtypes
+from clinclust.reporting.divisions import divisions_of, n_distinct, n_parted, shows_tested_subtypes
 from clinclust.reporting.figures.tested_tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.illustrations import illustrations
@@ -95,9 +95,9 @@ def test_the_table_says_who_was_divided_from_whom_and_how_sure(three):
         assert row[at["In one population (nats) Mean"]] == join.expected
         assert row[at["In one population (nats) SD"]] == join.expected_sd
         assert row[at["Excess (nats)"]] == pytest.approx(join.excess)
-        assert row[at["p"]] == join.p
-        assert row[at["p, skewed severity"]] == (join.p_unimodal if join.accepted else None)
-        assert row[at["Result"]] == ("distinct" if join.accepted else "one continuum")
+        assert row[at["p"]] == (join.p if join.p >= 1 / 40 else "< 0.025")
+        assert (row[at["p, bent"]] is None) == np.isnan(join.p_bent)
+        assert row[at["Result"]] == ("one continuum", "graded", "distinct")[int(join.accepted) + int(join.distinct)]
         for side, name in ((join.first, row[0]), (join.second, row[1])):
             below = np.unique(distinct.labels[np.isin(model.labels_ + 1, side)]) + 1
             if join.accepted:
@@ -112,11 +112,11 @@ def test_page_and_workbook_say_it_in_the_same_words(three, tmp_path):
     said = [*verdict(findings), *on_the_test(findings)]
     assert len(said) == 4
     for words in (
-        "the cohort has 3 distinct subtypes",
+        "the cohort has 3 subtypes, all distinct",
         "no subject was moved",
         "in up to 40 cohorts drawn from one continuum",
         "1 nat: 2.7 times more probable",
-        "skewed",
+        "one continuum that bends",
         "Three ordered classes may be found as two",
         "Fewer than 10 subjects are not divided",
         "0.05 holds at each division",
@@ -214,7 +214,7 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
     found = model.cut(distinct)
     for number in (2, model.n_clusters_):
         findings = findings_of(found.cut(number), frame)
-        assert (n_distinct(findings.fit), shows_distinct_subtypes(findings.fit)) == (3, False)
+        assert (n_distinct(findings.fit), n_parted(findings.fit), shows_tested_subtypes(findings.fit)) == (3, 3, False)
         assert f"This report shows {number} subtypes instead" in verdict(findings)[0]
         assert "3 are parted more clearly than one continuum would be." in overview(findings).notes[0]
         assert "degrees of one" in cautions(findings)[0]
@@ -225,49 +225,41 @@ def test_another_number_of_subtypes_is_told_from_the_distinct_ones(three):
 
 def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
     (said,) = cautions(shown(three))
-    assert "many mild and few severe subjects, would not be parted as clearly either." in said
+    assert said.startswith("Whether subtypes are kinds of a disease, only other data can tell")
     findings_with_doubt = shown(three)
-    divisions = [replace(each, p=0.04 if each.is_distinct else each.p) for each in findings_with_doubt.divisions]
+    divisions = [replace(each, p=0.04 if each.is_accepted else each.p) for each in findings_with_doubt.divisions]
     findings_with_doubt.__dict__["divisions"] = divisions
     (said,) = cautions(findings_with_doubt)
-    assert said.startswith("Where this is least clear, p is 0.040. One cont")
+    assert said.startswith("Where this is least clear, p = 0.04. Whether")
     (said,) = cautions(findings)
     assert "Whether subtypes are kinds of a disease or degrees of one, only other data can tell" in said
 
 
-@pytest.mark.parametrize("skewed", [(0,), (1,), (0, 1)])
-def test_divisions_that_a_skewed_severity_would_make_as_well_are_told(three, skewed):
+@pytest.mark.parametrize("n_distinct", [0, 1])
+def test_divisions_that_one_continuum_that_bends_would_make_as_well_are_told(three, n_distinct):
     model, frame, distinct = three
     joins = distinct.test.joins.copy()
     accepted = joins.index[joins["accepted"]]
     assert len(accepted) == 2
-    joins.loc[accepted[list(skewed)], "p_unimodal"] = 0.31
+    joins.loc[accepted[n_distinct:], ["p_bent", "distinct"]] = 0.31, False
     findings = shown((model, frame, replace(distinct, test=replace(distinct.test, joins=joins))), NAMES)
-    assert [division.may_be_skewed for division in findings.divisions if division.is_distinct] == [
-        place in skewed for place in (0, 1)
-    ]
-    (said,), (caution,) = verdict(findings), cautions(findings)
-    assert ("or it is one continuum with a skewed severity" in said) == (0 in skewed)
-    if len(skewed) == 2:
-        assert "At every division, one continuum with a skewed severity" in caution
-    else:
-        (division,) = (division for division in findings.divisions if division.may_be_skewed)
-        assert f"At division {division.number}: {division.title}, one continuum with a skewed severity" in caution
+    assert [division.result for division in findings.divisions].count("distinct") == n_distinct
+    (said,), (caution,), answer = verdict(findings), cautions(findings), overview(findings).notes[-1]
+    how_many = ("which may be grades of one", "2 of them distinct, one in 2 grades")[n_distinct]
+    assert f"3 subtypes, {how_many}." in said
+    assert f"3 subtypes among {len(frame)} subjects, {how_many}; they are parted more clearly than one" in answer
+    assert "Grades may be degrees of one condition" in said
+    assert (
+        "Grades may be degrees of one condition." in dict(overview(findings).tables[1].rows)["More than a continuum?"]
+    )
+    graded = [division for division in findings.divisions if division.result == "graded"]
+    named = "; ".join(f"{division.number}: {division.title}" for division in graded)
+    assert f"One continuum that bends explains division {named}: the two may be degrees" in caution
 
 
-def test_a_test_that_says_nothing_of_a_skewed_severity_is_told_from_one_that_does(three):
-    model, frame, distinct = three
-    unknown = replace(distinct.test, joins=distinct.test.joins.assign(p_unimodal=np.nan))
-    (said,) = cautions(shown((model, frame, replace(distinct, test=unknown))))
-    assert "can be parted all the same" in said
-    (said,) = cautions(shown((model, frame, replace(distinct, test=replace(unknown, null="unimodal")))))
-    assert "skewed severity" not in said
-
-
-@pytest.mark.parametrize("null", ["copula", "unimodal"])
-def test_the_methods_describe_the_test_with_its_references(null, three):
+def test_the_methods_describe_the_test_with_its_references(three):
     model, frame, _ = three
-    distinct = cc.distinct_subtypes(model, frame, n_draws=20, null=null, random_state=77, significance_level=0.02)
+    distinct = cc.distinct_subtypes(model, frame, n_draws=20, random_state=77, significance_level=0.02)
     findings = findings_of(model.cut(distinct), frame)
     written = methods(findings)
     paragraph = written.paragraphs["Distinct subtypes"]
@@ -276,7 +268,8 @@ def test_the_methods_describe_the_test_with_its_references(null, three):
     assert f"{len(distinct.joins)} division" in paragraph
     cited = " ".join(written.references)
     assert ("Silverman" in cited) == ("Silverman" in paragraph)
-    assert ("this decided nothing" in paragraph) == (null == "copula")
+    assert "Hartigan" in cited
+    assert "called distinct where this population explains no division" in paragraph
     assert "no subject changed its group" in written.paragraphs["Model"]
     assert "each time the two with the least evidence between them, until" not in written.paragraphs["Model"]
 
@@ -284,15 +277,15 @@ def test_the_methods_describe_the_test_with_its_references(null, three):
 @pytest.mark.parametrize(
     ("p", "words"),
     [
-        (0.0, "fewer than 1 in 1,000"),
-        (0.004, "4 in 1,000"),
+        (0.0, "fewer than 1 in 200"),
+        (0.0065, "6 in 1,000"),
         (0.01, "1 in 100"),
         (0.234, "23 in 100"),
         (0.5, "50 in 100"),
     ],
 )
 def test_p_in_words(p, words):
-    assert p_in_words(p).replace("\N{NO-BREAK SPACE}", " ") == words
+    assert p_in_words(p, 200).replace("\N{NO-BREAK SPACE}", " ") == words
 
 
 # --- what is drawn ------------------------------------------------------------------------------------------------
@@ -349,7 +342,7 @@ def hand_made(n_tips, accepted_steps, subtype_of=None):
                            "p": 0.001 if accepted else 0.4, "accepted": accepted})  # fmt: skip
         if not accepted:
             break
-    model.tree_test_ = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 20, 0.05, "copula", 0)
+    model.tree_test_ = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 20, 0.05, 0)
     return model
 
 
@@ -394,7 +387,7 @@ def test_sides_are_named_by_the_subtypes_that_lie_on_them(subtype_of, random):
         ahead.append(n + len(joins) - 1)
     tree = SubtypeTree(np.arange(n), np.array(joins), np.ones(n - 1))
     rows = [dict.fromkeys(JOIN_DTYPES, 1) | {"step": step + 1} for step in range(n - 1)]
-    test = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 20, 0.05, "copula", 0)
+    test = TreeTest(pd.DataFrame(rows).astype(JOIN_DTYPES), 20, 0.05, 0)
     fit = SimpleNamespace(tree_=tree, tree_test_=test, subtype_of_=subtype_of)
     found = divisions_of(fit, {k + 1: f"<{k}>" for k in range(4)})
     assert sorted(each.node for each in found) == list(range(n, 2 * n - 1))

@@ -25,7 +25,7 @@ _TILE = 64
 """OpenBLAS multiplies matrices of up to 64 x 64 x 64 by one thread."""
 _FEWEST_PAIRS = 5.0
 """A correlation of n pairs counts n / (n + this)."""
-_SCORE_STEPS = 1024.0
+SCORE_STEPS = 1024.0
 """Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
 
 
@@ -37,7 +37,7 @@ def normal_scores(column: Array) -> Array:
 
 def in_score_steps(scores: Array) -> Array:
     """Return scores counted in whole steps."""
-    return np.asarray(np.rint(_SCORE_STEPS * scores))
+    return np.asarray(np.rint(SCORE_STEPS * scores))
 
 
 def whole_columns(cohort: EncodedCohort, rng: np.random.Generator) -> tuple[list[Array], list[tuple[int, ...]]]:
@@ -104,6 +104,8 @@ def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     v' R_.o R_oo^-1 z_o given the observed ones o.
     """
     observed = ~np.isnan(scores)
+    if observed.all():
+        return np.asarray(np.einsum("ij,j->i", scores, axis))
     patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
     by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
     ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
@@ -115,11 +117,12 @@ def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     return found
 
 
-def first_axis(correlation: Array) -> tuple[Array, float]:
-    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
+def first_axis(correlation: Array, like: Array | None = None) -> tuple[Array, float]:
+    """Return the first eigenvector, with its largest entry positive or the direction of another, and its eigenvalue."""
     values, vectors = np.linalg.eigh(correlation)
     axis = vectors[:, -1]
-    return axis * np.sign(axis[np.argmax(np.abs(axis))]), float(values[-1])
+    along = axis[np.argmax(np.abs(axis))] if like is None else axis @ like
+    return axis * (-1.0 if along < 0.0 else 1.0), float(values[-1])
 
 
 def reliable_correlations(scores: Array) -> Array:

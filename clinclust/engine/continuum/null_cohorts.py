@@ -4,14 +4,13 @@ A Gaussian copula: a score z is mapped to the observed value at the same quantil
 
     z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j),
 
-with R such that the drawn values have the subjects' correlations. In a unimodal population, the first principal score
-of z has the subjects' own distribution, smoothed until it has one mode (Silverman 1981, *Using kernel density estimates
-to investigate multimodality*), and scaled to their variance.
+with R such that the drawn values have the subjects' correlations.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.special import ndtr
@@ -19,7 +18,6 @@ from scipy.special import ndtr
 from clinclust.arrays import Array, Whole
 from clinclust.engine.continuum.normal_scores import (
     correlations,
-    first_axis,
     in_score_steps,
     nearest_correlation,
     normal_scores,
@@ -31,13 +29,6 @@ from clinclust.engine.continuum.normal_scores import (
 )
 from clinclust.engine.problem.problem import Problem
 
-_BINS = 512
-_MARGIN = 3.0
-"""How far the bins reach beyond the sample, in standard deviations."""
-_HALVINGS = 20
-UNIMODAL = "unimodal"
-NULLS = ("copula", UNIMODAL)
-"""Names of the kinds of one population."""
 _ROUNDS = 4
 _DRAWS_OF_A_ROUND = 3000
 _LARGEST = 0.97
@@ -48,27 +39,30 @@ class OnePopulation:
     """One continuous population with the margins and correlations of the subjects of a problem."""
 
     part: Problem
+    scores: Array
+    """(M, D) the subjects' normal scores; NaN = missing."""
     margins: tuple[_Margin, ...]
     """The observed values of each feature."""
     correlation: Array
     """(D, D) correlations R of the latent normal scores."""
-    severity: _Severity | None = None
-    """Distribution of the first principal score; None = normal."""
-    quantiles: Array | None = None
-    """(M, D) sorted latent draws of each feature where they are not standard normal."""
 
-    def draw(self, rng: np.random.Generator) -> Problem:
-        """Return the problem with a cohort of the same size drawn from the population, with the same values missing."""
+    def draw(self, rng: np.random.Generator) -> tuple[Problem, Array]:
+        """Return the problem with a cohort of the same size drawn from the population, with the same values missing.
+
+        Also the normal scores of its features, float64 (N, D), NaN = missing.
+        """
         arrays = self.part.cohort.arrays
         shares = self.shares(self.latent(standard_normals(self.part.cohort.n_subjects, len(self.margins), rng), rng))
-        codes, values = arrays.codes.copy(), arrays.values.copy()
+        codes, values, scores = arrays.codes.copy(), arrays.values.copy(), np.full(shares.shape, np.nan)
         n_table = codes.shape[1]
-        for margin, share in zip(self.margins, shares.T, strict=True):
+        for place, (margin, share) in enumerate(zip(self.margins, shares.T, strict=True)):
             if not margin.subjects.size:
                 continue
-            subjects = margin.subjects[_ranks(share, margin)]
+            ranks = _ranks(share, margin)
+            subjects = margin.subjects[ranks]
             first, *_ = margin.members
             is_seen = arrays.codes[:, first] > 0 if first < n_table else ~np.isnan(arrays.values[:, first - n_table])
+            scores[:, place] = np.where(is_seen, margin.scores[ranks], np.nan)
             # Both parts of a feature are those of one subject: at a point mass, there is no other value.
             for member in margin.members:
                 if member < n_table:
@@ -77,25 +71,47 @@ class OnePopulation:
                     drawn = arrays.values[subjects, member - n_table]
                     values[:, member - n_table] = np.where(is_seen, drawn, np.nan)
         cohort = replace(self.part.cohort, arrays=arrays._replace(codes=codes, values=values))
-        return replace(self.part, cohort=cohort)
+        return replace(self.part, cohort=cohort), scores
 
     def latent(self, normals: Array, rng: np.random.Generator) -> Array:
         """Return latent scores made from independent normal draws, float64 (N, D)."""
-        latent = with_correlation(normals, self.correlation)
-        if self.severity is None:
-            return latent
-        axis, variance = first_axis(self.correlation)
-        own = np.einsum("ij,j->i", latent, axis)  # the last digits of a BLAS product depend on its threads
-        drawn = unimodal_draws(self.severity.sample, self.severity.bandwidth, own.size, rng)
-        return np.asarray(latent + (np.sqrt(variance) * drawn - own)[:, None] * axis)
+        return with_correlation(normals, self.correlation)
 
     def shares(self, latent: Array) -> Array:
         """Return the share of the population below each latent score, float64 (N, D)."""
-        if self.quantiles is None:
-            return np.asarray(ndtr(latent))
-        n = self.quantiles.shape[0]
-        columns = zip(self.quantiles.T, latent.T, strict=True)
-        return np.column_stack([(np.searchsorted(sample, column) + 0.5) / (n + 1) for sample, column in columns])
+        return np.asarray(ndtr(latent))
+
+    def with_quantiles(self, latent: Array) -> Self:
+        """Return the population with the quantiles of these latent scores, where they are not normal."""
+        return self
+
+    def normals(self, rng: np.random.Generator) -> Array:
+        """Return independent normal draws for a round of correction."""
+        return standard_normals(_DRAWS_OF_A_ROUND, len(self.margins), rng)
+
+    def drawn(self, normals: Array, rng: np.random.Generator) -> tuple[Self, Drawn]:
+        """Return the population with the quantiles of latent scores, and what is drawn, of these normal draws."""
+        latent = self.latent(normals, rng)
+        population = self.with_quantiles(latent)
+        columns = zip(self.margins, population.shares(latent).T, strict=True)
+        scores = np.column_stack([margin.scores[_ranks(share, margin)] for margin, share in columns])
+        straight = with_correlation(normals, self.correlation)
+        by_chance = correlations(in_score_steps(straight))[0] - self.correlation
+        return population, Drawn(scores, correlations(scores)[0] - by_chance)
+
+    def moved(self, wanted: Array, found: Array) -> Self:
+        """Return the population with correlations moved by the difference of the wanted from those found."""
+        moved = np.clip(self.correlation + wanted - found, -_LARGEST, _LARGEST)
+        return replace(self, correlation=nearest_correlation(with_unit_diagonal(moved)))
+
+
+class Drawn(NamedTuple):
+    """What is drawn in a round of correction."""
+
+    scores: Array
+    """(M, D) normal scores of the drawn values."""
+    correlation: Array
+    """(D, D) their correlations, less what the draws have by chance."""
 
 
 @dataclass(frozen=True)
@@ -110,91 +126,19 @@ class _Margin:
     """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
 
 
-@dataclass(frozen=True)
-class _Severity:
-    """The first principal score, drawn with one mode."""
-
-    sample: Array
-    """(n,) first principal score of each subject with an observed value."""
-    bandwidth: float
-
-
-def one_population(part: Problem, null: str, rng: np.random.Generator) -> OnePopulation:
-    """Return the one population, of a kind in `NULLS`, of the subjects of a problem."""
+def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
+    """Return the one population of the subjects of a problem."""
     columns, members = whole_columns(part.cohort, rng)
     margins = tuple(map(_margin, columns, members))
     scores = np.column_stack([normal_scores(column) for column in columns])
     wanted = reliable_correlations(scores)
-    population = OnePopulation(part, margins, nearest_correlation(with_unit_diagonal(wanted)))
-    if null == UNIMODAL:
-        population = replace(population, severity=_severity(scores, population.correlation))
-    return _corrected(population, wanted, rng)
-
-
-def critical_bandwidth(sample: Array) -> float:
-    """Return the smallest bandwidth, on the scale of the sample (n,), at which its density estimate has one mode."""
-    spread = float(sample.std())
-    if spread == 0.0:
-        return 0.0
-    edges = np.linspace(sample.min() - _MARGIN * spread, sample.max() + _MARGIN * spread, _BINS + 1)
-    counts = np.histogram(sample, edges)[0].astype(np.float64)
-    middles = 0.5 * (edges[1:] + edges[:-1])
-    squares = (middles[:, None] - middles) ** 2
-    low, high = float(edges[1] - edges[0]), 4.0 * spread
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        one = _n_modes(np.einsum("ij,j->i", np.exp(-0.5 * squares / middle**2), counts)) == 1
-        low, high = (low, middle) if one else (middle, high)
-    return high
-
-
-def _n_modes(density: Array) -> int:
-    # Far from the sample, densities differ by rounding errors only.
-    density = np.where(density > 1e-9 * density.max(), density, 0.0)
-    signs = np.sign(np.diff(density))
-    signs = signs[signs != 0.0]
-    return int((signs[:-1] > signs[1:]).sum())
-
-
-def unimodal_draws(sample: Array, bandwidth: float, n_draws: int, rng: np.random.Generator) -> Array:
-    """Return draws from the density estimate of a sample, with mean 0 and variance 1, float64 (n_draws,)."""
-    centred, variance = sample - sample.mean(), float(sample.var())
-    drawn = rng.choice(centred, n_draws) + bandwidth * rng.standard_normal(n_draws)
-    return np.asarray(drawn / np.sqrt(max(variance + bandwidth**2, 1e-300)))
-
-
-def _corrected(population: OnePopulation, wanted: Array, rng: np.random.Generator) -> OnePopulation:
-    """Return the population whose drawn values, rather than its latent scores, have the wanted correlations."""
-    normals = standard_normals(_DRAWS_OF_A_ROUND, len(population.margins), rng)
+    correlation = nearest_correlation(with_unit_diagonal(wanted))
+    population = OnePopulation(part, scores, margins, correlation)
+    normals = population.normals(rng)
     for _ in range(_ROUNDS):
-        population, latent = _with_quantiles(population, normals, rng)
-        shares = population.shares(latent)
-        drawn = [
-            margin.scores[_ranks(share, margin)] for margin, share in zip(population.margins, shares.T, strict=True)
-        ]
-        by_chance = correlations(in_score_steps(latent))[0] - population.correlation
-        found = correlations(np.column_stack(drawn))[0] - by_chance
-        moved = np.clip(population.correlation + wanted - found, -_LARGEST, _LARGEST)
-        population = replace(population, correlation=nearest_correlation(with_unit_diagonal(moved)))
-    return _with_quantiles(population, normals, rng)[0]
-
-
-def _with_quantiles(population: OnePopulation, normals: Array, rng: np.random.Generator) -> tuple[OnePopulation, Array]:
-    """Return the population with the quantiles of its latent scores, and the latent scores of these normal draws."""
-    latent = population.latent(normals, rng)
-    if population.severity is not None:
-        population = replace(population, quantiles=np.sort(latent, axis=0))
-    return population, latent
-
-
-def _severity(scores: Array, correlation: Array) -> _Severity | None:
-    axis, _ = first_axis(correlation)
-    observed = ~np.isnan(scores)
-    weights = np.where(observed, axis, 0.0)
-    has_some = (weights**2).sum(axis=1) > 0.0
-    along = np.einsum("ij,ij->i", np.where(observed, scores, 0.0), weights)[has_some]
-    along /= (weights[has_some] ** 2).sum(axis=1)
-    return None if along.size == 0 or along.std() == 0.0 else _Severity(along, critical_bandwidth(along))
+        population, drawn = population.drawn(normals, rng)
+        population = population.moved(wanted, drawn.correlation)
+    return population.drawn(normals, rng)[0]
 
 
 def _ranks(shares: Array, margin: _Margin) -> Whole:

@@ -7,17 +7,19 @@ values as the one population.
 G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`), g_2 that of the best division into two
 (also from the tree's own), and S_bk the gain in draw b of the one population, with mean m_k and standard deviation s_k:
 
-    T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_k) / s_k
+    T = max(max_k (G_k - m_k) / s_k, (g_2 - m_2) / s_2),   M_b = max_k (S_bk - m_bk) / s_bk
     z = (T - mean of M) / (standard deviation of M),        p = 1 - Phi(z), but at least the share of M_b >= T
 
-The last bound matters where few draws gain anything, so that M is far from normal. The draws end early if z is further
-from its value at the significance level than 4.5 times its standard error, about ((1 + z^2 / 2) / B)^(1/2) after B
-draws.
+with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
+where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
+same way. The p of the node is the smaller of that of the gains and five times that of the shape. The draws end early if
+all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B draws, or if
+one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from threading import Event
@@ -25,10 +27,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtr, ndtri, stdtr
 
 from clinclust.arrays import Array, Labels
+from clinclust.engine.continuum.bent_population import bent_population
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
+from clinclust.engine.continuum.shape import shape_of
 from clinclust.engine.kernels.partition import Partition, accumulate
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
@@ -51,10 +55,17 @@ _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
 _CHECKPOINTS = (20, 50)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
-_STANDARD_ERRORS = 4.5
-"""Distance of z from its value at the level, in standard errors, from which on a test ends early."""
+_STANDARD_ERRORS = 3.5
+"""How far z is below its value at the level, in standard errors, where a test ends early."""
+_CLEARLY = 50.0
+"""How many times smaller than the level the p by Student's t is, where a test ends early."""
 _LEAST_SPREAD = 0.1
 """Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
+_SHAPE_COUNTS = 5.0
+"""Multiple of the p of the shape in that of a node: it divides at a fifth of the level, so that with the gain, which is
+far below the level in one population, the level holds."""
+_LEAST_OF_SHAPE = 1e-3
+"""Least standard deviation of the log of a dip or kurtosis."""
 _NODE, _DRAW = 0, 1
 """Spawn keys of the random numbers of the node itself and of its first draw."""
 
@@ -77,6 +88,17 @@ class NodeTest:
     def excess(self) -> float:
         """The gain less its expectation in one population, in nats."""
         return self.gain - self.expected
+
+
+class Farthest(NamedTuple):
+    """The statistic that lies farthest above its expectation in one population, and its test."""
+
+    at: int
+    observed: float
+    z: float
+    p: float
+    mean: float
+    spread: float
 
 
 @dataclass(frozen=True)
@@ -106,13 +128,13 @@ class DrawPlan:
     """Largest number of cohorts drawn from the one population of a node."""
     significance_level: float
     """The level of each test: the draws end early where p is far from it."""
-    null: str
-    """The kind of one population (`NULLS`)."""
     pool: Threads
     cancelled: Event
     """When it is set, no further draw is made."""
     advance: Callable[[], object]
     """Called after each draw."""
+    is_bent: bool = False
+    """Whether the one population bends."""
 
     def batches(self) -> Iterator[range]:
         """Yield the numbers of the draws up to each checkpoint."""
@@ -121,11 +143,15 @@ class DrawPlan:
             yield range(first, last)
             first = last
 
-    def is_decided(self, found: NodeTest, n_draws: int) -> bool:
+    def is_decided(self, of_gain: Farthest, of_shape: Farthest, n_draws: int) -> bool:
         """Return whether more draws would not bring p across the level."""
-        critical = -ndtri(self.significance_level)
-        error = np.sqrt((1.0 + 0.5 * found.z**2) / n_draws)
-        return bool(found.expected_sd > _LEAST_SPREAD and abs(found.z - critical) > _STANDARD_ERRORS * error)
+        if of_gain.spread <= _LEAST_SPREAD:
+            return False
+        both = ((of_gain.z, self.significance_level), (of_shape.z, self.significance_level / _SHAPE_COUNTS))
+        clearly = (stdtr(n_draws - 1, -z / np.sqrt(1.0 + 1.0 / n_draws)) < level / _CLEARLY for z, level in both)
+        errors = (np.sqrt((1.0 + 0.5 * z**2) / n_draws) for z, _ in both)
+        below = (z + _STANDARD_ERRORS * error < -ndtri(level) for (z, level), error in zip(both, errors, strict=True))
+        return any(clearly) or all(below)
 
 
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
@@ -134,68 +160,96 @@ def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: n
     rng = np.random.default_rng(_stream(seed, _NODE))
     node = node.sample(rng)
     part = problem.restricted_to(node.members, 0)
-    population = one_population(part, plan.null, rng)
-    gains = plan.pool.submit(_of_subjects, part, node.halves, most, rng)
+    population = one_population(part, rng)
+    if plan.is_bent:
+        population = bent_population(population, rng)
+    gains = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most, rng)
     draw = partial(_of_draw, population, most, plan.cancelled)
-    expected: list[Array] = []
+    expected: list[tuple[Array, Array]] = []
     for batch in plan.batches():
         drawn = [plan.pool.submit(draw, _stream(seed, _DRAW + number)) for number in batch]
         for one in drawn:
             expected.append(one.result())
             plan.advance()
-        found = compared(*gains.result(), np.array(expected), minimum_gain(part))
-        if plan.is_decided(found, len(expected)):
+        of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
+        if plan.is_decided(of_gain, of_shape, len(expected)):
             break
-    return found
+    return node_test(of_gain, of_shape)
+
+
+def node_test(of_gain: Farthest, of_shape: Farthest) -> NodeTest:
+    """Return the test of a node by the tests of its gains and of its shape."""
+    by_shape = _SHAPE_COUNTS * of_shape.p
+    return NodeTest(
+        n_parts=of_gain.at + 2,
+        gain=of_gain.observed,
+        expected=of_gain.mean,
+        expected_sd=of_gain.spread,
+        z=of_gain.z if of_gain.p <= by_shape else of_shape.z,
+        p=min(of_gain.p, by_shape, 1.0),
+    )
 
 
 def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))
 
 
-def _of_subjects(part: Problem, halves: Labels, most: int, rng: np.random.Generator) -> tuple[Array, float]:
-    return profile(part, most, rng), best_division(part, rng, halves).gain
+def _of_subjects(
+    part: Problem, scores: Array, halves: Labels, most: int, rng: np.random.Generator
+) -> tuple[Array, Array]:
+    gains, division = profile(part, most, rng)
+    given = best_division(part, rng, halves)
+    if given.gain > division.gain:
+        gains[0], division = max(gains[0], given.gain), given
+    return gains, shape_of(part, scores, division.labels)
 
 
-def _of_draw(population: OnePopulation, most: int, cancelled: Event, seed: np.random.SeedSequence) -> Array:
+def _of_draw(
+    population: OnePopulation, most: int, cancelled: Event, seed: np.random.SeedSequence
+) -> tuple[Array, Array]:
     if cancelled.is_set():
         raise SearchCancelled("the test was cancelled")
     rng = np.random.default_rng(seed)
-    return profile(population.draw(rng), most, rng)
+    drawn, scores = population.draw(rng)
+    gains, division = profile(drawn, most, rng)
+    return gains, shape_of(drawn, scores, division.labels)
 
 
-def compared(observed: Array, two_way: float, expected: Array, least: float) -> NodeTest:
-    """Return the test of a profile (k_max - 1,) and of a best two-way gain g_2 against the profiles of draws (B, ...).
-
-    `least` is the least standard deviation, in nats.
-    """
-    means, spreads = expected.mean(axis=0), np.maximum(expected.std(axis=0, ddof=1), least)
-    gains = observed.copy()
-    gains[0] = max(gains[0], two_way)
-    standard = (gains - means) / spreads
+def farthest(observed: Array, drawn: Array, least: float) -> Farthest:
+    """Return the test of statistics (S,) against those of draws (B, S); `least` is the least standard deviation."""
+    means, spreads = drawn.mean(axis=0), np.maximum(drawn.std(axis=0, ddof=1), least)
+    standard = (observed - means) / spreads
     at = int(standard.argmax())
-    highest = ((expected - means) / spreads).max(axis=1)
+    # The mean and the standard deviation of the other draws, for each draw.
+    n_draws, off = len(drawn), drawn - means
+    left = (n_draws - 1) * drawn.var(axis=0, ddof=1) - off**2 * n_draws / (n_draws - 1)
+    of_others = np.maximum(np.sqrt(np.maximum(left, 0.0) / (n_draws - 2)), least)
+    highest = (off * n_draws / (n_draws - 1) / of_others).max(axis=1)
     z = float((standard[at] - highest.mean()) / max(float(highest.std(ddof=1)), least))
-    return NodeTest(
-        n_parts=at + 2,
-        gain=float(gains[at]),
-        expected=float(means[at]),
-        expected_sd=float(spreads[at]),
-        z=z,
-        p=max(float(ndtr(-z)), float((highest >= standard[at]).mean())),
-    )
+    p = max(float(ndtr(-z)), float((highest >= standard[at]).mean()))
+    return Farthest(at, float(observed[at]), z, p, float(means[at]), float(spreads[at]))
 
 
-def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Array:
+def compared(
+    observed: Array, shape: Array, drawn: Sequence[tuple[Array, Array]], least: float
+) -> tuple[Farthest, Farthest]:
+    """Return the tests of a profile (k_max - 1,) and of a shape (S,) against those of draws.
+
+    `least` is the least standard deviation of a gain, in nats.
+    """
+    gains, shapes = (np.array(each) for each in zip(*drawn, strict=True))
+    return farthest(observed, gains, least), farthest(shape, shapes, _LEAST_OF_SHAPE)
+
+
+def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> tuple[Array, Division]:
     """Return the gains G_2, G_3, ... in log joint over one cluster, in nats, float64 (most_clusters - 1,).
 
-    The cluster whose best division gains most is divided, again and again. From the third cluster on, this ends when
-    nothing is gained, and the last gain is carried on: G does not decrease. The last gain is that after a few sweeps
-    through all clusters, if higher: two-way divisions alone are blind to several subtypes of equal size.
+    Also the best division into two.
     """
     labels, one = part.cohort.together, joint_of(part, part.cohort.together)
     gains: list[float] = []
-    divisions = [best_division(part, rng)]
+    first = best_division(part, rng)
+    divisions = [first]
     while len(gains) < most_clusters - 1:
         cluster = max(range(len(divisions)), key=lambda k: divisions[k].gain)
         if divisions[cluster].gain == -np.inf:
@@ -214,7 +268,7 @@ def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> Arra
     found = np.concatenate([found, np.full(most_clusters - 1 - found.size, found[-1])])
     if gains:
         found[-1] = max(found[-1], log_joint(part, swept(part, labels, _POLISHING_SWEEPS)) - one)
-    return found
+    return found, first
 
 
 def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:

@@ -23,6 +23,7 @@ from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.blocks import members_of_blocks, members_of_chains
 from clinclust.engine.problem.numeric_columns import numeric_columns
 from clinclust.engine.problem.problem import Problem
+from clinclust.engine.search.settle import chunks
 
 Find = Callable[[Problem], tuple[Problem, Labels]]
 """A search with fixed weights: it returns the problem with its kept values, and the clusters, int64 (N,)."""
@@ -49,25 +50,42 @@ class WithinClusters(NamedTuple):
 
 def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     """Return how features depend on each other within the clusters 0 .. K - 1 of `labels`, int64 (N,)."""
-    table, feature = numeric_columns(arrays)
-    observed = ~np.isnan(table)
-    residual = np.where(observed, table, 0.0)
     n_clusters = int(labels.max()) + 1
-    for cluster in range(n_clusters):
-        members = labels == cluster
-        counts = np.maximum(observed[members].sum(axis=0), 1)
-        residual[members] -= residual[members].sum(axis=0) / counts
-    residual = np.where(observed, residual, 0.0)
-    seen = observed.astype(np.float64)
-    # einsum instead of a BLAS product, because the last digits of a BLAS product depend on its number of threads.
-    together = np.einsum("ij,ik->jk", residual, residual)
-    squares = np.einsum("ij,ik->jk", residual**2, seen)
-    n_both = np.einsum("ij,ik->jk", seen, seen)
+    feature = numeric_columns(arrays._replace(codes=arrays.codes[:0], values=arrays.values[:0]))[1]
+    sums, counts = np.zeros((2, n_clusters, feature.size))
+    together, squares, n_both = np.zeros((3, feature.size, feature.size))
+    for rows, chunk in chunks(arrays):
+        values, seen = _observed(chunk)
+        is_in = (labels[rows, None] == np.arange(n_clusters)).astype(np.float64)
+        sums = _added(sums, is_in, values)
+        counts += is_in.T @ seen  # whole numbers, the same in any order
+    means = sums / np.maximum(counts, 1.0)
+    for rows, chunk in chunks(arrays):
+        values, seen = _observed(chunk)
+        residual = (values - means[labels[rows]]) * seen
+        together = _added(together, residual, residual)
+        squares = _added(squares, residual**2, seen)
+        n_both += seen.T @ seen
     squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
     excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
     by_feature = _by_feature(excess, feature)
     np.fill_diagonal(by_feature, 0.0)
     return WithinClusters(by_feature, _by_feature(squared, feature), np.bincount(feature))
+
+
+def _observed(arrays: CohortArrays) -> tuple[Array, Array]:
+    """Return the `numeric_columns` with 0 for missing values, and 1 where a value is observed, float64 (N, C)."""
+    table, _ = numeric_columns(arrays)
+    missing = np.isnan(table)
+    return np.where(missing, 0.0, table), (~missing).astype(np.float64)
+
+
+def _added(total: Array, first: Array, second: Array) -> Array:
+    """Return the total plus first.T @ second, with the digits of one sum over the rows of all chunks so far."""
+    if total.any():  # it comes before the rows, as if it were some of them
+        first, second = np.vstack([np.eye(len(total)), first]), np.vstack([total, second])
+    # einsum instead of a BLAS product, because the last digits of a BLAS product depend on its number of threads.
+    return np.asarray(np.einsum("ij,ik->jk", first, second))
 
 
 def _by_feature(between: Array, feature: Whole) -> Array:

@@ -15,17 +15,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from clinclust.arrays import Array, Labels, Mask
+from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, new_partition
 from clinclust.engine.problem.encoding import log_base_measures
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.settle import minimum_gain
+from clinclust.engine.search.settle import chunks, minimum_gain
 
 OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
@@ -87,13 +88,13 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     least = minimum_gain(problem)
     partition, joint = _kept(problem, labels, outlying, share)
     while share > 0.0:
-        gains = _gains(problem, partition, outlying, share)
-        if not (gains > least).any():
+        changes = _changes(problem, partition, outlying, share, least)
+        if changes.gains.size == 0:
             break
-        changed = outlying ^ (gains > least)
+        changed = changes.made(outlying)
         partition, raised = _kept(problem, labels, changed, share)
         if raised <= joint + least:
-            changed = outlying ^ _best_of_each(gains, labels, least)
+            changed = changes.best_of_each(labels).made(outlying)
             partition, raised = _kept(problem, labels, changed, share)
             if raised <= joint:  # the gains were rounding errors
                 break
@@ -118,22 +119,44 @@ def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float
     return partition, log_joint(kept, partition)
 
 
-def _gains(problem: Problem, partition: Partition, outlying: OutlyingMask, share: float) -> Array:
+class _Changes(NamedTuple):
+    """Values whose indicators, if changed alone, raise the joint."""
+
+    subjects: Whole
+    features: Whole
+    gains: Array
+    """By how many nats."""
+
+    def made(self, outlying: OutlyingMask) -> OutlyingMask:
+        """Return the mask with these indicators changed."""
+        changed = outlying.copy()
+        changed[self.subjects, self.features] ^= True
+        return changed
+
+    def best_of_each(self, labels: Labels) -> _Changes:
+        """Return the change with the largest gain in each cluster and feature, the first of equal ones."""
+        order = np.argsort(-self.gains, kind="stable")
+        places = np.column_stack([labels[self.subjects], self.features])[order]
+        best = order[np.unique(places, axis=0, return_index=True)[1]]
+        return _Changes(self.subjects[best], self.features[best], self.gains[best])
+
+
+def _changes(problem: Problem, partition: Partition, outlying: OutlyingMask, share: float, least: float) -> _Changes:
+    """Return the changes of single values that each raise the joint by more than the least gain."""
+    found = []
+    for rows, chunk in chunks(problem.cohort.arrays):
+        gains = _gains(problem, chunk, partition._replace(labels=partition.labels[rows]), outlying[rows], share)
+        subjects, features = np.nonzero(gains > least)
+        found.append((subjects + rows.start, features, gains[subjects, features]))
+    return _Changes(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def _gains(problem: Problem, arrays: CohortArrays, partition: Partition, outlying: OutlyingMask, share: float) -> Array:
     """Return the change of the joint by each change of a single value, float64 (N, D); minus infinity where missing."""
     gains = np.full(outlying.shape, -np.inf)
-    gains_of_indicators(problem.cohort.arrays, problem.model, partition, outlying, _log_odds(problem, share), gains)
+    gains_of_indicators(arrays, problem.model, partition, outlying, _log_odds(problem, share), gains)
     return gains
 
 
 def _log_odds(problem: Problem, share: float) -> float:
     return problem.model.coarsening * (math.log(share) - math.log1p(-share))
-
-
-def _best_of_each(gains: Array, labels: Labels, least: float) -> OutlyingMask:
-    """Return a mask of the value with the largest gain, above `least`, in each cluster and feature."""
-    chosen = np.zeros(gains.shape, dtype=np.bool_)
-    for cluster in range(int(labels.max()) + 1):
-        members = np.flatnonzero(labels == cluster)
-        best = members[gains[members].argmax(axis=0)]
-        chosen[best, np.arange(gains.shape[1])] = True
-    return chosen & (gains > least)

@@ -36,8 +36,6 @@ _ONWARD = "step before"
 """Name of the start of a restart that continues from the step before."""
 _SHARE_OF_FIRST = 0.5
 """Share of a time budget that the first step may take: the others have fewer clusters and starts."""
-LARGE_BESIDE = 10_000
-"""Number of subjects from which on the search begins in a sample."""
 _SHARE_OF_SAMPLE = 0.5
 """Share of a time budget that the search in the sample may take."""
 _SEEN_IN_SAMPLE = 30
@@ -220,17 +218,17 @@ class _AmongAll:
         """Carry a partition of the sample over to all subjects, at its coarsening, and raise the joint."""
         problem, share = at_coarsening(self.problem, sampled.coarsening), self.plan.outlying_share
         outlying = outlying_together(problem, share)
-        kept, found = without_outlying(problem, outlying, share), sampled.restarts[sampled.best]
+        given = sampled.problem, sampled.restarts[sampled.best], self.rng, self.pool, self.plan
         with self.plan.progress.stage("search among all subjects") as advance:
-            restart = carried_over(kept, sampled.problem, found, self.rng, self.pool, self.plan)
+            # The kept values of many subjects have no name, so that they take memory only as long as they are searched.
+            restart = carried_over(without_outlying(problem, outlying, share), *given)
             return self._raised(problem, restart, outlying, advance)
 
     def onward(self, coarsening: float, before: ResolutionStep) -> ResolutionStep:
         """Continue from the step before at a coarser coarsening."""
         problem, share = at_coarsening(self.problem, coarsening), self.plan.outlying_share
         outlying, _ = best_outlying(problem, before.labels, before.outlying, share)
-        kept = without_outlying(problem, outlying, share)
-        restart = searched_on_among_all(kept, before.onward, self.rng, self.pool, self.plan)
+        restart = self._searched_on(without_outlying(problem, outlying, share), before.onward)
         return self._raised(problem, restart, outlying, lambda: None)
 
     def _raised(
@@ -253,9 +251,11 @@ class _AmongAll:
             restart = whole
             if not has_risen:
                 break
-            kept = without_outlying(problem, outlying, share)
-            restart = searched_on_among_all(kept, restart, self.rng, self.pool, plan)
+            restart = self._searched_on(without_outlying(problem, outlying, share), restart)
         return step_of(problem, [restart], 0, outlying, share)
+
+    def _searched_on(self, kept: Problem, restart: RestartResult) -> RestartResult:
+        return searched_on_among_all(kept, restart, self.rng, self.pool, self.plan)
 
     def _sweep(self, kept: Problem, labels: Labels) -> SweepResult:
         return settle_by_scans(kept, labels, self.plan, self.pool)

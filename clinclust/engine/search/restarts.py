@@ -28,7 +28,7 @@ from clinclust.engine.search.starts import Start, search_starts
 from clinclust.engine.search.threads import Threads
 
 _SWEEPS_OF_A_HEAT = 8
-LARGE = 30_000
+LARGE = 8_000
 """Number of subjects from which on the search begins on a sample."""
 N_SAMPLED = 5_000
 """Number of subjects in the sample."""

@@ -148,7 +148,8 @@ def _find_best(
     find_best(chunk, model, own, best, minimum_gain=least, most_clusters=most, up_to_date=True)
 
 
-def _chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
+def chunks(arrays: CohortArrays) -> Iterator[tuple[slice, CohortArrays]]:
+    """Yield the rows and the arrays of one chunk of subjects after the other."""
     for start in range(0, arrays.codes.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
         yield rows, arrays._replace(codes=arrays.codes[rows], values=arrays.values[rows])
@@ -160,7 +161,7 @@ def _scan_all(problem: Problem, partition: Partition, least: float, pool: Execut
     bring_up_to_date(arrays, model, partition)
     futures = [
         (rows, pool.submit(scan, chunk, partition.labels[rows], model, partition, least))
-        for rows, chunk in _chunks(arrays)
+        for rows, chunk in chunks(arrays)
     ]
     best = np.empty_like(partition.labels)
     sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
@@ -180,7 +181,7 @@ def _add_up_all(problem: Problem, partition: Partition, pool: Executor) -> None:
         add_up(chunk, partition.labels[rows], sizes, statistics)
         return sizes, statistics
 
-    futures = [pool.submit(of_chunk, rows, chunk) for rows, chunk in _chunks(problem.cohort.arrays)]
+    futures = [pool.submit(of_chunk, rows, chunk) for rows, chunk in chunks(problem.cohort.arrays)]
     partition.sizes[:] = 0.0
     partition.statistics[:] = 0.0
     for future in futures:
@@ -199,7 +200,7 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
         nowhere = np.full(chunk.codes.shape[0], -1)
         _find_best(chunk, nowhere, problem.model, partition, 0.0, int(partition.n_clusters[0]), best[rows])
 
-    for future in [pool.submit(of_chunk, rows, chunk) for rows, chunk in _chunks(arrays)]:
+    for future in [pool.submit(of_chunk, rows, chunk) for rows, chunk in chunks(arrays)]:
         future.result()
     return best
 

@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 from clinclust.control_characters import shortened
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.reporting.divisions import Division, divisions_of, from_the_root
+from clinclust.reporting.divisions import (
+    DISTINCT,
+    GRADED,
+    ONE_CONTINUUM,
+    Division,
+    divisions_of,
+    from_the_root,
+)
 from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, VERMILION, axes_for
-from clinclust.reporting.layout import number_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -62,13 +68,13 @@ _SIZES, _BRACKETS = -0.03, -0.17
 _NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
 _RESULTS, _RIGHT = 2.30, 3.6
 _SMALL = 8
-_LINES: dict[bool | None, dict[str, Any]] = {
-    True: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
-    False: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
+_LINES: dict[str | None, dict[str, Any]] = {
+    DISTINCT: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
+    GRADED: {"color": BLUE, "linewidth": 1.5, "linestyle": "--"},
+    ONE_CONTINUUM: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
     None: {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
 }
 _ONE_POPULATION: dict[str, Any] = {"color": VERMILION, "linewidth": 5.0, "alpha": 0.45}
-_LINE_TITLES = {True: "distinct", False: "one continuum", None: "not tested"}
 
 
 def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Axes:
@@ -99,7 +105,7 @@ def placed_across(tree: SubtypeTree) -> tuple[list[int], NDArray[np.float64]]:
 
 def _draw_joins(
     ax: Axes, tree: SubtypeTree, across: NDArray[np.float64], divisions: Mapping[int, Division]
-) -> list[bool | None]:
+) -> list[str | None]:
     """Draw the joins, the distinct ones last and so above the others; return the kinds of lines that occur."""
     n_tips = tree.n_subtypes
     level = np.zeros(n_tips + len(tree.joins))
@@ -109,11 +115,11 @@ def _draw_joins(
     for step, (first, second) in enumerate(tree.joins.tolist()):
         node = n_tips + step
         division = divisions.get(node)
-        kind = None if division is None else division.is_distinct
+        kind = None if division is None else division.result
         ax.plot(
             [along[first], along[node], along[node], along[second]],
             [across[first], across[first], across[second], across[second]],
-            zorder=2.0 if kind is None else 2.1 + 0.1 * kind,
+            zorder=2.0 + 0.1 * list(_LINES)[::-1].index(kind),
             solid_joinstyle="miter",
             **_LINES[kind],
         )
@@ -128,7 +134,7 @@ def _draw_joins(
                 fontweight="bold",
             )
     nodes = range(n_tips, n_tips + len(tree.joins))
-    occurring = {divisions[node].is_distinct if node in divisions else None for node in nodes}
+    occurring = {divisions[node].result if node in divisions else None for node in nodes}
     return [kind for kind in _LINES if kind in occurring]
 
 
@@ -160,7 +166,7 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
         ax.text(_NUMBERS, row, str(division.number), ha="center", va="center", fontsize=_SMALL, fontweight="bold")
         ax.plot([at(-2.0), at(2.0)], [row, row], solid_capstyle="butt", **_ONE_POPULATION)
         ax.plot([at(0.0)], [row], "|", color=VERMILION, markersize=11, markeredgewidth=1.8)
-        filled = BLUE if division.is_distinct else "none"
+        filled = BLUE if division.is_accepted else "none"
         place = at(division.excess / division.expected_sd)
         ax.plot([place], [row], "D", color=BLUE, markerfacecolor=filled, markersize=6, markeredgewidth=1.4)
         ax.text(_RESULTS, row, _in_short(division), va="center", fontsize=_SMALL)
@@ -173,15 +179,14 @@ def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
 
 
 def _in_short(division: Division) -> str:
-    p = number_text(division.p, "p", 0)
-    said = f"{division.result}, p {p if p.startswith('<') else f'= {p}'}"
-    return f"{said}: {division.gain:,.0f} nats, {division.expected:,.0f} expected".replace("-", "−")
+    evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
+    return f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
 
 
-def _add_legend(ax: Axes, kinds: Sequence[bool | None], *, with_evidence: bool) -> None:
+def _add_legend(ax: Axes, kinds: Sequence[str | None], *, with_evidence: bool) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], label=_LINE_TITLES[kind], **_LINES[kind]) for kind in kinds]
+    handles = [Line2D([], [], label=kind or "not tested", **_LINES[kind]) for kind in kinds]
     if with_evidence:
         handles.append(Line2D([], [], color=BLUE, marker="D", linestyle="none", markersize=6, label="evidence"))
         handles.append(Line2D([], [], label="one continuous population: mean ± 2 SD", **_ONE_POPULATION))

@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from math import isnan
 
-from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.engine.continuum.tested_node import LARGEST_NODE, SMALLEST_NODE
+from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.subtype_tree import TreeTest
-from clinclust.reporting.divisions import DISTINCT, ONE_CONTINUUM, Division, n_distinct, shows_distinct_subtypes
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
+from clinclust.reporting.divisions import (
+    DISTINCT,
+    GRADED,
+    ONE_CONTINUUM,
+    Division,
+    distinct_in_words,
+    n_distinct,
+    n_parted,
+    shows_tested_subtypes,
+)
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Table, Value, number_text
+from clinclust.reporting.layout import WITHHELD, Column, Table, Value
 from clinclust.reporting.sheets.groups import groups_found
 from clinclust.reporting.words import counted
 
@@ -20,8 +29,10 @@ _BY_DEGREE = (
     "subjects who differ by degree only, with the same distribution of each feature, correlations and missing values"
 )
 
-SKEWED = "a skewed severity, such as many mild and few severe subjects"
-"""The one continuum that is divided most often."""
+BENT = "one continuum that bends"
+_BENT_IN_WORDS = (
+    "one severity of any shape with one mode, along which features curve and scatter more or less, explains it as well"
+)
 
 
 def verdict(findings: Findings) -> list[str]:
@@ -30,21 +41,21 @@ def verdict(findings: Findings) -> list[str]:
     if fit is None or fit.tree_test_ is None:
         return []
     said = _verdict(findings, fit, fit.tree_test_)
-    if not shows_distinct_subtypes(fit):
+    if not shows_tested_subtypes(fit):
         said += (
             f" This report shows {counted(fit.n_clusters_, 'subtype')} instead, because another number was asked for; "
-            "what lies inside a distinct subtype is a slice of a continuum."
+            "what lies inside a tested subtype is a slice of a continuum."
         )
     return [f"Tested: {said}"]
 
 
 def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
-    found = n_distinct(fit)
+    found = n_parted(fit)
     if found > 1:
-        unless = f", or it is one continuum with {SKEWED}" if findings.divisions[0].may_be_skewed else ""
+        grades = f" Grades may be degrees of one condition: {_BENT_IN_WORDS}." if n_distinct(fit) < found else ""
         return (
-            f"the cohort has {found} distinct subtypes{unless}. At each division between them, the subjects are "
-            f"parted more clearly than one continuum would be: {_BY_DEGREE}."
+            f"the cohort has {found} subtypes, {distinct_in_words(fit)}. At each division between them, the subjects "
+            f"are parted more clearly than one continuum would be: {_BY_DEGREE}.{grades}"
         )
     if len(test.joins):
         return (
@@ -93,15 +104,16 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
             "continuum; the excess is what counts. "
         )
     )
-    skewed = (
+    bent = (
         ""
-        if findings.is_shared or test.joins["p_unimodal"].isna().all()
-        else f" p, skewed severity: the same for one continuum with {SKEWED}."
+        if findings.is_shared or test.joins["p_bent"].isna().all()
+        else f" p, bent: the same for {BENT}: {_BENT_IN_WORDS}."
     )
     return (
-        f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} the result "
-        f"is “{DISTINCT}”, and each side is tested in turn; otherwise “{ONE_CONTINUUM}”, and both stay one "
-        f"subtype.{skewed}"
+        f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} both "
+        f"sides are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
+        f"“{DISTINCT}” if {BENT} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above it; "
+        f"otherwise “{GRADED}”.{bent}"
     )
 
 
@@ -109,7 +121,7 @@ def _on_p(findings: Findings, significance_level: float) -> str:
     often = "one continuum would be parted as clearly"
     if findings.is_shared:
         return f"Where fewer than {100 * significance_level:g}% of cohorts from {often},"
-    return f"p: how often a cohort from {often} (if small, by a normal approximation). Below {significance_level:g}"
+    return f"p: how often a cohort from {often}. Below {significance_level:g}"
 
 
 def _on_blocks(fit: Fit) -> str:
@@ -127,12 +139,12 @@ def is_sampled(findings: Findings, test: TreeTest) -> bool:
 
 
 def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
-    skewed = "" if test.null == UNIMODAL else "a skewed severity, "
     sampled = f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
     return (
-        f"What the test cannot tell: one continuum can be divided by {skewed}by features that depend on each other in "
-        "a curved way, or where a severity runs strongly through all features. Three ordered classes may be found as "
-        f"two. Groups that differ in one feature only are not distinguished from a continuum. {on_blocks}Fewer than "
+        "What the test cannot tell: growth with age, or a cohort chosen because one of two things is high, can seem "
+        "distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or "
+        "are rare are often called graded. Groups that differ in one feature only are not distinguished from a "
+        f"continuum. {on_blocks}Fewer than "
         f"{SMALLEST_NODE} subjects are not divided. The level {test.significance_level:g} holds at each division, not "
         "for all together."
         f"{sampled if some_sampled else ''}"
@@ -147,7 +159,7 @@ def divisions_table(findings: Findings) -> list[Table]:
     columns = [*(Column(title, widest=18) for title in both), Column("Division", "0"), Column("Result")]
     columns += [Column(title, "0", ("Subjects", "")) for title in both]
     if not findings.is_shared:
-        columns += [Column("p", "p"), Column("p in words", widest=12), Column("p, skewed severity", "p")]
+        columns += [Column("p", "p"), Column("p in words", widest=12), Column("p, bent", "p")]
         columns += [Column("Evidence (nats)", "0.0"), *(Column(title, "0.0", population) for title in ("Mean", "SD"))]
         columns.append(Column("Excess (nats)", "0.0"))
     rows = [_row(findings, division) for division in findings.divisions]
@@ -159,8 +171,15 @@ def _row(findings: Findings, division: Division) -> list[Value]:
     if findings.is_shared:
         return start
     numbers: list[Value] = [division.gain, division.expected, division.expected_sd, division.excess]
-    skewed = None if isnan(division.p_skewed) else division.p_skewed
-    return [*start, division.p, p_in_words(division.p), skewed, *numbers]
+    words, bent = p_in_words(division.p, division.n_draws), _p(division.p_bent, division)
+    return [*start, _p(division.p, division), words, bent, *numbers]
+
+
+def _p(p: float, division: Division) -> Value:
+    """Return p, as a text if it is smaller than its draws can tell."""
+    if isnan(p):
+        return None
+    return p if p >= 1.0 / division.n_draws else p_text(p, division.n_draws)
 
 
 def _sizes(findings: Findings, division: Division) -> list[Value]:
@@ -172,18 +191,17 @@ def _sizes(findings: Findings, division: Division) -> list[Value]:
     return [WITHHELD if None in side else sum(size for size in side if size is not None) for side in shown]
 
 
-def p_in_words(p: float) -> str:
-    """Return how often a cohort from one population seems as divided."""
-    if p < 0.001:
-        return f"fewer than {_OF_MANY.format(1, '1,000')}"
+def p_in_words(p: float, n_draws: int) -> str:
+    """Return how often a cohort from one population seems as divided, of the largest number of cohorts drawn."""
+    if p < 1.0 / n_draws:
+        return f"fewer than {_OF_MANY.format(1, f'{n_draws:,}')}"
     return _OF_MANY.format(round(1000 * p), "1,000") if p < 0.01 else _OF_MANY.format(round(100 * p), "100")
 
 
 def evidence_in_words(division: Division) -> str:
     """Return a division with its evidence in one line."""
-    p = number_text(division.p, "p", 0)
     return (
         f"{division.number}: {division.title}: {division.gain:,.0f} nats, one continuous population gives "
-        f"{division.expected:,.0f} (SD {division.expected_sd:,.0f}), p {p if p.startswith('<') else f'= {p}'}, "
+        f"{division.expected:,.0f} (SD {division.expected_sd:,.0f}), {division.p_said}, "
         f"{division.result}"
     )

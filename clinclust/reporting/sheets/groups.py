@@ -8,7 +8,7 @@ from clinclust.estimators.cut import WEAK_EVIDENCE
 from clinclust.estimators.few_subjects import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import parameters_of
-from clinclust.reporting.divisions import shows_distinct_subtypes
+from clinclust.reporting.divisions import shows_tested_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Value
 from clinclust.reporting.words import counted, listed, was
@@ -179,7 +179,7 @@ def sentence_on_unions(findings: Findings) -> list[str]:
         return [f"{number}."]
     n_asked = number_asked_for(findings)
     only_small = parameters_of(findings.model).get("n_clusters") is None and merged_small_groups(findings)
-    if not only_small and shows_distinct_subtypes(findings.fit):
+    if not only_small and shows_tested_subtypes(findings.fit):
         return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
     if only_small or (n_asked is not None and n_asked > findings.fit.subtype_of_.size):
         return [f"{number}. No subject changed its group."]

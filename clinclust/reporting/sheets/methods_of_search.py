@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from clinclust.engine.continuum.null_cohorts import UNIMODAL
 from clinclust.engine.continuum.tested_node import LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
-from clinclust.estimators.subtype_tree import TreeTest
-from clinclust.reporting.divisions import n_distinct
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
+from clinclust.reporting.divisions import distinct_in_words, n_parted
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets.divisions import is_sampled
@@ -84,7 +83,7 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     sampled = is_sampled(findings, test)
     sentences = ["No division was tested against one continuous population."]
     if len(test.joins):
-        sentences = _tested(test, n_distinct(fit), references, sampled)
+        sentences = _tested(test, fit, references, sampled)
     if findings.continuum is not None:
         sentences.append(
             "The continuum score of a subject is the first principal component of the normal scores of mid-ranks "
@@ -93,11 +92,8 @@ def methods_of_the_test(findings: Findings, references: References) -> list[str]
     return sentences
 
 
-def _tested(test: TreeTest, found: int, references: References, sampled: bool) -> list[str]:
+def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> list[str]:
     one = "a Gaussian copula with the margins, the correlations and the missing values of the subjects"
-    skewed = "whose first principal component has the distribution of the subjects, smoothed to one mode"
-    if test.null == UNIMODAL:
-        one += f", {skewed} ({references.cite('one mode')})"
     sentences = [
         "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
         "time the two with the least evidence between them: from its root, and below each division that was accepted "
@@ -107,18 +103,22 @@ def _tested(test: TreeTest, found: int, references: References, sampled: bool) -
         "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
         f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
         f"{one}. p is one-sided, from the largest standardised gain, by a normal approximation to its distribution in "
-        "these cohorts, and at least the share of them that reach it.",
+        "these cohorts, and at least the share of them that reach it; or, if smaller, five times that of the shape: "
+        f"the dip of the log odds of the best division ({references.cite('dip')}), and the kurtosis along the first "
+        "three principal components.",
         f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Groups "
         f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
     ]
     if sampled:
         sentences.append(f"Of more than {LARGEST_NODE:,} subjects, a random sample of this size was tested.")
-    if test.joins["p_unimodal"].notna().any():
+    if test.joins["p_bent"].notna().any():
         sentences.append(
-            f"Accepted divisions were also compared with such a population {skewed} ({references.cite('one mode')}), "
-            "for a skewed severity; this decided nothing."
+            "Accepted divisions, from the root down, were also compared with a population that bends: its severity has "
+            f"the distribution of the subjects, smoothed to one mode ({references.cite('one mode')}), and features "
+            "curve and scatter along it as those of the subjects do. Subtypes are called distinct where this "
+            f"population explains no division above them (p below {DISTINCT_LEVEL:g}), and else graded."
         )
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
-    subtypes = "one continuum" if found == 1 else f"{found} distinct subtypes"
+    subtypes = "one continuum" if n_parted(fit) == 1 else f"{n_parted(fit)} subtypes, {distinct_in_words(fit)}"
     sentences.append(f"Of {counted(n_tested, 'division')} tested, {accepted} {was(accepted)} accepted: {subtypes}.")
     return sentences

@@ -6,9 +6,9 @@ import numpy as np
 
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import CLEAR
-from clinclust.reporting.divisions import Division, n_distinct, shows_distinct_subtypes
+from clinclust.reporting.divisions import Division, distinct_in_words, n_distinct, n_parted, shows_tested_subtypes
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Column, Sheet, Table, Value, number_text
+from clinclust.reporting.layout import Column, Sheet, Table, Value
 from clinclust.reporting.sheets.divisions import p_in_words
 from clinclust.reporting.sheets.groups import number_asked_for
 from clinclust.reporting.sheets.model_check import on_likelihoods
@@ -41,12 +41,18 @@ def _answer(findings: Findings) -> str:
         return f"{found}: {_undivided(findings)}."
     if fit.tree_test_ is None:
         return f"{found}; whether they are more than one continuum was not tested."
-    if shows_distinct_subtypes(fit):
-        return f"{found}; they are parted more clearly than one continuum would be{_p(findings)}."
-    n = n_distinct(fit)
+    if shows_tested_subtypes(fit):
+        return f"{found}, {distinct_in_words(fit)}; {_parted(fit)}{_p(findings)}."
+    n = n_parted(fit)
     are = f"{n} are" if n > 1 else "they are not shown to be"
     asked = ", as many as asked for" if number_asked_for(findings) == n_subtypes else ""
     return f"{found}{asked}; {are} parted more clearly than one continuum would be."
+
+
+def _parted(fit: Fit) -> str:
+    if n_distinct(fit) == 1:
+        return "they are parted more clearly than one straight continuum would be"
+    return "they are parted more clearly than one continuum would be"
 
 
 def _undivided(findings: Findings) -> str:
@@ -60,13 +66,12 @@ def _p(findings: Findings) -> str:
     division = _least_clear(findings)
     if division is None or findings.is_shared:
         return ""
-    p = number_text(division.p, "p", 0)
-    return f" (p {p.replace('<', '< ')})" if p.startswith("<") else f" (p = {p})"
+    return f" ({division.p_said})"
 
 
 def _least_clear(findings: Findings) -> Division | None:
-    distinct = [division for division in findings.divisions if division.is_distinct]
-    return max(distinct or findings.divisions[:1], key=lambda division: division.p, default=None)
+    accepted = [division for division in findings.divisions if division.is_accepted]
+    return max(accepted or findings.divisions[:1], key=lambda division: division.p, default=None)
 
 
 def _subtypes(findings: Findings) -> list[Table]:
@@ -106,11 +111,13 @@ def _more_than_a_continuum(findings: Findings) -> str:
         return "Not tested: the subtypes were given."
     if division is None:
         return "Not tested: the number was not left to the test." if fit.tree_test_ is None else "Nothing to test."
-    often = "" if findings.is_shared else f": {p_in_words(division.p)} continua are parted as clearly"
-    if not division.is_distinct:
+    often = "" if findings.is_shared else f": {p_in_words(division.p, division.n_draws)} continua are parted as clearly"
+    if not division.is_accepted:
         return f"{'Nearly, but not shown' if division.p < _NEAR else 'Not shown'}{often}."
-    unless = ", unless severity is skewed" if division.may_be_skewed else ""
-    return f"{'Yes' if shows_distinct_subtypes(fit) else 'Not all'}{unless}{often}."
+    if not shows_tested_subtypes(fit):
+        return f"Not all{often}."
+    grades = "" if n_distinct(fit) == n_parted(fit) else " Grades may be degrees of one condition."
+    return f"Yes{often}.{grades}"
 
 
 def _found_again(findings: Findings) -> str:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from math import isnan
 from typing import Any
+
+import numpy as np
 
 from clinclust.comparisons.dominance import NEARLY
 from clinclust.comparisons.frame import is_missing
-from clinclust.engine.continuum.null_cohorts import UNIMODAL
+from clinclust.estimators.copied_rows import copied_rows
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import CLEAR
-from clinclust.reporting.divisions import n_distinct, shows_distinct_subtypes
+from clinclust.reporting.divisions import n_parted, shows_tested_subtypes
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, number_text, percent
-from clinclust.reporting.sheets.divisions import SKEWED, divisions_table, on_the_test, verdict
+from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
+from clinclust.reporting.sheets.divisions import BENT, divisions_table, on_the_test, verdict
 from clinclust.reporting.sheets.groups import (
     groups_found,
     on_few_subjects,
@@ -63,6 +64,7 @@ def _statements(findings: Findings) -> list[str]:
         *sentences(findings),
         *on_dominant_columns(findings),
         *sentences_on_visits(findings),
+        *_on_copies(findings),
         *on_posterior(findings),
         *on_merged_groups(findings),
         *on_few_subjects(findings),
@@ -76,6 +78,24 @@ def _statements(findings: Findings) -> list[str]:
         *of_the_search,
         on_sharing(findings),
     ]
+
+
+def _on_copies(findings: Findings) -> list[str]:
+    """Return the subtypes of which at least half are copies of rows; a shared report says nothing of copies."""
+    first = None if findings.is_shared else copied_rows(findings.frame, [one.name for one in findings.clustered])
+    if first is None:
+        return []
+    is_copy = first != np.arange(first.size)
+    subtypes = np.asarray(findings.model.labels_) + 1
+    made = [
+        findings.name(subtype)
+        for subtype in findings.sizes
+        if 2 * is_copy[subtypes == subtype].sum() >= findings.sizes[subtype]
+    ]
+    found = f"{is_copy.sum():,} of {first.size:,} rows are exact copies of an earlier row, more than chance explains"
+    more = f" and {len(made) - _SHOWN} more" if len(made) > _SHOWN else ""
+    consist = f"; at least half of {', '.join(made[:_SHOWN])}{more} are such copies" if made else ""
+    return [f"{found}{consist}."]
 
 
 def _what_was_found(findings: Findings) -> str:
@@ -154,17 +174,17 @@ def cautions(findings: Findings) -> list[str]:
         return []
     if len(findings.sizes) < 2:
         # One group that was asked for says nothing.
-        was_asked_for = n_distinct(findings.fit) != 1 and groups_found(findings.fit) is not None
+        was_asked_for = n_parted(findings.fit) != 1 and groups_found(findings.fit) is not None
         return [] if was_asked_for else ["No evidence of subtypes is no evidence that there are none."]
     found = [*_on_kinds(findings, findings.fit), *_on_small_ones(findings)]
     return [" ".join(found)]
 
 
 def _on_kinds(findings: Findings, fit: Fit) -> Iterator[str]:
-    if shows_distinct_subtypes(fit):
-        yield from (said for said in (_on_the_weakest(findings), _on_skewed_severity(findings, fit)) if said)
+    if shows_tested_subtypes(fit):
+        yield from (said for said in (_on_the_weakest(findings), _on_grades(findings)) if said)
         yield from _on_many(findings)
-    or_degrees = "" if shows_distinct_subtypes(fit) else " or degrees of one"
+    or_degrees = "" if shows_tested_subtypes(fit) else " or degrees of one"
     yield (
         f"Whether subtypes are kinds of a disease{or_degrees}, only other data can tell, such as causes, course or "
         "treatment."
@@ -172,25 +192,19 @@ def _on_kinds(findings: Findings, fit: Fit) -> Iterator[str]:
 
 
 def _on_the_weakest(findings: Findings) -> str:
-    p = max((division.p for division in findings.divisions if division.is_distinct), default=0.0)
-    if p < _CLEAR or findings.is_shared:
+    weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
+    if weakest is None or weakest.p < _CLEAR or findings.is_shared:
         return ""
-    return f"Where this is least clear, p is {number_text(p, 'p', 0)}."
+    return f"Where this is least clear, {weakest.p_said}."
 
 
-def _on_skewed_severity(findings: Findings, fit: Fit) -> str:
-    distinct = [division for division in findings.divisions if division.is_distinct]
-    open_ones = [division for division in distinct if division.may_be_skewed]
-    if open_ones:
-        named = "; ".join(f"{division.number}: {division.title}" for division in open_ones[:_SHOWN])
-        more = f"; {len(open_ones) - _SHOWN} more" if len(open_ones) > _SHOWN else ""
-        where = "At every division" if len(open_ones) == len(distinct) > 1 else f"At division {named}{more}"
-        said = f"{where}, one continuum with {SKEWED}, would be parted as clearly"
-        return f"{said}: the two may be degrees of one condition."
-    if any(isnan(division.p_skewed) for division in distinct):
-        is_allowed_for = fit.tree_test_ is not None and fit.tree_test_.null == UNIMODAL
-        return "" if is_allowed_for else f"One continuum with {SKEWED}, can be parted all the same."
-    return f"One continuum with {SKEWED}, would not be parted as clearly either."
+def _on_grades(findings: Findings) -> str:
+    graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
+    if not graded:
+        return ""
+    named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
+    more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
+    return f"{BENT.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
 
 
 def _on_many(findings: Findings) -> Iterator[str]:

@@ -77,7 +77,7 @@ def _of_rounding(rule: Rule) -> list[str]:
         "associations, the relevance of features, the log joint and other evidence, settings that the search chose "
         "itself, the continuum score, and numbers of rows that were left out.",
         "Reported are results that are no counts: the subtypes, their number, which divisions were found distinct or "
-        "may come of a skewed severity, and that subjects have several rows. “Clustered on” says what the schema asks "
+        "may be of degree, and that subjects have several rows. “Clustered on” says what the schema asks "
         "for. Nothing is reported of single subjects.",
         "Means and SDs of measurements in subtypes are those of the exact values, with no more digits than every n "
         "allows that is rounded to the same; those of all subjects are pooled from them with the rounded n. Medians "

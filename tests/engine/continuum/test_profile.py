@@ -55,8 +55,9 @@ def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, 
         return found
 
     monkeypatch.setattr(module, "swept", remembered)
-    gains = profile(problem, 6, np.random.default_rng(0))
+    gains, first = profile(problem, 6, np.random.default_rng(0))
     one = joint(np.zeros(90, dtype=np.int64))
+    assert gains[0] == first.gain == pytest.approx(joint(first.labels) - one, abs=1e-8)
     assert gains.shape == (5,)
     assert (np.diff(gains) >= 0.0).all()
     found = [joint(labels) - one for labels in partitions]  # the last may be a division that gained nothing
@@ -115,10 +116,10 @@ def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
     raised = []
     for seed in range(6):
         problem, _ = posed(seed)
-        gains = profile(problem, 4, np.random.default_rng(0))
+        gains, _ = profile(problem, 4, np.random.default_rng(0))
         with monkeypatch.context() as without:
             without.setattr(module, "_POLISHING_SWEEPS", 0)
-            before = profile(problem, 4, np.random.default_rng(0))
+            before, _ = profile(problem, 4, np.random.default_rng(0))
         assert (gains[:-1] == before[:-1]).all()
         raised.append(gains[-1] - before[-1])
     assert min(raised) >= 0.0
@@ -138,9 +139,11 @@ def test_sweeps_open_no_cluster_and_lose_nothing(seed):
 def test_what_cannot_be_divided_gains_nothing():
     problem, _ = posed(0)
     same = problem.restricted_to(np.zeros(30, dtype=np.int64), 0)
-    gains = profile(same, 4, np.random.default_rng(0))
+    gains, _ = profile(same, 4, np.random.default_rng(0))
     assert gains.shape == (3,)
     assert (gains <= 0.0).all()
     alone = problem.restricted_to(np.zeros(1, dtype=np.int64), 0)
     assert best_division(alone, np.random.default_rng(0)).gain == -np.inf
-    assert (profile(alone, 3, np.random.default_rng(0)) == 0.0).all()
+    gains, first = profile(alone, 3, np.random.default_rng(0))
+    assert (gains == 0.0).all()
+    assert first.labels.tolist() == [0]

@@ -1,6 +1,5 @@
 """The statistic of a node against a plain computation, its level, and what it does not depend on."""
 
-from dataclasses import replace
 from statistics import NormalDist, mean, stdev
 from threading import Event
 
@@ -9,52 +8,66 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t as student
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, against_one_population, compared
+from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, against_one_population, compared, node_test
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled, Threads
 
 
-def plainly(observed, two_way, expected):
+def plainly(observed, expected):
     """Return z and p as the module's docstring says them."""
     columns = list(zip(*expected, strict=True))
-    standard = [(g - mean(c)) / stdev(c) for g, c in zip(observed, columns, strict=True)]
-    statistic = max(*standard, (two_way - mean(columns[0])) / stdev(columns[0]))
-    highest = [max((s - mean(c)) / stdev(c) for s, c in zip(row, columns, strict=True)) for row in expected]
+    statistic = max((g - mean(c)) / stdev(c) for g, c in zip(observed, columns, strict=True))
+    highest = []
+    for b, row in enumerate(expected):
+        others = [np.delete(column, b).tolist() for column in columns]
+        highest.append(max((s - mean(c)) / stdev(c) for s, c in zip(row, others, strict=True)))
     z = (statistic - mean(highest)) / stdev(highest)
     beyond = sum(value >= statistic for value in highest) / len(highest)
     return z, max(1.0 - NormalDist().cdf(z), beyond)
 
 
-@given(seed=st.integers(0, 10**6), k=st.integers(2, 7), shift=st.floats(-3.0, 8.0))
-def test_z_and_p_are_those_of_the_definition(seed, k, shift):
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 7), shift=st.floats(-3.0, 8.0), moved=st.floats(-3.0, 8.0))
+def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
     rng = np.random.default_rng(seed)
     expected = np.cumsum(rng.exponential(20.0, size=(40, k)), axis=1)
     observed = np.cumsum(rng.exponential(20.0, size=k)) + 20.0 * shift
-    two_way = observed[0] + rng.normal(0.0, 30.0)
-    found = compared(observed, two_way, expected, 1e-9)
-    z, p = plainly(observed.tolist(), two_way, expected.tolist())
-    assert found.z == pytest.approx(z, abs=1e-8)
-    assert found.p == pytest.approx(p, abs=1e-8)
-    at = found.n_parts - 2
-    own = max(observed[0], two_way) if at == 0 else observed[at]
-    assert found.gain == own
-    assert found.excess == pytest.approx(own - expected[:, at].mean())
+    shapes = rng.normal(-1.1, 0.1, size=(40, 4))
+    shape = rng.normal(-1.1, 0.1, size=4) + 0.1 * moved
+    both = compared(observed, shape, list(zip(expected, shapes, strict=True)), 1e-9)
+    for found, own, drawn in zip(both, (observed, shape), (expected, shapes), strict=True):
+        assert (found.z, found.p) == pytest.approx(plainly(own, drawn), abs=1e-8)
+        assert found.observed == own[found.at]
+        assert found.mean == pytest.approx(drawn[:, found.at].mean())
+        assert found.spread == pytest.approx(drawn[:, found.at].std(ddof=1))
+
+
+@given(p=st.floats(0.0, 1.0), p_of_shape=st.floats(0.0, 1.0))
+def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_five_times_that_of_its_shape(p, p_of_shape):
+    found = node_test(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1))
+    assert found.p == min(p, 5.0 * p_of_shape, 1.0)
+    assert found.z == (1.5 if p <= 5.0 * p_of_shape else 2.5)
+    assert (found.n_parts, found.gain, found.expected, found.expected_sd, found.excess) == (3, 30.0, 10.0, 4.0, 20.0)
+
+
+def same_shapes(gains):
+    return [(each, np.zeros(2)) for each in gains]
 
 
 def test_draws_that_all_gain_the_same_divide_by_no_zero():
-    same = np.zeros((30, 3))
-    assert compared(np.zeros(3), -np.inf, same, 1e-9).p == 1.0
-    assert compared(np.full(3, 5.0), 0.0, same, 1e-9).p == 0.0
+    same = same_shapes(np.zeros((30, 3)))
+    assert [one.p for one in compared(np.zeros(3), np.zeros(2), same, 1e-9)] == [1.0, 1.0]
+    assert [one.p for one in compared(np.full(3, 5.0), np.ones(2), same, 1e-9)] == [0.0, 0.0]
 
 
 def test_rare_gains_of_the_draws_bound_p():
     # three of thirty draws gain as much: M is far from normal, and z alone would be significant
     rare = np.zeros((30, 2))
     rare[:3] = 4.0
-    found = compared(np.full(2, 4.0), 0.0, rare, 1e-9)
-    assert found.z > 2.5
+    found, _ = compared(np.full(2, 4.0), np.zeros(2), same_shapes(rare), 1e-9)
+    assert found.z > 2.0
     assert found.p == pytest.approx(0.1)
 
 
@@ -76,17 +89,19 @@ def no_more():
 
 
 def result(
-    problem, halves, n_threads=2, n_draws=40, null="copula", seed=0, cancelled=None, members=None, advance=no_more
+    problem, halves, n_threads=2, n_draws=40, is_bent=False, seed=0, cancelled=None, members=None, advance=no_more
 ):
     members = np.arange(problem.cohort.n_subjects) if members is None else members
     with Threads(n_threads) as pool:
-        plan = DrawPlan(n_draws, 0.05, null, pool, Event() if cancelled is None else cancelled, advance)
+        plan = DrawPlan(n_draws, 0.05, pool, Event() if cancelled is None else cancelled, advance, is_bent)
         return against_one_population(problem, Node(members, halves[members], 4), plan, np.random.SeedSequence(seed))
 
 
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     problem, halves = continuum(0)
-    assert result(problem, halves, n_threads=1) == result(problem, halves, n_threads=3)
+    for is_bent in (False, True):
+        one, other = (result(problem, halves, n_threads=n_threads, is_bent=is_bent) for n_threads in (1, 3))
+        assert one == other
     assert result(problem, halves) != result(problem, halves, seed=1)
 
 
@@ -97,10 +112,11 @@ def test_a_draw_does_not_depend_on_the_number_of_draws(monkeypatch):
     seen = {}
     for n_draws in (20, 30):
         monkeypatch.setattr(
-            tested_node, "compared", lambda *given, n=n_draws: seen.setdefault(n, given[2]) is None or compared(*given)
+            tested_node, "compared", lambda *given, n=n_draws: seen.update({n: list(given[2])}) or compared(*given)
         )
         result(problem, halves, n_draws=n_draws)
-    assert (seen[20] == seen[30][:20]).all()
+    for one, other in zip(seen[20], seen[30][:20], strict=True):
+        np.testing.assert_array_equal(np.concatenate(one), np.concatenate(other))
 
 
 def drawn_and_decided(problem, halves):
@@ -125,17 +141,24 @@ def test_draws_end_early_without_another_decision(monkeypatch, separation, some)
 
 
 def plan_of(level, n_draws=100):
-    return DrawPlan(n_draws, level, "copula", None, Event(), no_more)
+    return DrawPlan(n_draws, level, None, Event(), no_more)
 
 
-@given(level=st.floats(1e-12, 0.99), n_draws=st.integers(20, 300), z=st.floats(-5.0, 50.0))
-def test_a_test_ends_early_only_far_from_its_level(level, n_draws, z):
-    found = NodeTest(n_parts=2, gain=1.0, expected=0.0, expected_sd=1.0, z=z, p=0.5)
-    distance = abs(z - NormalDist().inv_cdf(1.0 - level))
-    error = ((1.0 + z**2 / 2.0) / n_draws) ** 0.5
-    if abs(distance - 4.5 * error) > 1e-3:
-        assert plan_of(level).is_decided(found, n_draws) == (distance > 4.5 * error)
-    assert not plan_of(level).is_decided(replace(found, expected_sd=0.0), n_draws)  # a rare gain may yet come
+Z = st.floats(-5.0, 50.0)
+
+
+@given(level=st.floats(1e-9, 0.9), n_draws=st.integers(8, 300), of_gain=Z, of_shape=Z)
+def test_a_test_ends_early_only_if_all_z_are_far_below_the_level_or_one_far_above(level, n_draws, of_gain, of_shape):
+    found = [Farthest(0, 1.0, z, 0.5, 0.0, 1.0) for z in (of_gain, of_shape)]
+    below, above = [], []
+    for z, own in ((of_gain, level), (of_shape, level / 5.0)):
+        error = ((1.0 + z**2 / 2.0) / n_draws) ** 0.5
+        below.append((NormalDist().inv_cdf(1.0 - own) - z) / error - 3.5)
+        above.append(np.log(own / 50.0) - student.logsf(z / (1.0 + 1.0 / n_draws) ** 0.5, n_draws - 1))
+    if np.abs(below + above).min() > 1e-3:
+        assert plan_of(level).is_decided(*found, n_draws) == (min(below) > 0.0 or max(above) > 0.0)
+    rare = found[0]._replace(spread=0.0)  # a rare gain may yet come
+    assert not plan_of(level).is_decided(rare, found[1], n_draws)
 
 
 @given(n_draws=st.integers(20, 300))
@@ -143,12 +166,12 @@ def test_batches_are_all_draws_in_turn(n_draws):
     assert [number for batch in plan_of(0.05, n_draws).batches() for number in batch] == list(range(n_draws))
 
 
-@pytest.mark.parametrize("null", ["copula", "unimodal"])
-def test_two_groups_are_told_from_a_continuum(null):
-    apart = result(*continuum(1, separation=4.0), null=null)
+@pytest.mark.parametrize("is_bent", [False, True])
+def test_two_groups_are_told_from_a_continuum(is_bent):
+    apart = result(*continuum(1, separation=4.0), is_bent=is_bent)
     assert apart.p < 1e-3
     assert apart.excess > 20.0
-    assert result(*continuum(1), null=null).p > 0.05
+    assert result(*continuum(1), is_bent=is_bent).p > 0.05
 
 
 def test_one_factor_continua_are_rarely_split():
@@ -174,3 +197,30 @@ def test_a_cancelled_test_ends():
     cancelled.set()
     with pytest.raises(SearchCancelled):
         result(*continuum(0), cancelled=cancelled)
+
+
+def test_the_shape_tells_two_classes_that_gain_no_more_than_a_continuum(monkeypatch):
+    from clinclust.engine.continuum import tested_node
+
+    rng = np.random.default_rng(3)
+    classes = np.arange(300) % 2
+    frame = pd.DataFrame(rng.normal(size=(300, 8)) + 0.9 * classes[:, None], columns=list("abcdefgh"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    halves = classes[problem.cohort.order]
+    assert result(problem, halves, n_draws=100).p < 0.01
+    monkeypatch.setattr(tested_node, "_SHAPE_COUNTS", 1e9)
+    assert result(problem, halves, n_draws=100).p > 0.05
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_a_curved_severity_is_told_from_a_straight_one_only(seed):
+    rng = np.random.default_rng(seed)
+    t = rng.normal(size=(300, 1))
+    curvature = 0.5 * np.array([1, 1, 1, -1, -1, -1])
+    frame = pd.DataFrame(t + curvature * (t**2 - 1.0) + 0.5 * rng.normal(size=(300, 6)), columns=list("abcdef"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    halves = (t[:, 0] > 0).astype(np.int64)[problem.cohort.order]
+    assert result(problem, halves).p < 0.01
+    assert result(problem, halves, is_bent=True).p > 0.05

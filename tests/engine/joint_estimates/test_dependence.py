@@ -18,6 +18,7 @@ from clinclust.engine.joint_estimates.dependence import (
     independent_features,
     independent_share,
     reproduced_weights,
+    within_clusters,
 )
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.blocks import powers_of_features
@@ -163,6 +164,16 @@ def test_equal_features_count_for_one(likelihood, times):
     equal = [one.block == "same" for one in problem.cohort.encoding.features]
     assert powers[equal] == pytest.approx(1 / times, rel=0.02)
     assert (powers[np.invert(equal)] == 1.0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_dependence_in_chunks_of_subjects_has_the_same_bits(monkeypatch, seed):
+    frame, schema, _, groups = mixed_cohort(seed, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
+    arrays = pose(schema.validate(frame, warn=False), schema, None, 3.0).cohort.arrays
+    whole = within_clusters(arrays, groups)
+    monkeypatch.setattr("clinclust.engine.search.settle.CHUNK", 64)
+    for in_chunks, at_once in zip(within_clusters(arrays, groups), whole, strict=True):
+        np.testing.assert_array_equal(in_chunks, at_once)
 
 
 def test_features_that_are_independent_within_clusters_count_in_full():

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
-from clinclust.engine.joint_estimates.outlying import _gains, best_elsewhere, best_outlying, without_outlying
+from clinclust.engine.joint_estimates.outlying import (
+    _Changes,
+    _gains,
+    best_elsewhere,
+    best_outlying,
+    without_outlying,
+)
 from clinclust.engine.joint_estimates.outlying_search import Dissolution, none_outlying
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
@@ -39,7 +45,7 @@ def _joint(problem, labels, outlying):
 def test_the_gain_of_an_indicator_is_the_change_of_the_joint(seed):
     problem, labels, outlying = _posed(seed)
     partition = new_partition(without_outlying(problem, outlying, SHARE).cohort.arrays, labels)
-    gains = _gains(problem, partition, outlying, SHARE)
+    gains = _gains(problem, problem.cohort.arrays, partition, outlying, SHARE)
     np.testing.assert_array_equal(np.isneginf(gains), _missing(problem))
     before = _joint(problem, labels, outlying)
     for subject in range(0, 60, 7):
@@ -47,6 +53,23 @@ def test_the_gain_of_an_indicator_is_the_change_of_the_joint(seed):
             changed = outlying.copy()
             changed[subject, feature] ^= True
             assert gains[subject, feature] == pytest.approx(_joint(problem, labels, changed) - before, abs=1e-7)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_outlying_values_of_chunks_of_subjects_are_those_of_all(monkeypatch, seed):
+    problem, labels, outlying = _posed(seed)
+    whole, joint = best_outlying(problem, labels, outlying, SHARE)
+    monkeypatch.setattr("clinclust.engine.search.settle.CHUNK", 16)
+    in_chunks, same = best_outlying(problem, labels, outlying, SHARE)
+    np.testing.assert_array_equal(in_chunks, whole)
+    assert same == joint
+
+
+def test_the_best_change_of_a_cluster_and_feature_is_the_first_with_the_largest_gain():
+    subjects, features = np.array([0, 1, 2, 3, 4]), np.array([1, 1, 0, 1, 1])
+    changes = _Changes(subjects, features, np.array([1.0, 3.0, 2.0, 3.0, 0.5]))
+    best = changes.best_of_each(np.array([0, 0, 0, 0, 1]))
+    assert sorted(zip(best.subjects, best.features, best.gains, strict=True)) == [(1, 1, 3.0), (2, 0, 2.0), (4, 1, 0.5)]
 
 
 @pytest.mark.parametrize("seed", range(3))

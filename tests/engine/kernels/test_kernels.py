@@ -132,6 +132,7 @@ def test_a_subject_without_any_value_weighs_clusters_by_size_alone():
     assert scores[5].tolist() == np.log([14.0, 10.0, 5.0]).tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.*exact copies:clinclust.errors.CohortWarning")
 def test_identical_subjects_are_never_apart_at_a_fixed_point():
     """Log normalisers are convex: a cluster that holds a subject's twin explains the subject strictly better."""
     frame, schema, _, _ = mixed_cohort(7, n=20)

@@ -1,0 +1,57 @@
+"""The dip of a sample: how far it is from having one mode.
+
+Hartigan and Hartigan (1985), *The dip test of unimodality*, Annals of Statistics 13, 70-84.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from clinclust.arrays import Array
+from clinclust.compiled import kernel, subkernel
+
+
+@kernel
+def dip(values: Array) -> float:
+    """Return 2 D - 1 / n, with D the dip of ascending values (n,): 0 for even spaces, 1/2 for two halves far apart.
+
+    With the mode at value m, it is the largest distance of the ranks, as shares, from their greatest convex minorant up
+    to m and their least concave majorant from m on; the least over all m. The first rises with m, the second falls, so
+    that their crossing is found by halving.
+    """
+    n = values.size
+    low, high = 0, n - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _distance(values, 0, middle, 1.0) < _distance(values, middle, n - 1, -1.0):
+            low = middle
+        else:
+            high = middle
+    at_low = max(_distance(values, 0, low, 1.0), _distance(values, low, n - 1, -1.0))
+    at_high = max(_distance(values, 0, high, 1.0), _distance(values, high, n - 1, -1.0))
+    return min(at_low, at_high) / n
+
+
+@subkernel
+def _distance(values: Array, first: int, last: int, sign: float) -> float:
+    """Return the largest distance, in ranks, of ascending values from their convex (sign 1) or concave hull (-1)."""
+    corners = np.empty(last - first + 1, dtype=np.int64)
+    n_corners = 0
+    for i in range(first, last + 1):
+        while n_corners >= 2:
+            a, b = corners[n_corners - 2], corners[n_corners - 1]
+            if sign * ((values[b] - values[a]) * (i - a) - (b - a) * (values[i] - values[a])) > 0.0:
+                break
+            n_corners -= 1
+        corners[n_corners] = i
+        n_corners += 1
+    largest = 0.0
+    for place in range(n_corners - 1):
+        a, b = corners[place], corners[place + 1]
+        length = values[b] - values[a]
+        if length == 0.0:  # equal values are at the mode, where the distribution function may leap
+            continue
+        for i in range(a + 1, b):
+            share = (values[i] - values[a]) / length
+            largest = max(largest, abs(i - a - share * (b - a)))
+    return largest

@@ -1,0 +1,98 @@
+"""The statistics of shape: kurtosis against scipy and theory, and the dip of log odds against the log joint."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from cohorts import EVERY_LIKELIHOOD, mixed_cohort
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import kurtosis
+
+from clinclust import Feature, FeatureSchema
+from clinclust.engine.continuum.shape import kurtoses, log_dip, shape_of
+from clinclust.engine.kernels.dip import dip
+from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.problem import pose
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 6])
+def test_kurtoses_are_those_of_the_first_principal_components(size):
+    rng = np.random.default_rng(size)
+    scores = rng.gamma(2.0, size=(300, size)) @ rng.normal(size=(size, size))
+    scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
+    _, axes = np.linalg.eigh(np.corrcoef(scores.T).reshape(size, size))
+    wanted = [kurtosis(scores @ axis, fisher=False) for axis in axes.T[::-1][:3]]
+    np.testing.assert_allclose(kurtoses(scores), wanted, rtol=1e-6)
+
+
+def test_a_normal_cohort_has_kurtosis_3():
+    rng = np.random.default_rng(0)
+    scores = 0.8 * rng.normal(size=(20_000, 1)) + 0.6 * rng.normal(size=(20_000, 6))
+    np.testing.assert_allclose(kurtoses(scores), 3.0, atol=0.15)
+
+
+@pytest.mark.parametrize("half", [0.5, 1.0, 2.0])
+def test_two_groups_of_one_size_are_flat_along_the_axis_that_parts_them(half):
+    rng = np.random.default_rng(1)
+    sides = np.where(np.arange(20_000) % 2, half, -half)
+    scores = rng.normal(size=(20_000, 4)) + sides[:, None]
+    along = 4.0 * half**2  # variance between the groups along the axis, within which it is 1
+    wanted = (along**2 + 6.0 * along + 3.0) / (along + 1.0) ** 2
+    found = kurtoses(scores)
+    assert found[0] == pytest.approx(wanted, abs=0.05)
+    np.testing.assert_allclose(found[1:], 3.0, atol=0.2)
+    uneven = rng.normal(size=(20_000, 4)) + half * (rng.random((20_000, 1)) < 0.05)
+    assert kurtoses(uneven)[0] > 2.9
+
+
+@given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.0, 0.3, 0.95]))
+def test_kurtoses_are_finite_and_do_not_depend_on_the_order_of_rows_and_the_sign_of_columns(seed, missing):
+    rng = np.random.default_rng(seed)
+    scores = np.rint(1024 * rng.normal(size=(60, 5)) @ rng.normal(size=(5, 5)))
+    scores[:, 1] = 0.0
+    scores[rng.random(scores.shape) < missing] = np.nan
+    found = kurtoses(scores)
+    assert found.shape == (3,)
+    assert np.isfinite(found).all()
+    assert found.min() >= 1.0
+    order = rng.permutation(60)
+    np.testing.assert_allclose(kurtoses(scores[order]), found, rtol=1e-9)
+    np.testing.assert_allclose(kurtoses(scores * [1, -1, 1, -1, 1]), found, rtol=1e-6)
+
+
+@pytest.mark.parametrize("nothing", [0.0, np.nan])
+def test_columns_of_one_value_and_empty_ones_have_the_least_kurtosis(nothing):
+    assert (kurtoses(np.full((40, 4), nothing)) == 1.0).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_dip_is_that_of_the_differences_in_log_joint_of_moving_one_subject(seed):
+    frame, schema, _, groups = mixed_cohort(seed, 40, EVERY_LIKELIHOOD, missing=0.1)
+    part = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    halves = groups[part.cohort.order] % 2
+    odds = []
+    for subject in range(40):
+        joints = []
+        for half in (0, 1):
+            moved = halves.copy()
+            moved[subject] = half
+            joints.append(joint_of(part, moved))
+        odds.append(joints[1] - joints[0])
+    assert log_dip(part, halves) == pytest.approx(np.log(dip(np.sort(odds))), abs=1e-6)
+
+
+def test_one_half_has_the_least_dip_and_two_far_groups_a_large_one():
+    rng = np.random.default_rng(0)
+    groups = np.arange(80) % 2
+    frame = pd.DataFrame(rng.normal(size=(80, 4)) + 9.0 * groups[:, None], columns=list("abcd"))
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    part = pose(schema.validate(frame), schema, None, 3.0)
+    halves = groups[part.cohort.order]
+    for empty in (np.zeros(80, dtype=np.int64), np.ones(80, dtype=np.int64)):
+        assert np.exp(log_dip(part, empty)) == pytest.approx(1e-4)
+    assert np.exp(log_dip(part, halves)) > 0.3
+    assert log_dip(part, 1 - halves) == pytest.approx(log_dip(part, halves), abs=1e-9)
+    scores = rng.normal(size=(80, 4))
+    shape = shape_of(part, scores, halves)
+    assert shape[0] == log_dip(part, halves)
+    np.testing.assert_array_equal(shape[1:], -np.log(kurtoses(scores)))
