@@ -198,7 +198,8 @@ def in_words(distinct: Labels, labels: Labels) -> str:
         return "which may be grades of one"
     if not graded:
         return "all distinct"
-    return f"{len(n_grades)} of them distinct, {'one' if len(graded) == 1 else len(graded)} in {_listed(graded)} grades"
+    which = "one" if len(graded) == 1 else f"{len(graded)}"
+    return f"{len(n_grades)} distinct, of which {which} in {_listed(graded)} grades"
 
 
 def _listed(numbers: list[int]) -> str:
