@@ -25,10 +25,8 @@ def test_a_first_analysis_step_by_step(here, capsys):
     assert f"fits schema.yaml: {told}" in capsys.readouterr().out
     assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "a/b", "--restarts", "3", "--jobs", "1"]) == 0
     out, err = capsys.readouterr()
-    assert (
-        "2 subtypes among 100 subjects: 60 (60.0%), 40 (40.0%)\nTested: these are more than one continuum: all distinct."
-        in out
-    )
+    assert "2 subtypes among 100 subjects: 60 (60.0%), 40 (40.0%)\n" in out
+    assert "Tested: these are more than one continuum: all distinct." in out
     assert err == ""
     assert sorted(path.name for path in Path("a/b").iterdir()) == FILES
     assert main(["assign", "cohort.csv", "--model", "a/b", "--out", "new.csv"]) == 0
