@@ -86,8 +86,8 @@ def illustrations(findings: Findings) -> list[Illustration]:
             "Overview",
             "continuum",
             "What changes along the continuum",
-            "Fifths of the subjects by their continuum score, which is made of these features: distance from all "
-            f"subjects, in standard deviations, above (blue) or below ({BELOW}).",
+            f"Fifths of the subjects by their continuum score: distance from all subjects, in standard deviations, "
+            f"above (blue) or below ({BELOW}).",
             _profile_alt(along, rows, titles.__getitem__),
             partial(plot_ordered, along, rows, titles),
         )

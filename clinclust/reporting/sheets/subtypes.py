@@ -150,7 +150,7 @@ def _percent_missing(missing: Value, n: Value) -> Value:
 def table_of_report(findings: Findings) -> SubtypeTable:
     """Return the subtype table of a report, in the order of the schema."""
     asked = Choices(
-        associations=findings.associations,
+        associations=findings.associations if len(findings.sizes) > 1 else None,
         names=findings.names,
         marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
         totals=not findings.is_shared,
