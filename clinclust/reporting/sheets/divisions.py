@@ -141,10 +141,10 @@ def is_sampled(findings: Findings, test: TreeTest) -> bool:
 def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
     sampled = f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
     return (
-        "What the test cannot tell: stages that follow each other, or a cohort chosen as one of two things is high, can "
-        "seem distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or are rare are "
-        "often called graded. Groups that differ in one feature only are not distinguished from a continuum. "
-        f"{on_blocks}Fewer than "
+        "What the test cannot tell: stages that follow each other, or a cohort chosen as one of two things is high, "
+        "can seem distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or are "
+        "rare are often called graded. Groups that differ in one feature only are not distinguished from a "
+        f"continuum. {on_blocks}Fewer than "
         f"{SMALLEST_NODE} subjects are not divided. The level {test.significance_level:g} holds at each division, not "
         "for all together."
         f"{sampled if some_sampled else ''}"
