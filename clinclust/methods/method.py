@@ -226,8 +226,7 @@ def needed(module: str, method: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError as error:
         top = module.partition(".")[0]
-        package = "scikit-learn" if top in ("sklearn", "threadpoolctl") else top
-        raise missing_package(method, package) from error
+        raise missing_package(method, "scikit-learn" if top == "sklearn" else top) from error
 
 
 @contextmanager
@@ -236,9 +235,10 @@ def one_thread(method: str) -> Iterator[None]:
 
     Warnings that a run has not converged are not shown: methods choose among runs.
     """
-    limits = needed("threadpoolctl", method).threadpool_limits
+    from threadpoolctl import threadpool_limits
+
     unfinished = needed("sklearn.exceptions", method).ConvergenceWarning
-    with limits(limits=1), warnings.catch_warnings(), np.errstate(all="ignore"):
+    with threadpool_limits(limits=1), warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore", unfinished)
         yield
 

@@ -6,8 +6,6 @@ ordered by their mean position on the principal axis. The first principal score 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 from scipy.special import ndtri
 
@@ -21,8 +19,6 @@ from clinclust.schema.parts import pairs_of_parts
 _STEPS = 2.0**20
 """Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""
 _LEAST_EIGENVALUE = 0.02
-_TILE = 64
-"""OpenBLAS multiplies matrices of up to 64 x 64 x 64 by one thread."""
 _FEWEST_PAIRS = 5.0
 """A correlation of n pairs counts n / (n + this)."""
 SCORE_STEPS = 1024.0
@@ -140,37 +136,19 @@ def correlations(scores: Array) -> tuple[Array, Array]:
     missing = np.isnan(scores)
     if missing.any():
         seen, scores = (~missing).astype(np.float64), np.where(missing, 0.0, scores)
-        n_both = np.maximum(exact_product(seen.T, seen), 1.0)
-        mean = exact_product(scores.T, seen) / n_both  # of the column of the row, where that of the column is observed
-        variance = exact_product((scores**2).T, seen) / n_both - mean**2
+        n_both = np.maximum(seen.T @ seen, 1.0)
+        mean = scores.T @ seen / n_both  # of the column of the row, where that of the column is observed
+        variance = (scores**2).T @ seen / n_both - mean**2
     else:
         n_both = np.full((scores.shape[1], scores.shape[1]), max(float(scores.shape[0]), 1.0))
         mean = scores.sum(axis=0)[:, None] / n_both
         variance = (scores**2).sum(axis=0)[:, None] / n_both - mean**2
-    covariance = exact_product(scores.T, scores) / n_both - mean * mean.T
+    covariance = scores.T @ scores / n_both - mean * mean.T
     product = variance * variance.T
     varying = np.minimum(variance, variance.T) > 1e-9
     found = np.where(varying, covariance / np.sqrt(np.where(varying, product, 1.0)), 0.0)
     np.fill_diagonal(found, 1.0)
     return np.clip(found, -1.0, 1.0), n_both
-
-
-def exact_product(first: Array, second: Array) -> Array:
-    """Return a matrix product whose sums are exact, so that any order of summation gives the same digits.
-
-    It is made of products so small that BLAS takes one thread: several would wait for each other on a busy machine.
-    """
-    found = np.zeros((first.shape[0], second.shape[1]))
-    for rows in _tiles(found.shape[0], _TILE):
-        for columns in _tiles(found.shape[1], _TILE):
-            tile = found[rows, columns]
-            for inner in _tiles(first.shape[1], _TILE**3 // max(tile.size, 1)):
-                tile += first[rows, inner] @ second[inner, columns]
-    return found
-
-
-def _tiles(length: int, size: int) -> Iterator[slice]:
-    return (slice(start, start + size) for start in range(0, length, size))
 
 
 def nearest_correlation(matrix: Array) -> Array:
@@ -202,4 +180,4 @@ def _in_exact_steps(values: Array) -> Array:
 def with_correlation(normals: Array, correlation: Array) -> Array:
     """Return independent normal draws (N, D) transformed to have these correlations, float64 (N, D)."""
     factor = _in_exact_steps(np.asarray(np.linalg.cholesky(correlation), dtype=np.float64))
-    return exact_product(normals, factor.T)
+    return normals @ factor.T

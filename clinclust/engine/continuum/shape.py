@@ -44,7 +44,7 @@ def kurtoses(scores: Array) -> Array:
     A missing value has the mean, 0. A component that does not vary has kurtosis 1, the least.
     """
     _, axes = np.linalg.eigh(correlations(scores)[0])
-    along = np.einsum("ij,jk->ik", np.nan_to_num(scores), axes[:, : -_MOST_AXES - 1 : -1])
+    along = np.nan_to_num(scores) @ axes[:, : -_MOST_AXES - 1 : -1]
     along = along - along.mean(axis=0)
     variance = (along**2).mean(axis=0)
     return np.asarray((along**4).mean(axis=0) / np.maximum(variance, 1e-9) ** 2).clip(1.0)

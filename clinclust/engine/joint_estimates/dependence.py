@@ -57,14 +57,14 @@ def within_clusters(arrays: CohortArrays, labels: Labels) -> WithinClusters:
     for rows, chunk in chunks(arrays):
         values, seen = _observed(chunk)
         is_in = (labels[rows, None] == np.arange(n_clusters)).astype(np.float64)
-        sums = _added(sums, is_in, values)
+        sums += is_in.T @ values
         counts += is_in.T @ seen  # whole numbers, the same in any order
     means = sums / np.maximum(counts, 1.0)
     for rows, chunk in chunks(arrays):
         values, seen = _observed(chunk)
         residual = (values - means[labels[rows]]) * seen
-        together = _added(together, residual, residual)
-        squares = _added(squares, residual**2, seen)
+        together += residual.T @ residual
+        squares += (residual**2).T @ seen
         n_both += seen.T @ seen
     squared = (together / np.sqrt(np.maximum(squares * squares.T, 1e-300))) ** 2
     excess = squared - 1.0 / np.maximum(n_both - n_clusters, 1.0)
@@ -80,22 +80,11 @@ def _observed(arrays: CohortArrays) -> tuple[Array, Array]:
     return np.where(missing, 0.0, table), (~missing).astype(np.float64)
 
 
-def _added(total: Array, first: Array, second: Array) -> Array:
-    """Return the total plus first.T @ second, with the digits of one sum over the rows of all chunks so far."""
-    if total.any():  # it comes before the rows, as if it were some of them
-        first, second = np.vstack([np.eye(len(total)), first]), np.vstack([total, second])
-    # einsum instead of a BLAS product, because the last digits of a BLAS product depend on its number of threads.
-    return np.asarray(np.einsum("ij,ik->jk", first, second))
-
-
 def _by_feature(between: Array, feature: Whole) -> Array:
     """Return the means over the columns of each two features, float64 (D, D), of a matrix (C, C)."""
-    n_features = int(feature.max()) + 1
-    if n_features == feature.size:  # no feature is nominal; the products below grow with the fourth power of D
-        return between.copy()
-    of = (feature[:, None] == np.arange(n_features)).astype(np.float64)
+    of = (feature[:, None] == np.arange(int(feature.max()) + 1)).astype(np.float64)
     of /= of.sum(axis=0)
-    return np.asarray(np.einsum("ja,jk,kb->ab", of, between, of))
+    return np.asarray(of.T @ between @ of)
 
 
 def independent_features(problem: Problem) -> float:

@@ -60,7 +60,9 @@ def _of_outlying_values(problem: Problem, outlying: OutlyingMask) -> float:
         return 0.0
     powers, mask, some = problem.model.powers, outlying[rows], problem.restricted_to(rows, 0)
     first_values = powers * _first_values(some.cohort.arrays, problem.model.in_full())
-    return float(first_values[mask].sum()) - float((powers * _log_base(some))[mask].sum())
+    subjects, features = np.nonzero(mask)
+    log_base = log_base_measures(some.cohort, problem.model.prior, subjects, features)
+    return float(first_values[mask].sum()) - float((powers[features] * log_base).sum())
 
 
 def _first_values(arrays: CohortArrays, model: Model) -> Array:
@@ -70,13 +72,6 @@ def _first_values(arrays: CohortArrays, model: Model) -> Array:
     out = np.zeros((n_subjects, n_table + arrays.values.shape[1]))
     prior_predictives(arrays, model, empty, out)
     return out
-
-
-def _log_base(problem: Problem) -> Array:
-    """Return the log base measure ln h(x_id) of each value on the encoded scale, float64 (N, D)."""
-    cohort = problem.cohort
-    features = range(len(cohort.encoding.features))
-    return np.column_stack([log_base_measures(cohort, problem.model.prior, feature) for feature in features])
 
 
 def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[OutlyingMask, float]:

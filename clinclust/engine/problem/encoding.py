@@ -295,21 +295,28 @@ def starts(lengths: Sequence[int] | Whole) -> Whole:
     return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
 
-def log_base_measures(cohort: EncodedCohort, prior: Array, feature: int) -> Array:
-    """Return the log base measure of each value of an encoded feature under a prior (H,), (N,); 0 = missing."""
+def log_base_measures(cohort: EncodedCohort, prior: Array, subjects: Labels, features: Labels) -> Array:
+    """Return the log base measure of values, by subject and encoded feature (M,), under a prior (H,); 0 = missing."""
     arrays = cohort.arrays
     n_table = arrays.codes.shape[1]
-    if feature < n_table:
-        return arrays.level_log_base[arrays.codes[:, feature]]
-    theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-    column = arrays.values[:, feature - n_table]  # noqa: PD011
-    return cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
+    found, in_table = np.empty(subjects.size), features < n_table
+    found[in_table] = arrays.level_log_base[arrays.codes[subjects[in_table], features[in_table]]]
+    for feature in np.unique(features[~in_table]).tolist():
+        own = features == feature
+        column = arrays.values[subjects[own], feature - n_table]  # noqa: PD011
+        theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
+        found[own] = cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
+    return found
 
 
 def log_bases(cohort: EncodedCohort, prior: Array) -> Array:
     """Return what each feature adds to `EncodedCohort.log_base` at power 1, float64 (D,), under a prior (H,)."""
     arrays, scales = cohort.arrays, cohort.encoding.scales
-    bases = [log_base_measures(cohort, prior, feature).sum() for feature in range(scales.size)]
+    everybody = np.arange(cohort.n_subjects)
+    bases = [
+        log_base_measures(cohort, prior, everybody, np.full_like(everybody, feature)).sum()
+        for feature in range(scales.size)
+    ]
     n_table = arrays.codes.shape[1]
     n_values = (~np.isnan(arrays.values)).sum(axis=0)
     jacobian = np.concatenate([np.zeros(n_table), np.log(scales[n_table:]) * n_values])

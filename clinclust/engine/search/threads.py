@@ -1,4 +1,4 @@
-"""Threads on which searches run, and a wait for them that Ctrl-C ends at once.
+"""Threads on which searches run, each with BLAS on one thread, and a wait for them that Ctrl-C ends at once.
 
 Python runs the handler of Ctrl-C on the main thread, where it can be swallowed, or leave a lock held for ever. The main
 thread therefore only waits, in one call that can be interrupted at any time. Threads do not keep a process from ending;
@@ -11,10 +11,14 @@ import atexit
 import contextvars
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+if TYPE_CHECKING:
+    from threadpoolctl import threadpool_limits
 
 Result = TypeVar("Result")
 
@@ -98,15 +102,47 @@ def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) 
         del task, future, work  # else the last task and its arrays would live on while the thread waits
 
 
+class _BlasOnOneThread:
+    """BLAS on one thread while any work runs.
+
+    The last digits of a product depend on the number of its threads, and those of several products wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_users = threading.Lock(), 0
+        self._limits: threadpool_limits | None = None
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        from threadpoolctl import threadpool_limits
+
+        with self._lock:
+            self._n_users += 1
+            if self._limits is None:
+                self._limits = threadpool_limits(1, user_api="blas")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_users -= 1
+                if self._n_users == 0 and self._limits is not None:
+                    self._limits.restore_original_limits()
+                    self._limits = None
+
+
+blas_on_one_thread = _BlasOnOneThread()
+
+
 def interruptible(work: Callable[[], Result], cancelled: threading.Event | None = None) -> Result:
-    """Return the result of `work`, which runs on another thread while the main thread waits.
+    """Return the result of `work`, which runs on another thread, with BLAS on one, while the main thread waits.
 
     Called on any other thread, `work` runs at once. `cancelled` is set when the wait is interrupted. Raises
     KeyboardInterrupt within about half a second of Ctrl-C; the work may end in the background, and its result is
     dropped.
     """
     if threading.current_thread() is not threading.main_thread():
-        return work()
+        with blas_on_one_thread():
+            return work()
     stop = threading.Event() if cancelled is None else cancelled
     outcome: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
     context = contextvars.copy_context()  # NumPy keeps its error state there
@@ -132,7 +168,9 @@ def interruptible(work: Callable[[], Result], cancelled: threading.Event | None 
 
 def _deliver(context: contextvars.Context, work: Callable[[], object], outcome: SimpleQueue[tuple[bool, Any]]) -> None:
     try:
-        outcome.put((True, context.run(work)))
+        with blas_on_one_thread():
+            result = context.run(work)
+        outcome.put((True, result))
     except BaseException as error:
         outcome.put((False, error))
     finally:

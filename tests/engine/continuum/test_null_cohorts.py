@@ -11,7 +11,6 @@ from scipy.stats import ks_2samp
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.normal_scores import (
     correlations,
-    exact_product,
     nearest_correlation,
     standard_normals,
     with_correlation,
@@ -193,9 +192,3 @@ def test_products_of_normal_draws_do_not_depend_on_the_order_of_their_sums():
     factor = np.rint(np.linalg.cholesky(correlation) * 2**20) / 2**20
     backwards = sum(normals[:, [place]] * factor[:, place] for place in reversed(range(60)))
     assert (with_correlation(normals, correlation) == backwards).all()
-
-
-def test_many_columns_are_multiplied_to_the_same_digits_as_few():
-    rng = np.random.default_rng(1)
-    scores = np.rint(1024 * rng.normal(size=(300, 70)))
-    assert (exact_product(scores.T, scores)[:, :60] == exact_product(scores.T, scores[:, :60])).all()
