@@ -146,41 +146,44 @@ def bend_of(scores: Array, correlation: Array, axis: Array) -> tuple[Array, Bend
     t = expected_score(z, correlation, axis)
     t = (t - np.nanmean(t)) / max(float(np.nanstd(t)), 1e-9) if np.isfinite(t).any() else t
     near = np.clip(t, -_FARTHEST, _FARTHEST)
-    along = np.column_stack([np.ones(t.size), near, np.abs(near) - _MEAN_SIZE])
-    squares = np.full(z.shape, np.nan)
-    curvature, slope = np.zeros((2, n_features)), np.zeros((2, n_features))
-    for j in range(n_features):
-        seen = ~np.isnan(z[:, j]) & ~np.isnan(t)
-        if seen.sum() >= _FEWEST and np.ptp(z[seen, j]) > 0.0:
-            bent = np.column_stack([along[seen, :2], near[seen] ** 2 - 1.0])
-            found, of_found, left = _slopes(bent, z[seen, j])
-            curvature[:, j] = found[-1], of_found[-1]
-            if np.unique(z[seen, j]).size >= _FEWEST_VALUES:
-                squares[seen, j] = left**2 / max(float((left**2).mean()), 1e-9)
-    measured = np.flatnonzero((~np.isnan(squares)).any(axis=0))
+    z = np.where(np.isnan(t)[:, None], np.nan, z)
+    n_values = np.array([np.unique(column[~np.isnan(column)]).size for column in z.T])
+    is_curved = ((~np.isnan(z)).sum(axis=0) >= _FEWEST) & (n_values > 1)
+    along = np.nan_to_num(np.column_stack([np.ones(t.size), near, near**2 - 1.0, np.abs(near) - _MEAN_SIZE]))
+    curvature, of_curvature, left = _slopes(along[:, :3], z)
+    curvature, of_curvature = np.where(is_curved, (curvature[:, -1], of_curvature[:, -1]), 0.0)
+    measured = np.flatnonzero(is_curved & (n_values >= _FEWEST_VALUES))
+    squares = left[:, measured] ** 2
+    squares /= np.maximum(np.nanmean(squares, axis=0), 1e-9) if squares.size else 1.0
     n_seen = (~np.isnan(squares)).sum(axis=1)
     enough = n_seen >= max(2, measured.size // 3)
+    slope, of_slope = np.zeros((2, n_features))
     if measured.size < _FEWEST_FEATURES or enough.sum() < _FEWEST:
         flat, nothing = np.zeros(2), np.array(0.0)
-        return t, Bend(curvature[0], slope[0], flat, nothing), Bend(curvature[1], slope[1], flat, nothing)
-    mean = np.nansum(squares[enough], axis=1) / n_seen[enough]
-    common, of_common, _ = _slopes(along[enough], 0.5 * np.log(mean + _FLOOR))
-    for j in measured.tolist():
-        seen = enough & ~np.isnan(squares[:, j])
-        found, of_found, _ = _slopes(along[seen, :2], 0.5 * np.log(squares[seen, j] + _FLOOR) - common[1] * near[seen])
-        slope[:, j] = found[-1], of_found[-1]
-    expected = np.exp(2.0 * (along[enough] @ common))
-    standard = np.minimum(squares[enough], _MOST_SQUARE) / (expected / expected.mean())[:, None]
-    scale, of_scale = _shared(standard[:, measured])
-    return t, Bend(curvature[0], slope[0], common[1:], scale), Bend(curvature[1], slope[1], of_common[1:], of_scale)
+        return t, Bend(curvature, slope, flat, nothing), Bend(of_curvature, of_slope, flat, nothing)
+    squares, along = squares[enough], along[enough][:, [0, 1, 3]]
+    mean = np.nansum(squares, axis=1) / n_seen[enough]
+    (common,), (of_common,), _ = _slopes(along, 0.5 * np.log(mean + _FLOOR)[:, None])
+    own, of_own, _ = _slopes(along[:, :2], 0.5 * np.log(squares + _FLOOR) - (common[1] * along[:, 1])[:, None])
+    slope[measured], of_slope[measured] = own[:, -1], of_own[:, -1]
+    expected = np.exp(2.0 * (along @ common))
+    scale, of_scale = _shared(np.minimum(squares, _MOST_SQUARE) / (expected / expected.mean())[:, None])
+    return t, Bend(curvature, slope, common[1:], scale), Bend(of_curvature, of_slope, of_common[1:], of_scale)
 
 
 def _slopes(columns: Array, values: Array) -> tuple[Array, Array, Array]:
-    """Return the slopes of a regression, their squares in robust standard errors (White 1980), and what is left."""
-    inverse = np.linalg.pinv(columns.T @ columns)
-    slopes = inverse @ (columns.T @ values)
-    left = values - columns @ slopes
-    errors = ((columns @ inverse * left[:, None]) ** 2).sum(axis=0)
+    """Regress each of D variables (N, D), NaN = missing, on columns (N, P).
+
+    Return the slopes (D, P), their squares in robust standard errors (White 1980), and what is left, (N, D).
+    """
+    n_columns = columns.shape[1]
+    products = (columns[:, :, None] * columns[:, None, :]).reshape(-1, n_columns**2)
+    seen, square = (~np.isnan(values)).astype(np.float64), (-1, n_columns, n_columns)
+    inverse = np.linalg.pinv((seen.T @ products).reshape(square), hermitian=True)
+    slopes = (inverse @ (np.nan_to_num(values).T @ columns)[:, :, None])[:, :, 0]
+    left = values - columns @ slopes.T
+    of_left = inverse @ ((np.nan_to_num(left) ** 2).T @ products).reshape(square) @ inverse
+    errors = np.diagonal(of_left, axis1=1, axis2=2)
     return slopes, slopes**2 / np.maximum(errors, 1e-12), left
 
 

@@ -37,8 +37,8 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
     if share == 0.0:
         return problem
     arrays, powers = problem.cohort.arrays, problem.model.powers
-    observed = np.concatenate([(arrays.codes > 0).sum(axis=0), (~np.isnan(arrays.values)).sum(axis=0)])
-    n_observed, n_outlying = float((powers * observed).sum()), float((powers * outlying.sum(axis=0)).sum())
+    n_observed = float((powers * problem.cohort.n_observed).sum())
+    n_outlying = float((powers * outlying.sum(axis=0)).sum())
     log_base = problem.cohort.log_base
     log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
     log_base += _of_outlying_values(problem, outlying)

@@ -162,6 +162,12 @@ class EncodedCohort:
         """Number of subjects, N."""
         return int(self.order.size)
 
+    @cached_property
+    def n_observed(self) -> Whole:
+        """Number of observed values of each feature, int64 (D,)."""
+        arrays = self.arrays
+        return np.concatenate([(arrays.codes > 0).sum(axis=0), (~np.isnan(arrays.values)).sum(axis=0)])
+
     @property
     def together(self) -> Labels:
         """Labels of one cluster of all subjects, int64 (N,)."""
@@ -318,6 +324,6 @@ def log_bases(cohort: EncodedCohort, prior: Array) -> Array:
         for feature in range(scales.size)
     ]
     n_table = arrays.codes.shape[1]
-    n_values = (~np.isnan(arrays.values)).sum(axis=0)
+    n_values = cohort.n_observed[n_table:]
     jacobian = np.concatenate([np.zeros(n_table), np.log(scales[n_table:]) * n_values])
     return np.asarray(np.array(bases) - jacobian)
