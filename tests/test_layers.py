@@ -34,7 +34,7 @@ LAYERS = (
     ("engine.continuum",),
     ("estimators",),
     ("comparisons",),
-    ("associations", "disclosure"),
+    ("associations", "disclosure", "outcomes"),
     ("stability", "check", "drift", "methods"),
     ("reporting",),
     ("plots",),  # the figures of reporting, for users

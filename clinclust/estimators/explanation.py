@@ -36,7 +36,8 @@ def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
     """Return ln p(z = j) + ln p(x | cluster j) of the subjects of a fit, each left out of its own cluster.
 
     Float64 (N, J + 1), in nats up to a constant for each subject; the last column is a new cluster. `cohort` is as
-    `cohort_of` returns it. Outlying values count as in `Clusters.scores`.
+    `cohort_of` returns it. Outlying values and the temperature count as in
+    `Clusters.scores`.
     """
     clusters, labels = fit.clusters_, fit.cluster_labels_
     values = model_values(cohort, clusters.encoding.features)
@@ -44,7 +45,7 @@ def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
     change = clusters.model.exponents @ (without - log_predictives(clusters, values, labels))
     change += own_log_weights(clusters, labels) - log_weights(clusters)[labels]
     scores = clusters.scores(values, coarsened=True)
-    scores[np.arange(labels.size), labels] += change
+    scores[np.arange(labels.size), labels] += change / clusters.temperature
     return scores
 
 
@@ -111,8 +112,8 @@ def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
     differences = log_predictives(clusters, values, first) - log_predictives(clusters, values, second)
     weights, rows = log_weights(clusters), np.arange(len(frame))
     return Terms(
-        differences * clusters.model.exponents[:, None],
-        weights[first] - weights[second],
+        differences * clusters.model.exponents[:, None] / clusters.temperature,
+        (weights[first] - weights[second]) / clusters.temperature,
         of_subtypes[rows, best] - of_subtypes[rows, other],
         _numbers(best, subtypes),
         _numbers(other, subtypes),
@@ -132,8 +133,8 @@ def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
     own = log_predictives(clusters, values, first, held_values(fit))
     rows = np.arange(len(cohort))
     return Terms(
-        (own - log_predictives(clusters, values, second)) * clusters.model.exponents[:, None],
-        own_log_weights(clusters, first) - log_weights(clusters)[second],
+        (own - log_predictives(clusters, values, second)) * clusters.model.exponents[:, None] / clusters.temperature,
+        (own_log_weights(clusters, first) - log_weights(clusters)[second]) / clusters.temperature,
         of_subtypes[rows, fit.labels_] - of_subtypes[rows, other],
         _numbers(fit.labels_, subtypes),
         _numbers(other, subtypes),

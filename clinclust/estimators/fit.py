@@ -150,6 +150,11 @@ class Fit:
         return self.clusters_.outlying_share
 
     @property
+    def temperature_(self) -> float:
+        """Divisor of log odds of clusters in all probabilities of clusters; 1 without calibration."""
+        return self.clusters_.temperature
+
+    @property
     def n_features_in_(self) -> int:
         """Number of columns of the schema."""
         return len(self.schema_)

@@ -6,6 +6,7 @@ in named axes, and the range of its values.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -299,6 +300,8 @@ def _problems_of_numbers(fit: Fit) -> Iterator[str]:
     numbers = {"concentration": model.concentration, "discount": model.discount, "coarsening": model.coarsening}
     for name, value in {**numbers, "outlying_share": fit.clusters_.outlying_share}.items():
         yield from RULES[name].problems(name, value)
+    if not 1.0 <= fit.clusters_.temperature < math.inf:
+        yield f"the temperature is {fit.clusters_.temperature}"
     if not 1 <= fit.min_size_ <= fit.cluster_labels_.size:
         yield f"min_size_ is {fit.min_size_}"
     if fit.random_seed_ < 0:

@@ -21,6 +21,7 @@ from clinclust.engine.joint_estimates.dependence import implied_weights
 from clinclust.engine.problem.blocks import powers_of_blocks, powers_of_features
 from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
 from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.sampling.calibration import temperature
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.split_merge import merge_tree
@@ -62,16 +63,18 @@ def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame:
     selected = problem if included.all() else problem.with_features(included)
     scores = leave_one_out_scores(selected, partition_of(selected, labels))
     joins, evidence = merge_tree(selected, labels)
+    warmth = temperature(selected, labels, plan.seed, plan.cancelled) if plan.calibrate else 1.0
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
     if result.outlying.any():
         outlying[:, schema.places(cohort.encoding.features)] = cohort.in_table_order(result.outlying)
     labels_of_table, taken = cohort.in_table_order(labels), rows_taken(frame)
-    clusters = replace(clusters_of(problem, partition, included), outlying_share=plan.outlying_share)
+    clusters = clusters_of(problem, partition, included)
+    clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=warmth)
     return Fit(
         schema_=schema,
         random_seed_=plan.seed,
         cluster_labels_=labels_of_table,
-        cluster_membership_=cohort.in_table_order(probabilities(scores)),
+        cluster_membership_=cohort.in_table_order(probabilities(scores / warmth)),
         clusters_=clusters,
         subtype_of_=np.arange(clusters.sizes.size),
         log_joint_=log_joint(problem, partition) if plan.fill_modes else best.log_joint,

@@ -75,6 +75,9 @@ class MAPDP(Parameterised, Prediction):
         statistics. Default: .01 with ``coarsening="auto"``, else 0.
     select_features : bool
         Select the features that differ between the clusters, together with the partition.
+    calibrate : bool
+        Divide log odds of clusters by `temperature_`, so that probabilities of 90% are right in 90%, of members and of
+        new subjects. False: probabilities given the partition, as in the paper, which are too certain.
     n_restarts : int
         Largest number of starts. With ``init="search"``, fewer if three have ended at the best partition; from 8,000
         subjects on, in a sample of 5,000.
@@ -102,7 +105,7 @@ class MAPDP(Parameterised, Prediction):
     n_clusters_, cluster_sizes_ : int, int64 (K,)
         Number of subtypes, and of the subjects in each.
     membership_ : float64 (N, K)
-        Probability of each subtype for each subject, given the labels of all other subjects.
+        Probability of each subtype for each subject, given all other subjects.
     cluster_labels_, cluster_membership_ : int64 (N,), float64 (N, J)
         The same of the J clusters that the search found.
     subtype_of_ : int64 (J,)
@@ -136,7 +139,7 @@ class MAPDP(Parameterised, Prediction):
         Tree of the clusters with the evidence of each join in nats; its test with ``n_clusters="distinct"``.
     resolution_path_ : ResolutionPath
         With ``coarsening="auto"`` only: the best partition at each coarsening.
-    hyperparameters_, concentration_, discount_, coarsening_, block_weights_, outlying_share_ :
+    hyperparameters_, concentration_, discount_, coarsening_, block_weights_, outlying_share_, temperature_ :
         Values of the final model.
     schema_, row_counts_ : FeatureSchema, RowCounts
         Schema used; after `read_cohort`, how many rows of the file were taken and left out.
@@ -172,6 +175,7 @@ class MAPDP(Parameterised, Prediction):
         missing: str = "marginal",
         outlying_share: float | None = None,
         select_features: bool = False,
+        calibrate: bool = True,
         n_restarts: int = 10,
         init: str | ArrayLike = "search",
         hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
@@ -191,6 +195,7 @@ class MAPDP(Parameterised, Prediction):
         self.missing = missing
         self.outlying_share = outlying_share
         self.select_features = select_features
+        self.calibrate = calibrate
         self.n_restarts = n_restarts
         self.init = init
         self.hyperparameters = hyperparameters
@@ -204,14 +209,14 @@ class MAPDP(Parameterised, Prediction):
     def as_published(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
         """Return an estimator of the model of Raykov et al. (2016), not fitted.
 
-        It has ``n_clusters=None``, ``coarsening=1.0`` and ``block_weights=None``. ``missing="mode"``, ``init="single"``
-        and ``hyperparameters="greedy"`` reproduce the search of the paper.
+        It has ``n_clusters=None``, ``coarsening=1.0``, ``block_weights=None`` and ``calibrate=False``.
+        ``missing="mode"``, ``init="single"`` and ``hyperparameters="greedy"`` reproduce the search of the paper.
 
         Parameters
         ----------
         schema : FeatureSchema, optional
         **parameters
-            Other parameters of `MAPDP`, or other values of these three.
+            Other parameters of `MAPDP`, or other values of these four.
 
         Raises
         ------
@@ -222,9 +227,10 @@ class MAPDP(Parameterised, Prediction):
         --------
         >>> import clinclust as cc
         >>> cc.MAPDP.as_published(random_state=0)
-        MAPDP(n_clusters=None, coarsening=1.0, block_weights=None, random_state=0)
+        MAPDP(n_clusters=None, coarsening=1.0, block_weights=None, calibrate=False, random_state=0)
         """
-        return cls(schema, **{"n_clusters": None, "coarsening": 1.0, "block_weights": None, **parameters})
+        of_paper = {"n_clusters": None, "coarsening": 1.0, "block_weights": None, "calibrate": False}
+        return cls(schema, **(of_paper | parameters))
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the subtypes of a cohort.

@@ -143,6 +143,7 @@ RULES: dict[str, Rule] = {
     "block_weights": _Powers("a dictionary by block or None", lambda value: value is None),
     "outlying_share": _SHARE,
     "select_features": _ON_OR_OFF,
+    "calibrate": _ON_OR_OFF,
     "n_restarts": _whole(1),
     "n_fresh": _whole(1),
     "n_folds": _whole(2),

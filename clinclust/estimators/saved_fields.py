@@ -68,6 +68,7 @@ HELD: dict[type, dict[str, Kind]] = {
         "statistics": np.ndarray,
         "included": np.ndarray,
         "outlying_share": float,
+        "temperature": float,
     },
     Encoding: {"features": (Feature,), "centres": np.ndarray, "scales": np.ndarray},
     Model: {

@@ -53,6 +53,7 @@ class Settings:
     missing: str
     outlying_share: float | None
     select_features: bool
+    calibrate: bool
     n_restarts: int
     init: str | ArrayLike
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None
@@ -128,6 +129,7 @@ class Settings:
             hyperparameters=self.hyperparameters if isinstance(self.hyperparameters, str) else None,
             concentration=_choice_of(self.concentration),
             fill_modes=self.fills_modes,
+            calibrate=self.calibrate,
             cancelled=cancelled,
             budget=budget,
             progress=progress,

@@ -34,8 +34,6 @@ Array = NDArray[np.float64]
 
 CONTINUUM_SCORE = "continuum_score"
 """Name of the column of the score."""
-_BRANCH = 1933
-"""Spawn key of the random start of the axis along which the levels of nominal features are ordered."""
 _BEYOND_CHANCE = 1.25
 """Multiple of the share of the variance by chance below which the score says nothing."""
 _DECIMALS = 6
@@ -128,8 +126,7 @@ def continuum_of(fit: Fit, cohort: pd.DataFrame) -> Continuum:
     features = encoded.encoding.features
     if not features:
         return Continuum(np.full(len(cohort), np.nan), pd.Series(dtype=np.float64), 0.0)
-    rng = np.random.default_rng(np.random.SeedSequence(fit.random_seed_, spawn_key=(_BRANCH,)))
-    columns, members = whole_columns(encoded, rng)
+    columns, members = whole_columns(encoded)
     scores = np.column_stack([normal_scores(column) for column in columns])
     correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))
     axis, variance = first_axis(correlation)

@@ -14,7 +14,7 @@ from clinclust.cli import main
 from clinclust.cli.options import add_options, options_of
 from clinclust.cli.search_options import SearchOptions, model_asked_for
 
-PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None}
+PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "calibrate": False}
 QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
 
 

@@ -291,6 +291,7 @@ def test_every_bad_parameter_is_said_at_once():
         "block_weights": {"pressure": 0.0},
         "missing": "mean",
         "select_features": 1,
+        "calibrate": "yes",
         "outlying_share": 1.0,
         "n_restarts": 0,
         "init": "kmeans",

@@ -36,12 +36,12 @@ def in_score_steps(scores: Array) -> Array:
     return np.asarray(np.rint(SCORE_STEPS * scores))
 
 
-def whole_columns(cohort: EncodedCohort, rng: np.random.Generator) -> tuple[list[Array], list[tuple[int, ...]]]:
+def whole_columns(cohort: EncodedCohort) -> tuple[list[Array], list[tuple[int, ...]]]:
     """Return `ordered_columns` with one column for both parts of a feature, and the encoded features of each.
 
     A value at a point mass has the place of the point mass among the other values.
     """
-    columns = ordered_columns(cohort.arrays, rng)
+    columns = ordered_columns(cohort.arrays)
     pairs = dict(pairs_of_parts(cohort.encoding.features))
     members: list[tuple[int, ...]] = []
     for place in range(len(columns)):
@@ -71,12 +71,12 @@ def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
     return np.where(codes > 0, found, np.nan)
 
 
-def ordered_columns(arrays: CohortArrays, rng: np.random.Generator) -> list[Array]:
+def ordered_columns(arrays: CohortArrays) -> list[Array]:
     """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
     columns, along = [], None
     for column, is_nominal in encoded_columns(arrays):
         if is_nominal:
-            along = principal_axis(arrays, rng) if along is None else along
+            along = principal_axis(arrays) if along is None else along
             columns.append(_along(column, along))
         else:
             columns.append(column)

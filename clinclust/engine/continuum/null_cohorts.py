@@ -128,7 +128,7 @@ class _Margin:
 
 def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     """Return the one population of the subjects of a problem."""
-    columns, members = whole_columns(part.cohort, rng)
+    columns, members = whole_columns(part.cohort)
     margins = tuple(map(_margin, columns, members))
     scores = np.column_stack([normal_scores(column) for column in columns])
     wanted = reliable_correlations(scores)

@@ -68,6 +68,8 @@ _LEAST_OF_SHAPE = 1e-3
 """Least standard deviation of the log of a dip or kurtosis."""
 _NODE, _DRAW = 0, 1
 """Spawn keys of the random numbers of the node itself and of its first draw."""
+_POPULATION = 1933
+"""Seed of the normal draws with which the population is found."""
 
 
 @dataclass(frozen=True)
@@ -157,13 +159,14 @@ class DrawPlan:
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
     """Test whether the subjects of a node of a problem at coarsening 1 are more than one continuous population."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
-    rng = np.random.default_rng(_stream(seed, _NODE))
-    node = node.sample(rng)
+    node = node.sample(np.random.default_rng(_stream(seed, _NODE)))
     part = problem.restricted_to(node.members, 0)
+    # The population is one whatever the seed: verdicts would change more with its seed than with those of the draws.
+    rng = np.random.default_rng(_POPULATION)
     population = one_population(part, rng)
     if plan.is_bent:
         population = bent_population(population, rng)
-    gains = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most, rng)
+    gains = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most)
     draw = partial(_of_draw, population, most, plan.cancelled)
     expected: list[tuple[Array, Array]] = []
     for batch in plan.batches():
@@ -194,11 +197,9 @@ def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, number))
 
 
-def _of_subjects(
-    part: Problem, scores: Array, halves: Labels, most: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    gains, division = profile(part, most, rng)
-    given = best_division(part, rng, halves)
+def _of_subjects(part: Problem, scores: Array, halves: Labels, most: int) -> tuple[Array, Array]:
+    gains, division = profile(part, most)
+    given = best_division(part, halves)
     if given.gain > division.gain:
         gains[0], division = max(gains[0], given.gain), given
     return gains, shape_of(part, scores, division.labels)
@@ -209,9 +210,8 @@ def _of_draw(
 ) -> tuple[Array, Array]:
     if cancelled.is_set():
         raise SearchCancelled("the test was cancelled")
-    rng = np.random.default_rng(seed)
-    drawn, scores = population.draw(rng)
-    gains, division = profile(drawn, most, rng)
+    drawn, scores = population.draw(np.random.default_rng(seed))
+    gains, division = profile(drawn, most)
     return gains, shape_of(drawn, scores, division.labels)
 
 
@@ -241,14 +241,14 @@ def compared(
     return farthest(observed, gains, least), farthest(shape, shapes, _LEAST_OF_SHAPE)
 
 
-def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> tuple[Array, Division]:
+def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
     """Return the gains G_2, G_3, ... in log joint over one cluster, in nats, float64 (most_clusters - 1,).
 
     Also the best division into two.
     """
     labels, one = part.cohort.together, joint_of(part, part.cohort.together)
     gains: list[float] = []
-    first = best_division(part, rng)
+    first = best_division(part)
     divisions = [first]
     while len(gains) < most_clusters - 1:
         cluster = max(range(len(divisions)), key=lambda k: divisions[k].gain)
@@ -262,7 +262,7 @@ def profile(part: Problem, most_clusters: int, rng: np.random.Generator) -> tupl
         gains.append(gain)
         if len(gains) < most_clusters - 1:
             halves = [part.restricted_to(np.flatnonzero(labels == half), 0) for half in (cluster, len(gains))]
-            divisions[cluster], after = (best_division(half, rng) for half in halves)
+            divisions[cluster], after = (best_division(half) for half in halves)
             divisions.append(after)
     found = np.array(gains or [0.0])
     found = np.concatenate([found, np.full(most_clusters - 1 - found.size, found[-1])])
@@ -278,7 +278,7 @@ def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:
     return divided
 
 
-def best_division(part: Problem, rng: np.random.Generator, given: Labels | None = None) -> Division:
+def best_division(part: Problem, given: Labels | None = None) -> Division:
     """Divide subjects into two clusters by sweeps from cuts of their main axis; return the one with the best log joint.
 
     A division that is `given`, int64 (M,), 0 or 1, is one more start.
@@ -286,7 +286,7 @@ def best_division(part: Problem, rng: np.random.Generator, given: Labels | None 
     n_subjects, best = part.cohort.n_subjects, Division(-np.inf, part.cohort.together)
     if n_subjects < 2:
         return best
-    along = np.argsort(principal_axis(part.cohort.arrays, rng), kind="stable")
+    along = np.argsort(principal_axis(part.cohort.arrays), kind="stable")
     starts = [_cut(along, share) for share in _CUTS]
     if given is not None and 0 < given.sum() < n_subjects:
         starts.append(given)

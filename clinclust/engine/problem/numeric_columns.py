@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from scipy.linalg import eigh
 
 from clinclust.arrays import Array, Whole
 from clinclust.engine.kernels.partition import CohortArrays
@@ -48,16 +49,21 @@ def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
         yield column, False
 
 
-def first_axis(table: Array, rng: np.random.Generator) -> Array:
-    """Return the positions of the rows along the first principal axis of the columns, float64 (N,), by power iteration.
-
-    A missing value counts as the mean of its column; columns have one variance. The sign is that of the random start.
-    """
+def _standardised(table: Array) -> Array:
+    """Return columns with mean 0 and one variance; a missing value counts as the mean of its column."""
     observed = ~np.isnan(table)
     counts = np.maximum(observed.sum(axis=0), 1)
     table = np.where(observed, table, 0.0)
     table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
-    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
+    return np.asarray(table / np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12)))
+
+
+def first_axis(table: Array, rng: np.random.Generator) -> Array:
+    """Return the positions of the rows along about the first principal axis, float64 (N,), by power iteration.
+
+    Few iterations from a random start, so that searches that begin along it begin at different places.
+    """
+    table = _standardised(table)
     along: Array = np.asarray(rng.normal(size=table.shape[0]))
     for _ in range(_POWER_ITERATIONS):
         # einsum instead of table @ along, because the last digits of a BLAS product depend on its number of threads.
@@ -66,6 +72,12 @@ def first_axis(table: Array, rng: np.random.Generator) -> Array:
     return along
 
 
-def principal_axis(arrays: CohortArrays, rng: np.random.Generator) -> Array:
-    """Return the subjects' positions along their first principal axis, float64 (M,)."""
-    return first_axis(numeric_columns(arrays)[0], rng)
+def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None) -> Array:
+    """Return the subjects' positions along their first principal axis, float64 (M,); with `rng`, along about it."""
+    table = numeric_columns(arrays)[0]
+    if rng is not None:
+        return first_axis(table, rng)
+    table = _standardised(table)
+    last = [table.shape[1] - 1] * 2
+    loadings = eigh(table.T @ table, subset_by_index=last)[1][:, 0]
+    return np.asarray(table @ (loadings * np.sign(loadings[np.abs(loadings).argmax()])))

@@ -34,6 +34,8 @@ class Clusters:
     """(D,) the features that differ between the clusters; the others have one distribution for all subjects."""
     outlying_share: float = 0.0
     """Probability that a value is outlying, that is, drawn from the prior predictive of its feature."""
+    temperature: float = 1.0
+    """Divisor of the log weights of clusters for the probabilities of a subject (`sampling.calibration`)."""
 
     def pooled(self, into: Labels) -> Clusters:
         """Return the clusters merged into the clusters `into`, int64 (K,), 0, 1, ...: sizes and statistics add up."""
@@ -76,8 +78,8 @@ class Clusters:
 
         Densities refer to the columns of `model_values` (Raykov et al. 2016, appendix E): the log-sum-exp of a row is
         eq. 33, and its largest entry is eq. 34. If values may be outlying, p(x_d | cluster k) is its mixture with p(x_d
-        | prior). `coarsened` multiplies ln p(x_d | cluster k) by the coarsening and the power of the feature, which
-        assignment to clusters needs; densities need False, because their powers do not integrate to 1.
+        | prior). Assignment to clusters needs `coarsened`, which multiplies ln p(x_d | cluster k) by the coarsening and
+        the power of the feature, and divides the sum by the temperature; densities do not integrate to 1 then.
         """
         n_subjects = next(iter(values.values())).size
         prior, statistics = self._shared()
@@ -92,7 +94,8 @@ class Clusters:
         else:
             write_scores(arrays, model, partition, scores)
         scores += model.coarsening * self.encoding.log_jacobian(arrays, model.powers)[:, None]
-        return np.asarray(scores - np.log(self.sizes.sum() + model.concentration), dtype=np.float64)
+        scores -= np.log(self.sizes.sum() + model.concentration)
+        return np.asarray(scores / self.temperature if coarsened else scores, dtype=np.float64)
 
     def posteriors(self, feature: int) -> Array:
         """Return the encoded posterior hyperparameters of one feature in every cluster; last, its prior, (K + 1, P)."""

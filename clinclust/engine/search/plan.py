@@ -155,6 +155,8 @@ class SearchPlan:
     """Whether a search with outlying values searches once more with all values kept."""
     resolution: ResolutionPlan | None = None
     """Search at several coarsenings instead of the coarsening of the problem."""
+    calibrate: bool = False
+    """Whether the temperature of the probabilities of the best partition is found (`sampling.calibration`)."""
     estimate_powers: bool = False
     """Whether to estimate the weights of the blocks first (`reproduced_weights`)."""
     hyperparameters: str | None = None

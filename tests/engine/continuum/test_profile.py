@@ -55,7 +55,7 @@ def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, 
         return found
 
     monkeypatch.setattr(module, "swept", remembered)
-    gains, first = profile(problem, 6, np.random.default_rng(0))
+    gains, first = profile(problem, 6)
     one = joint(np.zeros(90, dtype=np.int64))
     assert gains[0] == first.gain == pytest.approx(joint(first.labels) - one, abs=1e-8)
     assert gains.shape == (5,)
@@ -71,7 +71,7 @@ def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, 
 @pytest.mark.parametrize("seed", range(5))
 def test_the_best_division_is_a_fixed_point_of_all_two_way_moves_and_near_the_best_of_all(seed):
     problem, joint = posed(seed, n=8, n_groups=2, likelihoods=("gaussian", "gaussian", "poisson", "gaussian"))
-    best = best_division(problem, np.random.default_rng(0))
+    best = best_division(problem)
     one = joint(np.zeros(8, dtype=np.int64))
     every = [joint(np.array([0, *rest])) - one for rest in product((0, 1), repeat=7) if any(rest)]
     if best.gain == -np.inf:
@@ -87,13 +87,13 @@ def test_the_best_division_is_a_fixed_point_of_all_two_way_moves_and_near_the_be
 
 def test_a_given_division_is_one_more_start():
     problem, _ = posed(1, n=60, n_groups=2)
-    alone = best_division(problem, np.random.default_rng(0))
+    alone = best_division(problem)
     rng = np.random.default_rng(1)
     for _ in range(10):
         given = rng.integers(2, size=60)
-        assert best_division(problem, np.random.default_rng(0), given).gain >= alone.gain
+        assert best_division(problem, given).gain >= alone.gain
     for empty in (np.zeros(60, dtype=np.int64), np.ones(60, dtype=np.int64)):
-        assert best_division(problem, np.random.default_rng(0), empty).gain == alone.gain
+        assert best_division(problem, empty).gain == alone.gain
 
 
 def test_a_given_division_is_found_that_the_principal_axis_hides():
@@ -106,8 +106,8 @@ def test_a_given_division_is_found_that_the_principal_axis_hides():
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     groups = groups[problem.cohort.order]
-    alone = best_division(problem, np.random.default_rng(0))
-    found = best_division(problem, np.random.default_rng(0), groups)
+    alone = best_division(problem)
+    found = best_division(problem, groups)
     assert found.gain > alone.gain + 20.0
     assert (found.labels == groups).all()
 
@@ -116,10 +116,10 @@ def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
     raised = []
     for seed in range(6):
         problem, _ = posed(seed)
-        gains, _ = profile(problem, 4, np.random.default_rng(0))
+        gains, _ = profile(problem, 4)
         with monkeypatch.context() as without:
             without.setattr(module, "_POLISHING_SWEEPS", 0)
-            before, _ = profile(problem, 4, np.random.default_rng(0))
+            before, _ = profile(problem, 4)
         assert (gains[:-1] == before[:-1]).all()
         raised.append(gains[-1] - before[-1])
     assert min(raised) >= 0.0
@@ -139,11 +139,11 @@ def test_sweeps_open_no_cluster_and_lose_nothing(seed):
 def test_what_cannot_be_divided_gains_nothing():
     problem, _ = posed(0)
     same = problem.restricted_to(np.zeros(30, dtype=np.int64), 0)
-    gains, _ = profile(same, 4, np.random.default_rng(0))
+    gains, _ = profile(same, 4)
     assert gains.shape == (3,)
     assert (gains <= 0.0).all()
     alone = problem.restricted_to(np.zeros(1, dtype=np.int64), 0)
-    assert best_division(alone, np.random.default_rng(0)).gain == -np.inf
-    gains, first = profile(alone, 3, np.random.default_rng(0))
+    assert best_division(alone).gain == -np.inf
+    gains, first = profile(alone, 3)
     assert (gains == 0.0).all()
     assert first.labels.tolist() == [0]

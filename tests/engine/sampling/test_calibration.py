@@ -1,0 +1,112 @@
+"""The temperature of the probabilities of clusters."""
+
+from itertools import product
+from threading import Event
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.special import logsumexp
+
+from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.engine.problem.objective import joint_of
+from clinclust.engine.problem.posterior import leave_one_out_scores, probabilities
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.sampling import calibration
+from clinclust.engine.search.labels import compact
+from clinclust.engine.search.threads import SearchCancelled
+
+NAMES = [f"x{place}" for place in range(8)]
+SCHEMA = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in NAMES])
+
+
+def cohort(seed, n, apart=0.9):
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(2, size=n)
+    return pd.DataFrame(rng.normal(apart * groups[:, None], 1.0, (n, 8)), columns=NAMES), groups
+
+
+def posed(frame):
+    return pose(SCHEMA.validate(frame), SCHEMA, None, 3.0)
+
+
+def test_the_average_over_draws_is_that_of_all_partitions_into_as_many_clusters(monkeypatch):
+    frame, _ = cohort(0, 9, apart=1.5)
+    problem = posed(frame)
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1])
+    every = {tuple(compact(np.array(each))): None for each in product((0, 1), repeat=9)}
+    joints = np.array([joint_of(problem, np.array(each)) for each in every])
+    weights = np.exp(joints - logsumexp(joints))
+    together = np.array([np.equal.outer(each, each) for each in every])
+    exact = np.einsum("p,pij->ij", weights, together)
+    monkeypatch.setattr(calibration, "_SWEEPS", 8000)
+    drawn = [each for each, _ in calibration._draws(problem, labels, np.random.default_rng(1), Event())]
+    found = np.mean([np.equal.outer(each, each) for each in drawn], axis=0)
+    np.testing.assert_allclose(found, exact, atol=0.04)
+
+
+def test_the_temperature_is_the_one_with_the_least_cross_entropy():
+    frame, _ = cohort(1, 120)
+    problem = posed(frame)
+    labels = MAPDP.as_published(SCHEMA, n_clusters=2, random_state=1).fit(frame).labels_[problem.cohort.order]
+    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(calibration._BRANCH,)))
+    drawn = list(calibration._draws(problem, labels, rng, Event()))
+    averaged = np.mean([calibration._matched(*each, labels) for each in drawn], axis=0)
+    scores = leave_one_out_scores(problem, problem.partition(labels))
+    temperatures = np.linspace(1.0, 2.0, 1001)
+    entropy = [-(averaged * np.log(probabilities(scores / each) + 1e-300)).sum() for each in temperatures]
+    found = calibration.temperature(problem, labels, 5, Event())
+    assert 1.0 < found == pytest.approx(temperatures[np.argmin(entropy)], abs=2e-3)
+
+
+def test_probabilities_of_draws_are_those_of_the_clusters_that_they_overlap():
+    own = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])
+    found = calibration._matched(np.array([1, 0, 0]), own, np.array([0, 1, 1]))
+    np.testing.assert_array_equal(found, own[:, ::-1])
+    lost = calibration._matched(np.zeros(3, dtype=np.int64), np.ones((3, 1)), np.array([0, 1, 1]))
+    np.testing.assert_array_equal(lost, [[0.0, 1.0]] * 3)
+
+
+def test_one_cluster_needs_no_temperature_and_a_cancelled_run_has_none():
+    problem, cancelled = posed(cohort(2, 30)[0]), Event()
+    assert calibration.temperature(problem, np.zeros(30, dtype=np.int64), 0, cancelled) == 1.0
+    cancelled.set()
+    with pytest.raises(SearchCancelled):
+        calibration.temperature(problem, np.arange(30) % 2, 0, cancelled)
+
+
+def test_a_large_cohort_is_sampled(monkeypatch):
+    monkeypatch.setattr(calibration, "_MOST_SUBJECTS", 60)
+    problem = posed(cohort(3, 300)[0])
+    assert 1.0 <= calibration.temperature(problem, np.arange(300) % 2, 0, Event()) <= 5.0
+
+
+def test_members_and_new_subjects_have_the_temperature_of_the_fit_and_the_paper_none():
+    frame, _ = cohort(4, 200)
+    model = MAPDP(SCHEMA, n_clusters=2, random_state=0, progress=False).fit(frame)
+    plain = MAPDP(SCHEMA, n_clusters=2, calibrate=False, random_state=0, progress=False).fit(frame)
+    assert model.temperature_ > plain.temperature_ == MAPDP.as_published(SCHEMA).fit(frame).temperature_ == 1.0
+    np.testing.assert_array_equal(model.labels_, plain.labels_)
+    odds, of_plain = (np.log(each[:, 0] / each[:, 1]) for each in (model.membership_, plain.membership_))
+    np.testing.assert_allclose(model.temperature_ * odds, of_plain)
+    new = cohort(5, 50)[0]
+    odds, of_plain = (np.log(each.predict_proba(new)[:, :2]) @ [1.0, -1.0] for each in (model, plain))
+    np.testing.assert_allclose(model.temperature_ * odds, of_plain)
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize(("n", "n_cohorts"), [(100, 60), (300, 40), (2000, 6)])
+def test_probabilities_are_right_as_often_as_they_say(n, n_cohorts):
+    said, right = [], []
+    for seed in range(n_cohorts):
+        frame, groups = cohort(seed, n, apart=1.2 if n == 100 else 0.9)
+        model = MAPDP(SCHEMA, n_clusters=None, random_state=0, progress=False).fit(frame)
+        if model.n_clusters_ != 2:
+            continue
+        names = np.array([np.bincount(groups[model.labels_ == k]).argmax() for k in range(2)])
+        new, of_new = cohort(1000 + seed, 500, apart=1.2 if n == 100 else 0.9)
+        of_member, of_other = model.membership_, model.predict_proba(new)[:, :2]
+        for chances, true in ((of_member, groups), (of_other, of_new)):
+            said.append(chances.max(axis=1).mean())
+            right.append((names[chances.argmax(axis=1)] == true).mean())
+    assert abs(np.mean(said) - np.mean(right)) < 0.02
