@@ -105,6 +105,21 @@ def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     assert result(problem, halves) != result(problem, halves, seed=1)
 
 
+def test_what_is_tested_and_the_population_do_not_depend_on_the_seed(monkeypatch):
+    from clinclust.engine.continuum import tested_node
+
+    problem, halves = continuum(0)
+    populations, gains, drawn = [], [], tested_node._of_draw
+    monkeypatch.setattr(tested_node, "_of_draw", lambda one, *rest: populations.append(one) or drawn(one, *rest))
+    monkeypatch.setattr(tested_node, "compared", lambda *given: gains.append(given[0]) or compared(*given))
+    for seed in range(4):
+        result(problem, halves, seed=seed, n_draws=20)
+    for one in gains:
+        np.testing.assert_array_equal(one, gains[0])
+    for one in populations:
+        np.testing.assert_array_equal(one.correlation, populations[0].correlation)
+
+
 def test_a_draw_does_not_depend_on_the_number_of_draws(monkeypatch):
     from clinclust.engine.continuum import tested_node
 
