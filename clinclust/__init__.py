@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.partition import Partition
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
+    from clinclust.outcomes import compare_outcomes
     from clinclust.reading import read_cohort
     from clinclust.reporting import write_report
     from clinclust.reporting.continuum_score import continuum_score
@@ -44,6 +45,7 @@ _HOME = {
     "GibbsDP": "clinclust.estimators.gibbs",
     "MAPDP": "clinclust.estimators.mapdp",
     "Partition": "clinclust.estimators.partition",
+    "compare_outcomes": "clinclust.outcomes",
     "compare_subtypes": "clinclust.comparisons",
     "continuum_score": "clinclust.reporting.continuum_score",
     "distinct_subtypes": "clinclust.estimators.distinct_subtypes",
@@ -88,6 +90,7 @@ __all__ = [
     "GibbsDP",
     "Partition",
     "SchemaError",
+    "compare_outcomes",
     "compare_subtypes",
     "continuum_score",
     "distinct_subtypes",

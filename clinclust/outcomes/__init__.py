@@ -1,0 +1,7 @@
+"""What subtypes are for: outcomes and predictors of subtypes, with the errors of assignment carried through."""
+
+from __future__ import annotations
+
+from clinclust.outcomes.compare import compare_outcomes
+
+__all__ = ["compare_outcomes"]

@@ -1,0 +1,81 @@
+"""Densities of outcomes against scipy, and their derivatives."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from clinclust.outcomes.densities import DENSITIES, in_intervals
+
+RNG = np.random.default_rng(3)
+TIME, EVENT = RNG.exponential(2.0, 300), (RNG.random(300) < 0.7).astype(float)
+ENTRY = TIME * RNG.uniform(0.0, 0.5, 300)
+OUTCOMES = {
+    "continuous": RNG.normal(2.0, 3.0, 300),
+    "binary": (RNG.random(300) < 0.3).astype(float),
+    "count": RNG.negative_binomial(2, 0.3, 300).astype(float),
+    "ordinal": RNG.integers(4, size=300).astype(float),
+    "survival": in_intervals(TIME, EVENT, ENTRY),
+}
+ETA = RNG.normal(0.3, 0.5, (300, 2))
+
+
+def shape_of(kind):
+    return DENSITIES[kind].start(OUTCOMES[kind])[1] + 0.1
+
+
+def exact(kind, shape):
+    y, eta = OUTCOMES[kind], ETA
+    if kind == "continuous":
+        return stats.norm.logpdf(y[:, None], eta, np.exp(shape[0])) + 0.5 * np.log(2.0 * np.pi)
+    if kind == "binary":
+        return stats.bernoulli.logpmf(y[:, None], expit(eta))
+    if kind == "count":
+        size = np.exp(shape[0])
+        return stats.nbinom.logpmf(y[:, None], size, size / (size + np.exp(eta)))
+    cuts = np.concatenate([[-np.inf, 0.0], np.cumsum(np.exp(shape)), [np.inf]])
+    level = y.astype(int)
+    upper, lower = (stats.logistic.cdf(cuts[at][:, None] - eta) for at in (level + 1, level))
+    return np.log(upper - lower)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "binary", "count", "ordinal"])
+def test_log_densities_are_scipys(kind):
+    shape = shape_of(kind)
+    np.testing.assert_allclose(DENSITIES[kind].terms(OUTCOMES[kind], ETA, shape).log_density, exact(kind, shape))
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_derivatives_are_those_of_the_log_density(kind):
+    y, shape, terms = OUTCOMES[kind], shape_of(kind), DENSITIES[kind].terms
+    found, step = terms(y, ETA, shape), 1e-6
+    of_eta = terms(y, ETA + step, shape).log_density - terms(y, ETA - step, shape).log_density
+    np.testing.assert_allclose(found.of_eta, of_eta / (2 * step), rtol=1e-5, atol=1e-5)
+    assert found.of_shape.shape == (shape.size, *ETA.shape)
+    for place, unit in enumerate(step * np.eye(shape.size)):
+        change = terms(y, ETA, shape + unit).log_density - terms(y, ETA, shape - unit).log_density
+        np.testing.assert_allclose(found.of_shape[place], change / (2 * step), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", OUTCOMES)
+def test_one_group_starts_near_its_maximum(kind):
+    y, density = OUTCOMES[kind], DENSITIES[kind]
+    first, shape = density.start(y)
+    found = density.terms(y, np.full((300, 1), first), shape)
+    assert abs(found.of_eta.mean()) < 0.2 * found.of_eta.std() + 1e-9
+
+
+def test_times_at_risk_and_events_add_up():
+    died, exposed = np.split(OUTCOMES["survival"], 2, axis=1)
+    np.testing.assert_array_equal(died.sum(axis=1), EVENT)
+    np.testing.assert_allclose(exposed.sum(axis=1), TIME - ENTRY)
+    assert died.shape[1] == 6
+    assert died.sum(axis=0).min() >= 20
+    # A subject has an event in an interval only while at risk in it.
+    assert (exposed[died > 0] > 0).all()
+
+
+def test_few_events_have_few_intervals():
+    died, _ = np.split(in_intervals(TIME[:40], (np.arange(40) < 12).astype(float), np.zeros(40)), 2, axis=1)
+    assert died.shape[1] == 1
+    assert np.split(in_intervals(TIME, np.zeros(300), np.zeros(300)), 2, axis=1)[0].shape[1] == 1
