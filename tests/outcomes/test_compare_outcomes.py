@@ -137,7 +137,8 @@ def test_what_cannot_be_estimated_says_so(cohort, model):
 def test_all_that_is_wrong_is_said_at_once(cohort, model):
     with pytest.raises(InputError) as error:
         cc.compare_outcomes(model, cohort[0], "fals", covariates=["agee"], versus=3, level=1.5)
-    for part in ("no column 'fals'", "'falls'", "no column 'agee'", "versus must be a subtype from 1 to 2", "level must"):
+    parts = ("no column 'fals'", "'falls'", "no column 'agee'", "versus must be a subtype from 1 to 2", "level must")
+    for part in parts:
         assert part in str(error.value)
 
 
