@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.partition import Partition
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
-    from clinclust.outcomes import compare_outcomes
+    from clinclust.outcomes import compare_outcomes, subtype_predictors
     from clinclust.reading import read_cohort
     from clinclust.reporting import write_report
     from clinclust.reporting.continuum_score import continuum_score
@@ -54,6 +54,7 @@ _HOME = {
     "pool_estimates": "clinclust.estimators.multiple_imputation",
     "read_cohort": "clinclust.reading",
     "resolution_path": "clinclust.estimators.resolution_path",
+    "subtype_predictors": "clinclust.outcomes",
     "subtype_table": "clinclust.reporting.subtype_table",
     "suppress_small_cells": "clinclust.disclosure",
     "unusual_subjects": "clinclust.estimators.unusual",
@@ -99,6 +100,7 @@ __all__ = [
     "pool_estimates",
     "read_cohort",
     "resolution_path",
+    "subtype_predictors",
     "subtype_table",
     "suppress_small_cells",
     "unusual_subjects",

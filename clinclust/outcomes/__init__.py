@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from clinclust.outcomes.compare import compare_outcomes
+from clinclust.outcomes.predictors import subtype_predictors
 
-__all__ = ["compare_outcomes"]
+__all__ = ["compare_outcomes", "subtype_predictors"]

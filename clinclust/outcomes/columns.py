@@ -12,6 +12,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.drafting import draft_schema
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
+from clinclust.estimators.subtype_model import clustered_features
 from clinclust.nearest import did_you_mean
 from clinclust.outcomes.densities import in_intervals
 from clinclust.schema import FeatureSchema
@@ -78,13 +79,26 @@ class CohortColumns:
         validated = cohort_of(model, frame, stacklevel=4)
         rows = None if model.fit_ is None else rows_of_the_fit(model.fit_, frame)
         self._table = frame if rows is None else frame.iloc[rows]
-        self._validated, self._schema = validated, model.schema_
+        self._model, self._validated, self._schema = model, validated, model.schema_
         self.problems: list[str] = []
 
     def refuse(self) -> None:
         """Raise InputError with all problems, if there are any."""
         if self.problems:
             raise InputError("; ".join(self.problems))
+
+    def check(self, versus: int, level: float, names: Sequence[str], called: str) -> None:
+        """Note what is wrong with the subtype to compare with, the level, and columns that formed the subtypes."""
+        n_subtypes = int(np.asarray(self._model.labels_).max()) + 1
+        if not 0.0 < level < 1.0:
+            self.problems.append(f"level must lie between 0 and 1, not {level!r}")
+        if n_subtypes == 1:
+            self.problems.append("there is one subtype, so nothing can be compared")
+        elif not 1 <= versus <= n_subtypes:
+            self.problems.append(f"versus must be a subtype from 1 to {n_subtypes}, not {versus}")
+        formed = [repr(name) for name in names if name in clustered_features(self._model)]
+        if formed:
+            self.problems.append(f"{called}: the subtypes were found from {', '.join(formed)}")
 
     def read(self, name: str, called: str) -> tuple[Feature, pd.Series] | None:
         """Return the feature and the validated column of a name; None, and a problem, if there is no such column."""
@@ -143,12 +157,12 @@ class CohortColumns:
             self.problems.append(f"time: {n_early} values of {time!r} are not above {begin}, where follow-up begins")
         return None if values is None else Outcome(name, "survival", values, ends, begins)
 
-    def covariates(self, names: Sequence[str]) -> tuple[list[str], Array]:
+    def covariates(self, names: Sequence[str], called: str) -> tuple[list[str], Array]:
         """Return terms and their values, float64 (N, C), NaN = missing; levels without order have an indicator each."""
         terms: list[str] = []
         columns = [np.empty((len(self._table), 0))]
         for name in names:
-            found = self.read(name, "covariates")
+            found = self.read(name, called)
             if found is None:
                 continue
             feature, column = found

@@ -11,12 +11,12 @@ from scipy.special import ndtr, ndtri
 from scipy.stats import chi2
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, TEXT, TEXTS, WHOLE, accepting, either
-from clinclust.arrays import Array, Labels, Mask
-from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import fewest_subjects, require_fitted
+from clinclust.arrays import Array
+from clinclust.estimators.subtype_model import require_fitted
+from clinclust.outcomes.assigned import Assigned
 from clinclust.outcomes.columns import CohortColumns, Outcome
 from clinclust.outcomes.densities import DENSITIES, Density
-from clinclust.outcomes.three_step import Estimates, Method, assignment_errors, outcome_by_subtype
+from clinclust.outcomes.three_step import Estimates, Method, outcome_by_subtype
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
@@ -29,42 +29,6 @@ _DTYPES = {
     **dict.fromkeys(("n", "n_events"), "Int64"),
     "remark": "string",
 }
-_FEWEST = 5
-"""Fewest subjects of a subtype with an outcome."""
-_LEAST_TOLD_APART = 0.7
-"""Share of the members of a subtype who are assigned to it, below which nothing is estimated."""
-
-
-class Assigned:
-    """The assignment of subjects to subtypes, and its errors: of the subtypes with enough of the chosen subjects."""
-
-    def __init__(self, model: SubtypeModel, chosen: Mask) -> None:
-        labels = np.asarray(model.labels_)
-        counts = np.bincount(labels[chosen], minlength=int(labels.max()) + 1)
-        self.subtypes = np.flatnonzero(counts >= max(_FEWEST, fewest_subjects(model)))
-        self.too_small = np.setdiff1d(np.arange(counts.size), self.subtypes) + 1
-        among = np.isin(labels, self.subtypes)
-        self.chosen = chosen & among
-        self.labels: Labels = np.searchsorted(self.subtypes, labels[self.chosen])
-        self.errors: Array | None = None
-        if model.membership_ is not None and self.subtypes.size > 1:
-            membership = np.asarray(model.membership_)[among][:, self.subtypes]
-            membership = membership / np.maximum(membership.sum(axis=1, keepdims=True), 1e-300)
-            self.errors = assignment_errors(membership, np.searchsorted(self.subtypes, labels[among]))
-
-    @property
-    def not_told_apart(self) -> str | None:
-        """Why errors of assignment cannot be carried through, if they cannot."""
-        if self.errors is None:
-            return "these subtypes have no probabilities"
-        own = np.diag(self.errors)
-        if own.min() >= _LEAST_TOLD_APART:
-            return None
-        worst = int(own.argmin())
-        return (
-            f"the subtypes are too hard to tell apart: {100 * own[worst]:.0f}% of the members of subtype "
-            f"{self.subtypes[worst] + 1} are assigned to it (at least {100 * _LEAST_TOLD_APART:.0f}% are needed)"
-        )
 
 
 @accepting(
@@ -154,35 +118,20 @@ def compare_outcomes(
     """
     require_fitted(model)
     columns = CohortColumns(model, frame)
-    n_subtypes = int(np.asarray(model.labels_).max()) + 1
-    if not 0.0 < level < 1.0:
-        columns.problems.append(f"level must lie between 0 and 1, not {level!r}")
-    if not 1 <= versus <= n_subtypes:
-        columns.problems.append(f"versus must be a subtype from 1 to {n_subtypes}, not {versus}")
-    if n_subtypes == 1:
-        columns.problems.append("there is one subtype, so nothing can be compared")
+    columns.check(versus, level, [name for name in (outcome, time, entry) if name is not None], "outcome")
     if time is None and entry is not None:
         columns.problems.append("entry needs time, the end of follow-up")
-    used = [name for name in {outcome, time, entry} - {None} if name in model.schema_.names]
-    formed = [name for name in used if model.schema_[name].is_clustered]
-    if formed:
-        columns.problems.append(f"outcome: the subtypes were found from {', '.join(map(repr, formed))}")
     found = columns.outcome(outcome, event) if time is None else columns.survival(outcome, time, entry, event)
-    terms, values = columns.covariates(covariates)
+    terms, values = columns.covariates(covariates, "covariates")
     columns.refuse()
     assert found is not None
-    assigned = Assigned(model, found.is_known & ~np.isnan(values).any(axis=1))
-    if assigned.subtypes.size < 2 or versus - 1 not in assigned.subtypes:
-        raise InputError(
-            f"at least two subtypes, among them subtype {versus}, need {max(_FEWEST, fewest_subjects(model))} subjects "
-            "with the outcome and all covariates"
-        )
-    rows = list(_rows(found, assigned, terms, values[assigned.chosen], versus, level))
+    assigned = Assigned(model, found.is_known & ~np.isnan(values).any(axis=1), versus)
+    rows = list(_rows(found, assigned, terms, values[assigned.chosen], level))
     return pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
 
 
 def _rows(
-    outcome: Outcome, assigned: Assigned, terms: list[str], covariates: Array, versus: int, level: float
+    outcome: Outcome, assigned: Assigned, terms: list[str], covariates: Array, level: float
 ) -> Iterator[dict[str, Any]]:
     y, density = outcome.modelled(assigned.chosen), DENSITIES[outcome.kind]
     covariates = covariates - covariates.mean(axis=0)
@@ -195,45 +144,48 @@ def _rows(
     }
     methods: tuple[Method, ...] = ("bch", "ml", "naive")
     for method in methods:
-        why = None if method == "naive" else assigned.not_told_apart
-        errors = np.eye(assigned.subtypes.size) if method == "naive" or assigned.errors is None else assigned.errors
+        errors, why = assigned.errors_of(method)
         if why is None:
             found = outcome_by_subtype(density, y, covariates, errors, assigned.labels, method)
             why = None if found.found else "the estimates did not converge: too few events or subjects"
         if why is not None:
             yield about | {"method": method, "measure": density.measure, "remark": why}
             continue
-        of_method = _rows_of_method(density, found, assigned.subtypes, terms, versus - 1, float(ndtri(0.5 + level / 2)))
+        of_method = _rows_of_method(density, found, assigned, terms, level)
         yield from (about | {"method": method} | row for row in of_method)
     for subtype in assigned.too_small.tolist():
-        yield about | {"subtype": subtype, "remark": "left out: too few subjects with the outcome"}
+        yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
 def _rows_of_method(
-    density: Density, found: Estimates, subtypes: Labels, terms: list[str], versus: int, quantile: float
+    density: Density, found: Estimates, assigned: Assigned, terms: list[str], level: float
 ) -> Iterator[dict[str, Any]]:
-    n, at = subtypes.size, int(np.searchsorted(subtypes, versus))
-    units = np.eye(found.parameters.size)
-    on_ratio = np.exp if density.is_ratio else np.asarray
-
-    def row(contrast: Array, scale: Any, **about: Any) -> dict[str, Any]:
-        eta, se = float(contrast @ found.parameters), float(np.sqrt(contrast @ found.covariance @ contrast))
-        ends = scale(np.array([eta, eta - quantile * se, eta + quantile * se]))
-        return {**about, **dict(zip(("estimate", "lower", "upper"), map(float, ends), strict=True)), "se": se}
-
-    for place, subtype in enumerate((subtypes + 1).tolist()):
+    subtypes, at = (assigned.subtypes + 1).tolist(), assigned.versus
+    n = len(subtypes)
+    units, on_ratio = np.eye(found.parameters.size), np.exp if density.is_ratio else np.asarray
+    for place, subtype in enumerate(subtypes):
         if density.level:
-            yield row(units[place], density.on_scale, subtype=subtype, measure=density.level)
+            row = estimate_row(found, units[place], density.on_scale, level)
+            yield row | {"subtype": subtype, "measure": density.level, "p": None}
     others = [place for place in range(n) if place != at]
+    about = {"versus": subtypes[at], "measure": density.measure}
     for place in others:
-        number = int(subtypes[place]) + 1
-        found_row = row(units[place] - units[at], on_ratio, subtype=number, versus=versus + 1, measure=density.measure)
-        z = float((units[place] - units[at]) @ found.parameters) / found_row["se"]
-        yield found_row | {"p": float(2.0 * ndtr(-abs(z)))}
+        row = estimate_row(found, units[place] - units[at], on_ratio, level)
+        yield row | about | {"subtype": subtypes[place]}
     contrasts = units[others] - units[at]
     differences = contrasts @ found.parameters
     statistic = float(differences @ np.linalg.solve(contrasts @ found.covariance @ contrasts.T, differences))
     yield {"measure": "all subtypes alike", "estimate": statistic, "p": float(chi2.sf(statistic, len(others)))}
     for place, term in enumerate(terms):
-        of_term = row(units[n + place], on_ratio, term=term, measure=density.measure)
-        yield of_term | {"p": float(2.0 * ndtr(-abs(found.parameters[n + place]) / of_term["se"]))}
+        yield estimate_row(found, units[n + place], on_ratio, level) | {"term": term, "measure": density.measure}
+
+
+def estimate_row(found: Estimates, contrast: Array, scale: Any, level: float) -> dict[str, Any]:
+    """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
+    eta, se = found.of(contrast)
+    margin = se * float(ndtri(0.5 + level / 2.0))
+    ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
+    return dict(zip(("estimate", "lower", "upper"), ends, strict=True)) | {
+        "se": se,
+        "p": float(2 * ndtr(-abs(eta / se))),
+    }

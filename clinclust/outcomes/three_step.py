@@ -51,6 +51,10 @@ class Estimates(NamedTuple):
         """Whether there is a solution."""
         return self.parameters.size > 0
 
+    def of(self, contrast: Array) -> tuple[float, float]:
+        """Return the estimate and the standard error of a linear combination (P,) of the parameters."""
+        return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
+
 
 NO_ESTIMATES = Estimates(np.empty(0), np.empty((0, 0)))
 
@@ -107,6 +111,30 @@ def outcome_by_subtype(
     found = maximised(objective, start)
     is_apart = density.is_ratio and found.found and np.abs(found.parameters[:n_subtypes] - first).max() > _FARTHEST
     return NO_ESTIMATES if is_apart else found  # a share of 0 or 1 has no maximum
+
+
+def predictors_of_subtype(
+    predictors: Array, errors: Array, assigned: Labels, versus: int, method: Literal["ml", "naive"]
+) -> Estimates:
+    """Return the multinomial log odds of each other subtype than `versus`, by intercept and slopes, (K - 1) (1 + C).
+
+    Maximises sum_i ln sum_k pi_k(x_i) D_(k, s_i) over pi_k(x) = softmax of the log odds (Vermunt 2010), for predictors
+    (N, C); `"naive"` takes assignments for known.
+    """
+    n_subtypes = len(errors)
+    own = (np.eye(n_subtypes) if method == "naive" else errors).T[assigned]
+    columns = np.hstack([np.ones((len(predictors), 1)), predictors])
+    others = np.delete(np.arange(n_subtypes), versus)
+
+    def objective(parameters: Array) -> tuple[float, Array]:
+        odds = np.zeros((len(columns), n_subtypes))
+        odds[:, others] = columns @ parameters.reshape(others.size, -1).T
+        shares = softmax(odds, axis=1)
+        chance = np.maximum((shares * own).sum(axis=1), 1e-300)
+        change = (shares * own / chance[:, None] - shares)[:, others]
+        return float(np.log(chance).sum()), (change[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
+
+    return maximised(objective, np.zeros(others.size * columns.shape[1]))
 
 
 def maximised(objective: Callable[[Array], tuple[float, Array]], start: Array) -> Estimates:

@@ -123,7 +123,7 @@ def test_small_subtypes_are_left_out_and_named(cohort):
     frame, frail = cohort
     labels = np.where(np.arange(400) < 3, 2, frail.astype(int))
     found = cc.compare_outcomes(cc.Partition(labels, SCHEMA, made_by="a clinician"), frame, "crp")
-    assert found.iloc[-1]["remark"] == "left out: too few subjects with the outcome"
+    assert found.iloc[-1]["remark"] == "left out: too few subjects"
     assert found.iloc[-1]["subtype"] == 3
     assert set(found["n"]) == {397}
 
