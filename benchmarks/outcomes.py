@@ -1,0 +1,155 @@
+"""How often do intervals of differences between subtypes hold the truth, if the subtypes come from the same subjects?
+
+    python benchmarks/outcomes.py                          # a first look: ten cohorts of each kind
+    python benchmarks/outcomes.py --cohorts 200 --write    # what results/outcomes.md holds
+
+Each cohort has two or three groups, eight features that are independent given the group, and an outcome that differs by
+1 between the first and the last group: in the mean, the log odds, the log rate or the log hazard. The number of groups
+is given. Cohorts in which the search finds fewer clusters are left out and counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.optimize import linear_sum_assignment
+
+import clinclust as cc
+
+RESULTS = Path(__file__).parent / "results" / "outcomes.md"
+N_FEATURES = 8
+# subjects, groups, distance in SDs, kind of the features, share missing
+COHORTS = [
+    (300, 2, 0.9, "Gaussian", 0.0),
+    (200, 2, 1.2, "mixed", 0.2),
+    (300, 3, 1.2, "mixed", 0.0),
+    (1000, 2, 0.9, "Gaussian", 0.0),
+    (5000, 2, 0.9, "Gaussian", 0.0),
+]
+OUTCOMES = ("continuous", "binary", "count", "ordinal", "survival")
+LARGE = 3000
+"""Number of subjects from which on a tenth of the cohorts is drawn, and one outcome."""
+
+
+def cohort(
+    n: int, n_groups: int, apart: float, kind: str, missing: float, rng: np.random.Generator
+) -> tuple[pd.DataFrame, cc.FeatureSchema, np.ndarray]:
+    """Return the features, their schema, and the group of each subject."""
+    groups, centres = rng.integers(n_groups, size=n), np.zeros((n_groups, N_FEATURES))
+    if n_groups == 2:
+        centres[1] = apart
+    for group in range(1, n_groups if n_groups > 2 else 1):
+        centres[group, (group - 1) * N_FEATURES // (n_groups - 1) : group * N_FEATURES // (n_groups - 1)] = 1.4 * apart
+    latent = rng.normal(centres[groups])
+    columns, features = {}, []
+    for place in range(N_FEATURES):
+        name, likelihood, values, more = f"x{place}", "gaussian", latent[:, place].round(3), {}
+        if kind == "mixed" and place % 4 == 1:
+            likelihood, values, more = "bernoulli", np.where(values > 0.6, "yes", "no"), {"levels": ["no", "yes"]}
+        elif kind == "mixed" and place % 4 == 2:
+            likelihood, values = "poisson", rng.poisson(np.exp(0.7 + 0.5 * centres[groups, place]))
+        elif kind == "mixed" and place % 4 == 3:
+            likelihood, more = "ordinal", {"levels": list("01234")}
+            values = np.digitize(values, [-0.5, 0.2, 0.9, 1.6]).astype(str)
+        columns[name] = values
+        features.append(cc.Feature(name=name, likelihood=likelihood, **more))
+    frame = pd.DataFrame(columns)
+    return frame.mask(rng.random(frame.shape) < missing), cc.FeatureSchema(features, other_columns="ignore"), groups
+
+
+def with_outcome(frame: pd.DataFrame, outcome: str, effect: np.ndarray, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the table with a column ``y``, and ``time`` of a survival."""
+    n = len(effect)
+    if outcome == "continuous":
+        return frame.assign(y=effect + rng.normal(size=n))
+    if outcome == "binary":
+        return frame.assign(y=np.where(rng.random(n) < 1.0 / (1.0 + np.exp(0.5 - effect)), "yes", "no"))
+    if outcome == "count":
+        return frame.assign(y=rng.negative_binomial(2, 2.0 / (2.0 + np.exp(0.5 + effect))))
+    if outcome == "ordinal":
+        levels = np.array(["none", "mild", "moderate", "severe"])[
+            np.digitize(effect + rng.logistic(size=n), [-0.5, 0.5, 1.5])
+        ]
+        return frame.assign(y=pd.Categorical(levels, ["none", "mild", "moderate", "severe"], ordered=True))
+    time, seen_for = rng.weibull(1.3, n) * np.exp(-effect / 1.3) * 5.0, rng.uniform(1.0, 8.0, n)
+    return frame.assign(y=np.where(time <= seen_for, "yes", "no"), time=np.minimum(time, seen_for))
+
+
+def differences(
+    about: tuple[int, int, float, str, float], outcome: str, seed: int
+) -> Iterator[tuple[str, float, float]]:
+    """Yield method, difference and standard error; nothing if the search finds fewer clusters."""
+    rng, n_groups = np.random.default_rng(seed), about[1]
+    frame, schema, groups = cohort(*about, rng)
+    frame = with_outcome(frame, outcome, groups / (n_groups - 1.0), rng)
+    try:
+        model = cc.MAPDP(schema, n_clusters=n_groups, random_state=seed, progress=False).fit(frame)
+    except ValueError:
+        return
+    shared = np.zeros((n_groups, n_groups))
+    np.add.at(shared, (model.labels_, groups), 1.0)
+    subtype_of = np.argsort(linear_sum_assignment(-shared)[1])
+    first, last = int(subtype_of[0]) + 1, int(subtype_of[-1]) + 1
+    survival = {"time": "time", "event": "yes"} if outcome == "survival" else {}
+    found = cc.compare_outcomes(model, frame, "y", versus=first, **survival)
+    for row in found[found["versus"].notna() & (found["subtype"] == last)].itertuples():
+        yield row.method, float(row.estimate if row.measure == "mean difference" else np.log(row.estimate)), row.se
+
+
+def rows(n_cohorts: int) -> Iterator[list[str]]:
+    """Yield a row for each kind of cohort, outcome and method."""
+    for about in COHORTS:
+        of_kind = n_cohorts if about[0] < LARGE else max(n_cohorts // 10, 2)
+        for outcome in OUTCOMES if about[0] < LARGE else OUTCOMES[:1]:
+            found = [list(differences(about, outcome, seed)) for seed in range(of_kind)]
+            n_lost = sum(not each for each in found)
+            for method in ("bch", "ml", "naive"):
+                mine = np.array([(value, se) for each in found for name, value, se in each if name == method])
+                if len(mine) < 2:
+                    continue
+                held = np.abs(mine[:, 0] - 1.0) < 1.96 * mine[:, 1]
+                error, share = mine[:, 0].std(ddof=1) / np.sqrt(len(mine)), held.mean()
+                n, n_groups, apart, kind, missing = about
+                yield [
+                    f"{n:,}", str(n_groups), f"{apart:g}", kind, f"{missing:.0%}", outcome, method, str(len(mine)),
+                    str(n_lost), f"{mine[:, 0].mean():.3f} ({error:.3f})", f"{mine[:, 0].std(ddof=1):.3f}",
+                    f"{np.median(mine[:, 1]):.3f}", f"{share:.3f} ({np.sqrt(share * (1 - share) / len(mine)):.3f})",
+                ]  # fmt: skip
+
+
+def main() -> None:
+    """Draw, compare, print and perhaps write."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cohorts", type=int, default=10, help="cohorts of each kind")
+    parser.add_argument("--write", action="store_true", help="write the page, instead of printing it only")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    heading = [
+        "subjects", "groups", "SDs apart", "features", "missing", "outcome", "method", "cohorts", "not found",
+        "mean (error)", "SD", "median SE", "95% intervals that hold 1 (error)",
+    ]  # fmt: skip
+    lines = [
+        "# Do intervals of differences between subtypes hold the truth?",
+        "",
+        "Two or three groups, eight features, independent given the group; the outcome differs by 1 between the first",
+        "and the last group (mean, log odds, log rate, log hazard). Memberships are found from the same subjects; the",
+        "number of groups is given, and cohorts in which the search finds fewer clusters are left out (not found).",
+        "Estimates need at least 70% of the members of each subtype assigned to it. Made by `benchmarks/outcomes.py`.",
+        "",
+        "| " + " | ".join(heading) + " |",
+        "| " + " | ".join("---" for _ in heading) + " |",
+    ]
+    for row in rows(options.cohorts):
+        lines.append("| " + " | ".join(row) + " |")
+        print(lines[-1], flush=True)
+    if options.write:
+        RESULTS.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
