@@ -1,4 +1,4 @@
-"""How often do intervals of differences between subtypes hold the truth, if the subtypes come from the same subjects?
+"""Measure how often intervals of differences between subtypes hold the truth.
 
     python benchmarks/outcomes.py                          # a first look: ten cohorts of each kind
     python benchmarks/outcomes.py --cohorts 200 --write    # what results/outcomes.md holds

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri
-from scipy.stats import chi2
+from scipy.special import chdtrc, ndtr, ndtri
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, TEXT, TEXTS, WHOLE, accepting, either
 from clinclust.arrays import Array
@@ -175,7 +174,7 @@ def _rows_of_method(
     contrasts = units[others] - units[at]
     differences = contrasts @ found.parameters
     statistic = float(differences @ np.linalg.solve(contrasts @ found.covariance @ contrasts.T, differences))
-    yield {"measure": "all subtypes alike", "estimate": statistic, "p": float(chi2.sf(statistic, len(others)))}
+    yield {"measure": "all subtypes alike", "estimate": statistic, "p": float(chdtrc(len(others), statistic))}
     for place, term in enumerate(terms):
         yield estimate_row(found, units[n + place], on_ratio, level) | {"term": term, "measure": density.measure}
 
