@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clinclust import disclosure as disclosure
     from clinclust import drift as drift
     from clinclust import methods as methods
+    from clinclust import outcomes as outcomes
     from clinclust import plots as plots
     from clinclust import stability as stability
     from clinclust.associations import validated_associations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_SUBMODULES = ("check", "comparisons", "disclosure", "drift", "methods", "plots", "stability")
+_SUBMODULES = ("check", "comparisons", "disclosure", "drift", "methods", "outcomes", "plots", "stability")
 _HOME = {
     "CohortError": "clinclust.errors",
     "CohortWarning": "clinclust.errors",

@@ -6,6 +6,7 @@ from clinclust.reporting.figures.effects import plot_effects
 from clinclust.reporting.figures.heat_maps import plot_missing, plot_profile
 from clinclust.reporting.figures.search import plot_relevance, plot_resolution_path, plot_restarts
 from clinclust.reporting.figures.subjects import plot_certainty, plot_explanation
+from clinclust.reporting.figures.survival import plot_survival
 from clinclust.reporting.figures.tree import plot_tree
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "plot_relevance",
     "plot_resolution_path",
     "plot_restarts",
+    "plot_survival",
     "plot_tree",
 ]

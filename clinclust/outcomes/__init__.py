@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from clinclust.outcomes.compare import compare_outcomes
+from clinclust.outcomes.curves import survival_curves
 from clinclust.outcomes.predictors import subtype_predictors
 
-__all__ = ["compare_outcomes", "subtype_predictors"]
+__all__ = ["compare_outcomes", "subtype_predictors", "survival_curves"]

@@ -87,12 +87,15 @@ class CohortColumns:
         if self.problems:
             raise InputError("; ".join(self.problems))
 
-    def check(self, versus: int, level: float, names: Sequence[str], called: str) -> None:
-        """Note what is wrong with the subtype to compare with, the level, and columns that formed the subtypes."""
+    def check(self, versus: int, level: float, names: Sequence[str], called: str, *, alone: bool = False) -> None:
+        """Note what is wrong with the subtype to compare with, the level, and columns that formed the subtypes.
+
+        With `alone`, one subtype is enough.
+        """
         n_subtypes = int(np.asarray(self._model.labels_).max()) + 1
         if not 0.0 < level < 1.0:
             self.problems.append(f"level must lie between 0 and 1, not {level!r}")
-        if n_subtypes == 1:
+        if n_subtypes == 1 and not alone:
             self.problems.append("there is one subtype, so nothing can be compared")
         elif not 1 <= versus <= n_subtypes:
             self.problems.append(f"versus must be a subtype from 1 to {n_subtypes}, not {versus}")
@@ -143,9 +146,8 @@ class CohortColumns:
         if found is None or ends is None or (entry is not None and begins is None):
             return None
         feature, column = found
-        levels = [str(level) for level in feature.levels or ()]
-        if event is None and len(levels) != 2:
-            named = ", ".join(levels) or "a column of two or more levels"
+        if event is None and not feature.traits.is_yes_no:
+            named = ", ".join(map(str, feature.levels or ())) or "it should have levels, not numbers"
             self.problems.append(f"event: say which level of {name!r} is the event: {named}")
             return None
         values = feature.scores(column) if event is None else self._is_level(feature, column, event)
