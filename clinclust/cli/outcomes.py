@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from clinclust.cli.inputs import ModelOptions, about_table, read_model, read_table_of_model
 from clinclust.cli.options import Commands, add_command, number, option, path_given, whole_number
 from clinclust.cli.outputs import OutputOptions, spare_file
@@ -79,13 +81,17 @@ def _lines(found: pd.DataFrame) -> Iterator[str]:
     for place, row in enumerate(rows[rows["method"] == "naive"].to_dict("records")):
         corrected = rows[rows["method"] == best].to_dict("records")
         what = row.get("measure") or f"odds ratio of {row['term']}"
+        what = f"{what} of {row['event']!r}" if isinstance(row.get("event"), str) else what
         who = f"Subtype {row['subtype']} against {row['versus']}, {what}"
-        yield f"{who}: {_shown(corrected[place])}; as assigned {_shown(row)}" if corrected else f"{who}: {_shown(row)}"
+        best_of_it = _shown(corrected[place]) if corrected else "not corrected"
+        yield f"{who}: {best_of_it}; as assigned {_shown(row)}"
     for why in dict.fromkeys(found["remark"].dropna()):
         of = sorted(set(found.loc[found["remark"] == why, "method"].dropna()))
         yield f"{', '.join(of).upper() or 'Subtypes'}: {why}"
 
 
 def _shown(row: dict[Any, Any]) -> str:
+    if not np.isfinite(row["estimate"]):
+        return "too large a unit"
     p = "< .001" if row["p"] < 0.001 else f"= {row['p']:.3f}".replace("0.", ".", 1)
     return f"{row['estimate']:.3g} ({row['lower']:.3g} to {row['upper']:.3g}), p {p}"

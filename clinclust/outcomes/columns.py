@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
+import pandas as pd
 
 from clinclust.arrays import Array, Mask
 from clinclust.drafting import draft_schema
-from clinclust.errors import InputError
+from clinclust.errors import CohortWarning, InputError, SchemaError
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
 from clinclust.estimators.subtype_model import clustered_features
+from clinclust.files.cell_text import canonical_text
 from clinclust.nearest import did_you_mean
 from clinclust.outcomes.densities import in_intervals
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
@@ -48,7 +49,9 @@ class Outcome:
     name: str
     kind: Kind
     observed: Array
-    """(N,), NaN = missing; of ``"survival"``, 1 for the event and 0 for none."""
+    """(N,), NaN = missing; 1 for the event and 0 for none."""
+    event: str | None = None
+    """What counts as the event, of a binary outcome or a survival."""
     time: Array | None = None
     """(N,) end of follow-up, NaN = missing."""
     entry: Array | None = None
@@ -103,61 +106,69 @@ class CohortColumns:
         if formed:
             self.problems.append(f"{called}: the subtypes were found from {', '.join(formed)}")
 
-    def read(self, name: str, called: str) -> tuple[Feature, pd.Series] | None:
-        """Return the feature and the validated column of a name; None, and a problem, if there is no such column."""
-        if name not in self._table.columns:
-            near = did_you_mean(name, map(str, self._table.columns))
-            self.problems.append(f"{called}: the table has no column {name!r}.{near}")
+    def read(self, name: str, called: str) -> tuple[Feature, Array] | None:
+        """Return the feature of a column and its scores (N,), NaN = missing; None, and a problem, without any."""
+        cells = self._cells(name, called)
+        if cells is None:
             return None
         if name in self._schema and self._schema[name].likelihood is not None:
-            return self._schema[name], self._validated[name]
-        column = self._table[[name]]
-        drafted = draft_schema(column, roles={name: "describe"}, progress=False)
-        if drafted[name].likelihood is None:
-            self.problems.append(f"{called}: {name!r} has no two different values; name another column")
+            feature, column = self._schema[name], self._validated[name]
+        elif cells.nunique() < 2:
+            self.problems.append(f"{called}: {name!r} has {'one value only' if cells.nunique() else 'no values'}")
             return None
-        return drafted[name], FeatureSchema([drafted[name]]).validate(column, warn=False)[name]
+        else:
+            table = self._table[[name]].where(cells.notna().to_numpy()[:, None])
+            try:
+                drafted = draft_schema(table, roles={name: "describe"}, progress=False)[name]
+            except SchemaError:
+                drafted = None
+            if drafted is None or drafted.likelihood is None:
+                self.problems.append(f"{called}: {name!r} holds neither numbers nor few levels (of dates, take days)")
+                return None
+            feature, column = drafted, FeatureSchema([drafted]).validate(table, warn=False)[name]
+            self._tell_of_missing(name, cells, column)
+        scores = feature.scores(column)
+        if np.isinf(scores).any():
+            self.problems.append(f"{called}: {name!r} has values beyond a limit; give them a number")
+            return None
+        return feature, scores
 
     def outcome(self, name: str, event: str | None) -> Outcome | None:
         """Return an outcome without a time; `event` is the level that counts as 1, of levels."""
+        if event is not None:
+            values = self._is_level(name, event)
+            return None if values is None else Outcome(name, "binary", values, event)
         found = self.read(name, "outcome")
         if found is None:
             return None
-        feature, column = found
-        if event is not None:
-            values = self._is_level(feature, column, event)
-            return None if values is None else Outcome(name, "binary", values)
+        feature, values = found
         if feature.likelihood not in KINDS:
             levels = ", ".join(map(str, feature.levels or ()))
             self.problems.append(f"outcome: {name!r} has levels without order; name one as the event: {levels}")
             return None
-        values, kind = feature.scores(column), KINDS[feature.likelihood]
-        if np.isinf(values).any():
-            self.problems.append(f"outcome: {name!r} has values beyond a limit of detection; give them a number")
-            return None
+        kind = KINDS[feature.likelihood]
+        if kind == "binary":
+            return Outcome(name, kind, values, str(feature.levels[1]) if feature.levels else "1")
         if kind == "ordinal" and np.unique(values[~np.isnan(values)]).size > _MOST_LEVELS:
             kind = "continuous"
         return Outcome(name, kind, values)
 
     def survival(self, name: str, time: str, entry: str | None, event: str | None) -> Outcome | None:
-        """Return an outcome with the time to it."""
-        found = self.read(name, "outcome")
+        """Return an outcome with the time to it; without `event`, one coded 0 and 1."""
+        cells = self._cells(name, "outcome")
         ends, begins = self._number(time, "time"), None if entry is None else self._number(entry, "entry")
-        if found is None or ends is None or (entry is not None and begins is None):
+        if cells is not None and event is None and not set(cells.dropna()) <= {"0", "1"}:
+            self.problems.append(f"event: say which value of {name!r} is the event: {_some(cells)}")
             return None
-        feature, column = found
-        if event is None and not feature.traits.is_yes_no:
-            named = ", ".join(map(str, feature.levels or ())) or "it should have levels, not numbers"
-            self.problems.append(f"event: say which level of {name!r} is the event: {named}")
+        event = "1" if event is None else event
+        values = None if cells is None else self._is_level(name, event)
+        if values is None or ends is None or (entry is not None and begins is None):
             return None
-        values = feature.scores(column) if event is None else self._is_level(feature, column, event)
         begins = np.zeros(ends.size) if begins is None else begins
-        if (ends < 0.0).any():
-            self.problems.append(f"time: {int((ends < 0.0).sum())} values of {time!r} are below 0")
         if (ends <= begins).any():
             n_early, begin = int((ends <= begins).sum()), "0" if entry is None else repr(entry)
             self.problems.append(f"time: {n_early} values of {time!r} are not above {begin}, where follow-up begins")
-        return None if values is None else Outcome(name, "survival", values, ends, begins)
+        return Outcome(name, "survival", values, event, ends, begins)
 
     def covariates(self, names: Sequence[str], called: str) -> tuple[list[str], Array]:
         """Return terms and their values, float64 (N, C), NaN = missing; levels without order have an indicator each."""
@@ -167,38 +178,85 @@ class CohortColumns:
             found = self.read(name, called)
             if found is None:
                 continue
-            feature, column = found
-            scores, levels = feature.scores(column), [str(level) for level in feature.levels or ()]
+            feature, scores = found
+            levels = [str(level) for level in feature.levels or ()]
             if feature.traits.is_nominal:
                 others = np.arange(1, len(levels))
-                terms += [f"{name}: {levels[level]}" for level in others]
+                terms += [f"{name}: {levels[level]} (against {levels[0]})" for level in others]
                 columns.append(np.where(np.isnan(scores)[:, None], np.nan, scores[:, None] == others))
             else:
                 terms.append(f"{name}: {levels[-1]}" if feature.traits.is_yes_no and levels else name)
                 columns.append(scores[:, None])
         return terms, np.hstack(columns)
 
-    def _number(self, name: str, called: str) -> Array | None:
-        found = self.read(name, called)
-        if found is None:
-            return None
-        feature, column = found
-        if feature.levels is not None:
-            self.problems.append(f"{called}: {name!r} holds levels, not numbers")
-            return None
-        return feature.scores(column)
+    def refuse_redundant(self, terms: Sequence[str], values: Array, called: str) -> None:
+        """Raise InputError for terms whose values (n, C) the terms before them, or none, determine."""
+        columns = np.hstack([np.ones((len(values), 1)), _standardised(values)])
+        for place, term in enumerate(terms):
+            if np.linalg.matrix_rank(columns[:, : place + 2], tol=1e-8 * np.sqrt(len(values))) < place + 2:
+                known = "others determine it" if np.ptp(values[:, place]) > 0.0 else "it is the same in all"
+                self.problems.append(f"{called}: leave out {term!r}: of the subjects with all values, {known}")
+                break
+        self.refuse()
 
-    def _is_level(self, feature: Feature, column: pd.Series, event: str) -> Array | None:
-        """Return 1 for a level and 0 for others, NaN = missing, float64 (N,)."""
-        scores = feature.scores(column)
-        if feature.levels is None:
-            values = column.astype("string").str.removesuffix(".0").to_numpy(dtype=object, na_value="")
-            known, at = sorted(set(values) - {""}), values == event
-        else:
-            known = [str(level) for level in feature.levels]
-            at = scores == (known.index(event) if event in known else -1)
-        if event not in known:
-            some = ", ".join(known[:8])
-            self.problems.append(f"event: {feature.name!r} has no level {event!r}; it has {some}")
+    def _cells(self, name: str, called: str) -> pd.Series | None:
+        """Return the canonical texts of a column, without the codes that the schema declares missing."""
+        if name not in self._table.columns:
+            near = did_you_mean(name, [each for each in self._table.columns if isinstance(each, str)])
+            self.problems.append(f"{called}: the table has no column {name!r}.{near}".removesuffix("."))
             return None
-        return np.where(np.isnan(scores), np.nan, at)
+        cells = self._table[name].map(canonical_text, na_action="ignore").astype("string")
+        return cells.mask(cells.isin(["", *map(str, self._schema.missing_codes)]).fillna(True))
+
+    def _tell_of_missing(self, name: str, cells: pd.Series, column: pd.Series) -> None:
+        taken = cells[(cells.notna() & column.isna()).to_numpy()]
+        if len(taken):
+            warnings.warn(
+                f"{name}: {len(taken)} cells ({_some(taken)}) are taken for missing; if they are not, declare the "
+                "column in the schema, with role: describe",
+                CohortWarning,
+                stacklevel=5,
+            )
+
+    def _number(self, name: str, called: str) -> Array | None:
+        """Return the numbers of a column, (N,), NaN = missing."""
+        cells = self._cells(name, called)
+        if cells is None:
+            return None
+        numbers = pd.to_numeric(cells, errors="coerce").to_numpy(dtype=np.float64, na_value=np.nan)
+        n_texts = int((np.isnan(numbers) & cells.notna().to_numpy()).sum())
+        if n_texts == 0 and np.isfinite(numbers[~np.isnan(numbers)]).all():
+            return numbers
+        found = self.read(name, called)  # numbers with decimal commas or units
+        if found is not None and found[0].levels is None:
+            return found[1]
+        if found is not None:
+            self.problems.append(f"{called}: {name!r} holds levels, not numbers")
+        return None
+
+    def _is_level(self, name: str, event: str) -> Array | None:
+        """Return 1 for the cells of a column that are the event and 0 for others, NaN = missing, float64 (N,)."""
+        cells = self._cells(name, "outcome")
+        if cells is None:
+            return None
+        if name in self._schema and self._schema[name].levels is not None:
+            cells = self._validated[name].astype("string")
+        wanted = canonical_text(event)
+        at = (cells == wanted).fillna(False).to_numpy(dtype=bool)
+        number = pd.to_numeric(pd.Series([wanted]), errors="coerce").iloc[0]
+        if not np.isnan(number):
+            at |= (pd.to_numeric(cells, errors="coerce") == number).fillna(False).to_numpy(dtype=bool)
+        if not at.any():
+            self.problems.append(f"event: no cell of {name!r} is {event!r}; {_some(cells)}")
+            return None
+        return np.where(cells.isna().to_numpy(dtype=bool), np.nan, at)
+
+
+def _some(cells: pd.Series) -> str:
+    """Return the different values of a column of levels in words; of many, how many."""
+    known = cells.dropna().unique().tolist()
+    return f"it has {', '.join(sorted(known))}" if len(known) <= _MOST_LEVELS else f"it has {len(known)} values"
+
+
+def _standardised(values: Array) -> Array:
+    return np.asarray((values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-300))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +11,18 @@ from scipy.special import chdtrc, ndtr, ndtri
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, TEXT, TEXTS, WHOLE, accepting, either
 from clinclust.arrays import Array
+from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.outcomes.assigned import Assigned
 from clinclust.outcomes.columns import CohortColumns, Outcome
-from clinclust.outcomes.densities import DENSITIES, Density
-from clinclust.outcomes.three_step import Estimates, Method, outcome_by_subtype
+from clinclust.outcomes.densities import DENSITIES, POISSON, Density
+from clinclust.outcomes.three_step import NO_ESTIMATES, NO_MAXIMUM, Estimates, Method, outcome_by_subtype
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
 
 _DTYPES = {
-    **dict.fromkeys(("outcome", "kind", "method", "term"), "string"),
+    **dict.fromkeys(("outcome", "kind", "event", "method", "term"), "string"),
     **dict.fromkeys(("subtype", "versus"), "Int64"),
     "measure": "string",
     **dict.fromkeys(("estimate", "se", "lower", "upper", "p"), "float64"),
@@ -67,14 +68,15 @@ def compare_outcomes(
     frame : DataFrame, N rows
         The cohort of the fit, with the further columns named here.
     outcome : str
-        Column. Yes/no: odds ratios. Ordered levels: proportional odds. Counts: rate ratios (negative binomial).
+        Column. Yes/no: odds ratios of `event` (in the result). Ordered levels: proportional odds. Counts: rate ratios
+        (negative binomial).
         Measurements: differences of means. With `time`: hazard ratios.
     time, entry : str, optional
         Columns of the end of follow-up, at which the event happened or the subject was last seen, and of its begin (0).
-        Hazards are proportional; the baseline is constant in at most six intervals between quantiles of event times.
+        Hazards are proportional; the baseline is constant in at most twelve intervals between quantiles of event times.
     event : str, optional
-        The level of `outcome` that is the event; with `time`, all others are censored, so that hazards of competing
-        events are cause-specific.
+        The value of `outcome` that is the event. Needed with `time`, unless the outcome is coded 0 and 1; all others
+        are censored, so that hazards of competing events are cause-specific.
     covariates : list of str
         Columns to adjust for; levels without order have an indicator each.
     versus : int
@@ -118,6 +120,8 @@ def compare_outcomes(
     require_fitted(model)
     columns = CohortColumns(model, frame)
     columns.check(versus, level, [name for name in (outcome, time, entry) if name is not None], "outcome")
+    if {outcome, time, entry} & set(covariates):
+        columns.problems.append("covariates: leave out the outcome and its times")
     if time is None and entry is not None:
         columns.problems.append("entry needs time, the end of follow-up")
     found = columns.outcome(outcome, event) if time is None else columns.survival(outcome, time, entry, event)
@@ -125,6 +129,9 @@ def compare_outcomes(
     columns.refuse()
     assert found is not None
     assigned = Assigned(model, found.is_known & ~np.isnan(values).any(axis=1), versus)
+    columns.refuse_redundant(terms, values[assigned.chosen], "covariates")
+    if np.ptp(found.observed[assigned.chosen]) == 0.0 and not (time and found.observed[assigned.chosen].any()):
+        raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
     rows = list(_rows(found, assigned, terms, values[assigned.chosen], level))
     return pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
 
@@ -132,39 +139,56 @@ def compare_outcomes(
 def _rows(
     outcome: Outcome, assigned: Assigned, terms: list[str], covariates: Array, level: float
 ) -> Iterator[dict[str, Any]]:
-    y, density = outcome.modelled(assigned.chosen), DENSITIES[outcome.kind]
-    covariates = covariates - covariates.mean(axis=0)
-    has_events = outcome.kind in ("binary", "survival")
+    y, is_measured = outcome.modelled(assigned.chosen), outcome.kind == "continuous"
     about = {
         "outcome": outcome.name,
         "kind": outcome.kind,
+        "event": outcome.event,
         "n": len(y),
-        "n_events": int((outcome.observed[assigned.chosen] > 0.0).sum()) if has_events else None,
+        "n_events": None if outcome.event is None else int((outcome.observed[assigned.chosen] > 0.0).sum()),
     }
+    # In standard deviations, so that units decide nothing.
+    origin, unit = (float(y.mean()), float(y.std())) if is_measured else (0.0, 1.0)
+    scales = np.maximum(covariates.std(axis=0), 1e-300)
+    standard = (covariates - covariates.mean(axis=0)) / scales
+    y = (y - origin) / unit if is_measured else y
     methods: tuple[Method, ...] = ("bch", "ml", "naive")
     for method in methods:
         errors, why = assigned.errors_of(method)
+        density, found = DENSITIES[outcome.kind], NO_ESTIMATES
         if why is None:
-            found = outcome_by_subtype(density, y, covariates, errors, assigned.labels, method)
-            why = None if found.found else "the estimates did not converge: too few events or subjects"
+            found = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
+            if not found.found and outcome.kind == "count":
+                density = POISSON
+                found = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
+            why = None if found.found else NO_MAXIMUM
         if why is not None:
             yield about | {"method": method, "measure": density.measure, "remark": why}
             continue
-        of_method = _rows_of_method(density, found, assigned, terms, level)
+        on_scale = (lambda eta: origin + eta) if is_measured else density.on_scale
+        of_terms = dict(zip(terms, scales.tolist(), strict=True))
+        of_method = _rows_of_method(density, found, assigned, of_terms, level, unit, on_scale)
         yield from (about | {"method": method} | row for row in of_method)
     for subtype in assigned.too_small.tolist():
         yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
 def _rows_of_method(
-    density: Density, found: Estimates, assigned: Assigned, terms: list[str], level: float
+    density: Density,
+    found: Estimates,
+    assigned: Assigned,
+    scales: dict[str, float],
+    level: float,
+    unit: float,
+    on_scale: Callable[[Array], Array],
 ) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one method; a unit of a term is 1 / `scales` of the fitted one, of the outcome `unit`."""
     subtypes, at = (assigned.subtypes + 1).tolist(), assigned.versus
     n = len(subtypes)
-    units, on_ratio = np.eye(found.parameters.size), np.exp if density.is_ratio else np.asarray
+    units, on_ratio = unit * np.eye(found.parameters.size), np.exp if density.is_ratio else np.asarray
     for place, subtype in enumerate(subtypes):
         if density.level:
-            row = estimate_row(found, units[place], density.on_scale, level)
+            row = estimate_row(found, units[place], on_scale, level)
             yield row | {"subtype": subtype, "measure": density.level, "p": None}
     others = [place for place in range(n) if place != at]
     about = {"versus": subtypes[at], "measure": density.measure}
@@ -175,16 +199,18 @@ def _rows_of_method(
     differences = contrasts @ found.parameters
     statistic = float(differences @ np.linalg.solve(contrasts @ found.covariance @ contrasts.T, differences))
     yield {"measure": "all subtypes alike", "estimate": statistic, "p": float(chdtrc(len(others), statistic))}
-    for place, term in enumerate(terms):
-        yield estimate_row(found, units[n + place], on_ratio, level) | {"term": term, "measure": density.measure}
+    for place, (term, scale) in enumerate(scales.items()):
+        row = estimate_row(found, units[n + place] / scale, on_ratio, level)
+        yield row | {"term": term, "measure": density.measure}
 
 
-def estimate_row(found: Estimates, contrast: Array, scale: Any, level: float) -> dict[str, Any]:
+def estimate_row(found: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> dict[str, Any]:
     """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
     eta, se = found.of(contrast)
     margin = se * float(ndtri(0.5 + level / 2.0))
-    ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
-    return dict(zip(("estimate", "lower", "upper"), ends, strict=True)) | {
-        "se": se,
-        "p": float(2 * ndtr(-abs(eta / se))),
-    }
+    with np.errstate(over="ignore"):
+        ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
+    row: dict[str, Any] = {"se": se, "p": float(2.0 * ndtr(-abs(eta / se)))}
+    if not np.isfinite(ends).all():
+        return row | {"remark": "one unit is too large a step for a ratio: take another unit"}
+    return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))

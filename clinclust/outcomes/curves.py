@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, TEXT, accepting, either
 from clinclust.arrays import Array
+from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.outcomes.columns import CohortColumns
 
@@ -85,6 +86,8 @@ def survival_curves(
         for subtype in range(int(labels.max()) + 1)
         if (rows := known & (labels == subtype)).any()
     ]
+    if not tables:
+        raise InputError(f"no subject has {outcome!r} and {time!r}")
     curves = pd.concat(tables, ignore_index=True)
     return curves[["subtype", "time", "at_risk", "events", "survival", "lower", "upper"]]
 

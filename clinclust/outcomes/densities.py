@@ -4,7 +4,7 @@ With eta = b_k + x' gamma of a subject in subtype k, and shape parameters s that
 
     continuous   y ~ N(eta, exp(2 s_1))
     binary       P(y = 1) = 1 / (1 + exp(-eta))
-    count        y ~ negative binomial with mean exp(eta) and size exp(s_1)
+    count        y ~ negative binomial with mean exp(eta) and size exp(s_1); Poisson where there is no finite size
     ordinal      P(y <= j) = 1 / (1 + exp(eta - a_j)),  a_0 = 0,  a_j = a_(j-1) + exp(s_j)        (proportional odds)
     survival     hazard exp(eta + s_j) in interval j, s_0 = 0: proportional hazards, with a baseline that is constant
                  between quantiles of the event times (Friedman 1982, Ann Stat 10, 101-113), close to Cox regression
@@ -24,7 +24,7 @@ _LARGEST = 30.0
 """Bound of exponents."""
 _MOST_SIZE = 12.0
 """Bound of the log size, at which counts are Poisson."""
-_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 20, 6
+_EVENTS_OF_AN_INTERVAL, _MOST_INTERVALS = 8, 12
 
 
 class Terms(NamedTuple):
@@ -79,6 +79,11 @@ def _negative_binomial(y: Array, eta: Array, shape: Array) -> Terms:
     return Terms(log_density, (count - mean) * size / (size + mean), (size * of_size)[None])
 
 
+def _poisson(y: Array, eta: Array, shape: Array) -> Terms:
+    mean, count = np.exp(np.clip(eta, -_LARGEST, _LARGEST)), y[:, None]
+    return Terms(count * eta - mean - gammaln(count + 1.0), count - mean, np.empty((0, *eta.shape)))
+
+
 def _proportional_odds(y: Array, eta: Array, shape: Array) -> Terms:
     steps, level = np.exp(np.clip(shape, -_LARGEST, _LARGEST)), y.astype(np.int64)
     cuts = np.concatenate([[-np.inf, 0.0], np.cumsum(steps), [np.inf]])
@@ -105,7 +110,7 @@ def _piecewise_exponential(y: Array, eta: Array, shape: Array) -> Terms:
 def in_intervals(time: Array, event: Array, entry: Array) -> Array:
     """Return events (N, J), 0 or 1, and times at risk (N, J) in each interval, side by side.
 
-    Times are (N,), events 0 or 1. Each interval has at least twenty events; there are at most six.
+    Times are (N,), events 0 or 1. Each interval has at least eight events; there are at most twelve.
     """
     times = np.sort(time[event > 0.0])
     n_intervals = int(np.clip(times.size // _EVENTS_OF_AN_INTERVAL, 1, _MOST_INTERVALS))
@@ -150,3 +155,5 @@ DENSITIES: dict[str, Density] = {
     "ordinal": Density(_proportional_odds, _start_of_levels, "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
 }
+POISSON = Density(_poisson, lambda y: (_log_mean(y), _NO_SHAPE), "rate ratio", "mean", np.exp)
+"""Of counts without overdispersion."""

@@ -14,7 +14,7 @@ from clinclust.estimators.subtype_model import require_fitted
 from clinclust.outcomes.assigned import Assigned
 from clinclust.outcomes.columns import CohortColumns
 from clinclust.outcomes.compare import estimate_row
-from clinclust.outcomes.three_step import predictors_of_subtype
+from clinclust.outcomes.three_step import NO_MAXIMUM, predictors_of_subtype
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
@@ -81,11 +81,12 @@ def subtype_predictors(
     require_fitted(model)
     columns = CohortColumns(model, frame)
     columns.check(versus, level, [*predictors], "predictors")
-    if not predictors:
+    if len(predictors) == 0:
         columns.problems.append("predictors must name at least one column")
     terms, values = columns.covariates(predictors, "predictors")
     columns.refuse()
     assigned = Assigned(model, np.asarray(~np.isnan(values).any(axis=1)), versus)
+    columns.refuse_redundant(terms, values[assigned.chosen], "predictors")
     rows = list(_rows(assigned, terms, values[assigned.chosen], level))
     return pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
 
@@ -98,7 +99,7 @@ def _rows(assigned: Assigned, terms: list[str], predictors: Array, level: float)
         errors, why = assigned.errors_of(method)
         if why is None:
             found = predictors_of_subtype(standard, errors, assigned.labels, assigned.versus, method)
-            why = None if found.found else "the estimates did not converge: too few subjects"
+            why = None if found.found else NO_MAXIMUM
         if why is not None:
             yield about | {"remark": why}
             continue

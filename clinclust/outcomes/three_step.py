@@ -32,9 +32,11 @@ Method: TypeAlias = Literal["bch", "ml", "naive"]
 _STEP = 1e-5
 """Of numerical derivatives of scores."""
 _POLISHING = 20
-_FARTHEST = 10.0
-"""Log ratio of a subtype to all, beyond which there is no maximum."""
-_CONVERGED = 1e-7
+_FARTHEST = 12.0
+"""Log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum."""
+_LEAST_SUBJECTS = 2
+"""Fewest subjects for each parameter."""
+_CONVERGED = 1e-10
 """Largest mean score of a solution."""
 
 
@@ -56,6 +58,7 @@ class Estimates(NamedTuple):
         return float(contrast @ self.parameters), float(np.sqrt(contrast @ self.covariance @ contrast))
 
 
+NO_MAXIMUM = "not estimated: too few subjects or events, or a covariate that separates them"
 NO_ESTIMATES = Estimates(np.empty(0), np.empty((0, 0)))
 
 
@@ -109,8 +112,10 @@ def outcome_by_subtype(
         return value, np.hstack([of_eta, of_slopes, of_shape, of_shares])
 
     found = maximised(objective, start)
-    is_apart = density.is_ratio and found.found and np.abs(found.parameters[:n_subtypes] - first).max() > _FARTHEST
-    return NO_ESTIMATES if is_apart else found  # a share of 0 or 1 has no maximum
+    if not density.is_ratio or not found.found:
+        return found
+    intercepts, slopes, _ = np.split(found.parameters, [n_subtypes, n_subtypes + n_covariates])
+    return NO_ESTIMATES if _is_apart(intercepts - first, slopes, covariates) else found
 
 
 def predictors_of_subtype(
@@ -134,7 +139,17 @@ def predictors_of_subtype(
         change = (shares * own / chance[:, None] - shares)[:, others]
         return float(np.log(chance).sum()), (change[:, :, None] * columns[:, None, :]).reshape(len(columns), -1)
 
-    return maximised(objective, np.zeros(others.size * columns.shape[1]))
+    found = maximised(objective, np.zeros(others.size * columns.shape[1]))
+    if not found.found:
+        return found
+    odds = found.parameters.reshape(others.size, -1)
+    return NO_ESTIMATES if any(_is_apart(one[:1], one[1:], predictors) for one in odds) else found
+
+
+def _is_apart(intercepts: Array, slopes: Array, columns: Array) -> bool:
+    """Return whether a share of 0 or 1 in a subtype or at an end of a column (N, C) leaves no maximum."""
+    reach = np.abs(slopes) * np.ptp(columns, axis=0) if slopes.size else np.zeros(1)
+    return bool(max(np.abs(intercepts).max(), reach.max()) > _FARTHEST)
 
 
 def maximised(objective: Callable[[Array], tuple[float, Array]], start: Array) -> Estimates:
@@ -143,6 +158,8 @@ def maximised(objective: Callable[[Array], tuple[float, Array]], start: Array) -
     The objective returns its value, and the score of each subject, float64 (N, P).
     """
     n_subjects = len(objective(start)[1])
+    if n_subjects < _LEAST_SUBJECTS * start.size:
+        return NO_ESTIMATES
 
     def negative(parameters: Array) -> tuple[float, Array]:
         value, scores = objective(parameters)
@@ -165,6 +182,8 @@ def maximised(objective: Callable[[Array], tuple[float, Array]], start: Array) -
     scores = objective(found)[1] / n_subjects
     inverse = np.linalg.inv(hessian)
     covariance = inverse @ (scores.T @ scores) @ inverse.T
+    if not (np.diag(covariance) > 0.0).all():
+        return NO_ESTIMATES
     return Estimates(found, covariance * n_subjects / max(n_subjects - found.size, 1))
 
 

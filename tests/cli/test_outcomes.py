@@ -32,7 +32,7 @@ SURVIVAL = ["--outcome", "died", "--time", "days", "--event", "yes", "--covariat
 def test_differences_are_said_and_written(folder, capsys):
     assert main([*GIVEN, *SURVIVAL, "--out", "outcomes.csv"]) == 0
     said = capsys.readouterr().out
-    assert "Subtype 2 against 1, hazard ratio: " in said
+    assert "Subtype 2 against 1, hazard ratio of 'yes': " in said
     assert "; as assigned " in said
     written = pd.read_csv("outcomes.csv")
     assert set(written["method"]) == {"bch", "ml", "naive"}

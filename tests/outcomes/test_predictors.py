@@ -74,3 +74,19 @@ def test_from_a_table_to_odds_ratios():
         cc.subtype_predictors(model, frame, ["a"])
     with pytest.raises(InputError, match="at least one column"):
         cc.subtype_predictors(model, frame, [])
+
+
+def test_predictors_that_separate_or_have_a_tiny_unit_have_no_number():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(np.repeat([0, 3], 100)[:, None], 1.0, (200, 3)), columns=list("abc"))
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in "abc"], other_columns="ignore")
+    model = cc.MAPDP(schema, n_clusters=2, random_state=0, progress=False).fit(frame)
+    labels = model.labels_
+    for column in (np.where(labels == 0, "u", "v"), 10 * labels + rng.random(200)):
+        found = cc.subtype_predictors(model, frame.assign(z=column), ["z"])
+        assert found["estimate"].isna().all()
+        assert found["remark"].str.startswith("not estimated").all()
+    found = cc.subtype_predictors(model, frame.assign(z=rng.normal(60e-6, 1e-5, 200)), np.array(["z"]))
+    assert found["remark"].str.contains("take another unit").all()
+    with pytest.raises(InputError, match="at least one column"):
+        cc.subtype_predictors(model, frame, np.array([], dtype=object))
