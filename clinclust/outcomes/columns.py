@@ -24,20 +24,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-Kind: TypeAlias = Literal["continuous", "binary", "count", "ordinal", "survival"]
+Kind: TypeAlias = Literal["continuous", "binary", "count", "ordered", "survival"]
 
-KINDS: dict[str, Kind] = {
-    "bernoulli": "binary",
-    "binomial": "ordinal",
-    "ordinal": "ordinal",
-    "poisson": "count",
-    "geometric": "count",
-    "negative_binomial": "count",
-    "gaussian": "continuous",
-    "multivariate_gaussian": "continuous",
-    "exponential": "continuous",
-}
-"""The kind of an outcome by the likelihood of its column."""
 _MOST_LEVELS = 10
 """Number of different values above which a scale counts as continuous."""
 
@@ -66,7 +54,7 @@ class Outcome:
     def modelled(self, chosen: Mask) -> Array:
         """Return the outcomes of some subjects, (n,), for `Density.terms`; (n, 2J) of times."""
         if self.time is None or self.entry is None:
-            return self.observed[chosen] if self.kind != "ordinal" else _ranked(self.observed[chosen])
+            return self.observed[chosen] if self.kind != "ordered" else _ranked(self.observed[chosen])
         return in_intervals(self.time[chosen], self.observed[chosen], self.entry[chosen])
 
 
@@ -142,16 +130,17 @@ class CohortColumns:
         if found is None:
             return None
         feature, values = found
-        if feature.likelihood not in KINDS:
+        if feature.traits.is_nominal:
             levels = ", ".join(map(str, feature.levels or ()))
             self.problems.append(f"outcome: {name!r} has levels without order; name one as the event: {levels}")
             return None
-        kind = KINDS[feature.likelihood]
-        if kind == "binary":
-            return Outcome(name, kind, values, str(feature.levels[1]) if feature.levels else "1")
-        if kind == "ordinal" and np.unique(values[~np.isnan(values)]).size > _MOST_LEVELS:
-            kind = "continuous"
-        return Outcome(name, kind, values)
+        if feature.traits.is_yes_no:
+            return Outcome(name, "binary", values, str(feature.levels[1]) if feature.levels else "1")
+        if feature.traits.is_scale and np.unique(values[~np.isnan(values)]).size <= _MOST_LEVELS:
+            return Outcome(name, "ordered", values)
+        return Outcome(
+            name, "count" if feature.traits.is_whole and not feature.traits.is_scale else "continuous", values
+        )
 
     def survival(self, name: str, time: str, entry: str | None, event: str | None) -> Outcome | None:
         """Return an outcome with the time to it; without `event`, one coded 0 and 1."""

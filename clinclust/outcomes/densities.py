@@ -5,7 +5,7 @@ With eta = b_k + x' gamma of a subject in subtype k, and shape parameters s that
     continuous   y ~ N(eta, exp(2 s_1))
     binary       P(y = 1) = 1 / (1 + exp(-eta))
     count        y ~ negative binomial with mean exp(eta) and size exp(s_1); Poisson where there is no finite size
-    ordinal      P(y <= j) = 1 / (1 + exp(eta - a_j)),  a_0 = 0,  a_j = a_(j-1) + exp(s_j)        (proportional odds)
+    ordered      P(y <= j) = 1 / (1 + exp(eta - a_j)),  a_0 = 0,  a_j = a_(j-1) + exp(s_j)        (proportional odds)
     survival     hazard exp(eta + s_j) in interval j, s_0 = 0: proportional hazards, with a baseline that is constant
                  between quantiles of the event times (Friedman 1982, Ann Stat 10, 101-113), close to Cox regression
 """
@@ -152,7 +152,7 @@ DENSITIES: dict[str, Density] = {
         lambda eta: np.asarray(expit(eta)),
     ),
     "count": Density(_negative_binomial, lambda y: (_log_mean(y), np.ones(1)), "rate ratio", "mean", np.exp),
-    "ordinal": Density(_proportional_odds, _start_of_levels, "odds ratio"),
+    "ordered": Density(_proportional_odds, _start_of_levels, "odds ratio"),
     "survival": Density(_piecewise_exponential, _start_of_hazard, "hazard ratio"),
 }
 POISSON = Density(_poisson, lambda y: (_log_mean(y), _NO_SHAPE), "rate ratio", "mean", np.exp)

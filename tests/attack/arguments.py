@@ -38,6 +38,9 @@ def _sound_calls(folder):
 
     every_parameter = clinclust.MAPDP.as_published(schema, **quick).get_params()
     compared = {"model": model, "comparisons": comparisons}
+    wider = clinclust.FeatureSchema(list(schema), other_columns="ignore")
+    of_wider = clinclust.MAPDP.as_published(wider, **quick).fit(frame)
+    with_outcome = frame.assign(fell=rng.integers(2, size=60), weeks=rng.exponential(9, 60) + 0.1)
     return {
         "MAPDP.fit": (fit, {"X": frame, **every_parameter}),
         "MAPDP.predict": (model.predict, {"X": frame}),
@@ -62,6 +65,24 @@ def _sound_calls(folder):
                 **{"comparisons": suppressed, "threshold": 10, "rounding": None, "missing_is_harmless": False},
                 **{"truth": None, "sizes": None},
             },
+        ),
+        "compare_outcomes": (
+            clinclust.compare_outcomes,
+            {
+                **{"model": of_wider, "frame": with_outcome, "outcome": "fell", "time": None, "entry": None},
+                **{"event": None, "covariates": [], "versus": 1, "level": 0.95},
+            },
+        ),
+        "survival_curves": (
+            clinclust.outcomes.survival_curves,
+            {
+                **{"model": of_wider, "frame": with_outcome, "outcome": "fell", "time": "weeks", "event": "1"},
+                **{"entry": None, "level": 0.95},
+            },
+        ),
+        "subtype_predictors": (
+            clinclust.subtype_predictors,
+            {"model": of_wider, "frame": with_outcome, "predictors": ["weeks"], "versus": 1, "level": 0.95},
         ),
         "compare_subtypes": (
             clinclust.compare_subtypes,

@@ -39,7 +39,7 @@ OUTCOMES = {
     "falls": ({}, "binary", "odds ratio", 4.0),
     "visits": ({}, "count", "rate ratio", 2.0),
     "crp": ({}, "continuous", "mean difference", 1.0),
-    "pain": ({}, "ordinal", "odds ratio", np.e),
+    "pain": ({}, "ordered", "odds ratio", np.e),
     "died": (SURVIVAL, "survival", "hazard ratio", 2.0),
     "cause": ({"time": "days", "event": "cancer"}, "survival", "hazard ratio", 2.0),
     "site": ({"event": "south"}, "binary", "odds ratio", 1.0),

@@ -14,7 +14,7 @@ OUTCOMES = {
     "continuous": RNG.normal(2.0, 3.0, 300),
     "binary": (RNG.random(300) < 0.3).astype(float),
     "count": RNG.negative_binomial(2, 0.3, 300).astype(float),
-    "ordinal": RNG.integers(4, size=300).astype(float),
+    "ordered": RNG.integers(4, size=300).astype(float),
     "survival": in_intervals(TIME, EVENT, ENTRY),
 }
 ETA = RNG.normal(0.3, 0.5, (300, 2))
@@ -39,7 +39,7 @@ def exact(kind, shape):
     return np.log(upper - lower)
 
 
-@pytest.mark.parametrize("kind", ["continuous", "binary", "count", "ordinal"])
+@pytest.mark.parametrize("kind", ["continuous", "binary", "count", "ordered"])
 def test_log_densities_are_scipys(kind):
     shape = shape_of(kind)
     np.testing.assert_allclose(DENSITIES[kind].terms(OUTCOMES[kind], ETA, shape).log_density, exact(kind, shape))

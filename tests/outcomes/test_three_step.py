@@ -56,7 +56,7 @@ def test_levels_are_those_of_proportional_odds():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         fitted = OrderedModel(y, np.hstack([DUMMIES[:, 1:], AGE]), distr="logit").fit(method="bfgs", disp=False)
-    found = naive("ordinal", y).parameters
+    found = naive("ordered", y).parameters
     np.testing.assert_allclose([found[1] - found[0], found[2] - found[0], found[3]], fitted.params[:3], atol=1e-3)
 
 
@@ -134,7 +134,7 @@ def test_bch_is_that_of_stepmix(kind, structural):
 
 @pytest.mark.simulation
 @pytest.mark.parametrize("method", ["bch", "ml"])
-@pytest.mark.parametrize("kind", ["continuous", "binary", "count", "ordinal", "survival"])
+@pytest.mark.parametrize("kind", ["continuous", "binary", "count", "ordered", "survival"])
 def test_intervals_hold_the_truth_as_often_as_they_say(kind, method):
     held, found = [], []
     for seed in range(1000, 1300):
@@ -146,7 +146,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(kind, method):
             y = (rng.random(N) < expit(effect - 0.5)).astype(float)
         elif kind == "count":
             y = rng.negative_binomial(2, 2 / (2 + np.exp(0.5 + effect))).astype(float)
-        elif kind == "ordinal":
+        elif kind == "ordered":
             y = np.digitize(effect + rng.logistic(size=N), [-0.5, 0.5, 1.5]).astype(float)
         else:
             time, end = rng.exponential(np.exp(-1.0 * effect)), rng.uniform(0.3, 3.0, N)

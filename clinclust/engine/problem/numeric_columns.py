@@ -55,7 +55,8 @@ def _standardised(table: Array) -> Array:
     counts = np.maximum(observed.sum(axis=0), 1)
     table = np.where(observed, table, 0.0)
     table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
-    return np.asarray(table / np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12)))
+    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
+    return table
 
 
 def first_axis(table: Array, rng: np.random.Generator) -> Array:
