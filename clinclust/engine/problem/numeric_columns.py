@@ -12,6 +12,8 @@ from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.likelihoods import REGISTRY
 
 _POWER_ITERATIONS = 8
+_MANY_COLUMNS = 500
+"""Number of columns above which an eigenvector is found by Lanczos iterations, without all cross products."""
 
 
 def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
@@ -59,12 +61,16 @@ def _standardised(table: Array) -> Array:
     return table
 
 
-def first_axis(table: Array, rng: np.random.Generator) -> Array:
-    """Return the positions of the rows along about the first principal axis, float64 (N,), by power iteration.
+def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None) -> Array:
+    """Return the subjects' positions along their first principal axis, float64 (M,).
 
-    Few iterations from a random start, so that searches that begin along it begin at different places.
+    With `rng`, positions along about this axis, by a few power iterations from a random start, so that searches that
+    begin along it begin at different places.
     """
-    table = _standardised(table)
+    table = _standardised(numeric_columns(arrays)[0])
+    if rng is None:
+        loadings = _first_loadings(table)
+        return np.asarray(table @ (loadings * np.sign(loadings[np.abs(loadings).argmax()])))
     along: Array = np.asarray(rng.normal(size=table.shape[0]))
     for _ in range(_POWER_ITERATIONS):
         # einsum instead of table @ along, because the last digits of a BLAS product depend on its number of threads.
@@ -73,12 +79,12 @@ def first_axis(table: Array, rng: np.random.Generator) -> Array:
     return along
 
 
-def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None) -> Array:
-    """Return the subjects' positions along their first principal axis, float64 (M,); with `rng`, along about it."""
-    table = numeric_columns(arrays)[0]
-    if rng is not None:
-        return first_axis(table, rng)
-    table = _standardised(table)
-    last = [table.shape[1] - 1] * 2
-    loadings = eigh(table.T @ table, subset_by_index=last)[1][:, 0]
-    return np.asarray(table @ (loadings * np.sign(loadings[np.abs(loadings).argmax()])))
+def _first_loadings(table: Array) -> Array:
+    """Return the first eigenvector of the cross products of columns (N, C), float64 (C,)."""
+    size = table.shape[1]
+    if size <= _MANY_COLUMNS:
+        return np.asarray(eigh(table.T @ table, subset_by_index=[size - 1, size - 1])[1][:, 0])
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    products = LinearOperator((size, size), matvec=lambda vector: table.T @ (table @ vector), dtype=np.float64)
+    return np.asarray(eigsh(products, k=1, which="LA", v0=np.ones(size), tol=1e-8)[1][:, 0])

@@ -1,0 +1,38 @@
+"""The first principal axis of subjects."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from clinclust import Feature, FeatureSchema
+from clinclust.engine.problem import numeric_columns
+from clinclust.engine.problem.numeric_columns import principal_axis
+from clinclust.engine.problem.problem import pose
+
+
+@pytest.fixture
+def arrays():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(80, 1)) * [3, -2, 1, 1, 0.5] + rng.normal(size=(80, 5))
+    names = list("abcde")
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
+    return pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0).cohort.arrays
+
+
+@pytest.mark.parametrize("most", [500, 2])  # directly, and by Lanczos iterations
+def test_it_is_the_first_singular_vector_of_the_standardised_columns(arrays, monkeypatch, most):
+    monkeypatch.setattr(numeric_columns, "_MANY_COLUMNS", most)
+    values = arrays.values
+    standard = (values - values.mean(axis=0)) / values.std(axis=0)
+    along, _, loadings = np.linalg.svd(standard, full_matrices=False)
+    exact = along[:, 0] * np.sign(loadings[0][np.abs(loadings[0]).argmax()])
+    found = principal_axis(arrays)
+    np.testing.assert_allclose(found / np.linalg.norm(found), exact, atol=1e-6)
+    np.testing.assert_array_equal(found, principal_axis(arrays))
+
+
+def test_a_search_begins_near_it(arrays):
+    exact = principal_axis(arrays)
+    about = [principal_axis(arrays, np.random.default_rng(seed)) for seed in range(3)]
+    assert all(abs(np.corrcoef(exact, one)[0, 1]) > 0.95 for one in about)
+    assert not np.array_equal(about[0], about[1])
