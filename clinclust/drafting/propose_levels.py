@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.data import data
-from clinclust.drafting.column import Column, Proposal, joined
+from clinclust.drafting.column import Column, Proposal, constant, joined
 from clinclust.drafting.kinds import best_scale
 from clinclust.drafting.levels import meaning, no_before_yes, order_of, ordered_pair, without_number
 from clinclust.drafting.missing import quoted
@@ -40,6 +40,8 @@ def proposal_of_texts(column: Column) -> Proposal:
     texts = [text for text in column.texts if text not in synonyms]
     merged: dict[str, Any] = {"synonyms": synonyms} if synonyms else {}
     look = f"{quoted(sorted(synonyms))}: other spellings, joined" if synonyms else ""
+    if len(texts) == 1:
+        return constant(column).extended(look)
     if len(texts) == 2:
         return two_levels(column, texts).extended(look, **merged)
     is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)

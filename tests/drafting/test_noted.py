@@ -141,3 +141,11 @@ def test_a_declared_range_is_never_a_fault_of_the_draft(declared):
     schema = draft_schema(frame)
     assert "a fault of clinclust" not in schema.comments["falls"]
     assert schema["falls"].traits.is_scale != (declared.get("maximum", 0.0) > 2.0)  # 101 steps are no scale of three
+
+
+@pytest.mark.parametrize("column", [["mild", "mild", "Mild"], ["A", "a", None, "a"]])
+def test_one_value_in_several_spellings_is_one_value(column):
+    schema = draft_schema(pd.DataFrame({"x": column}))
+    assert schema["x"].role == "ignore"
+    assert "other spellings, joined" in schema.comments["x"]
+    assert "fault of clinclust" not in schema.comments["x"]
