@@ -44,7 +44,7 @@ def run(options: _Options) -> int:
     """Compare an outcome between the subtypes of a fit, or regress the subtypes on predictors.
 
     Some subjects are assigned to the wrong subtype, which makes differences too small. The errors of assignment are
-    carried through (BCH, and maximum likelihood in three steps); the answer as assigned stands beside it.
+    carried through (BCH, and maximum likelihood in three steps); the answer as assigned is given too.
     """
     from clinclust.outcomes import compare_outcomes, subtype_predictors
     from clinclust.reporting.assignments import write_inert_csv
@@ -75,7 +75,7 @@ def run(options: _Options) -> int:
 
 
 def _lines(found: pd.DataFrame) -> Iterator[str]:
-    """Yield each difference between subtypes, or each odds ratio of a predictor, with the one as assigned beside it."""
+    """Yield each difference between subtypes, or each odds ratio of a predictor, and the one as assigned."""
     best = "bch" if "outcome" in found else "ml"
     rows = found[found["versus"].notna()]
     for place, row in enumerate(rows[rows["method"] == "naive"].to_dict("records")):

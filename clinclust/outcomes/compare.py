@@ -59,7 +59,7 @@ def compare_outcomes(
     The outcome must have had no part in the subtypes. Differences between assigned subtypes are too small, because
     some subjects are assigned to the wrong one. BCH and maximum likelihood in three steps correct this (Bolck, Croon
     and Hagenaars 2004; Vermunt 2010; Bakk and Vermunt 2016); the naive answer, which takes assignments for known,
-    stands beside them. BCH rests on fewer assumptions about the outcome, and is the one to report.
+    is given too. BCH rests on fewer assumptions about the outcome, and is the one to report.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def survival_curves(
     Returns
     -------
     DataFrame
-        One row for each subtype and time at which somebody had the event or was last seen: ``subtype``, ``time``,
+        One row for each subtype and time of an event or of the last visit of a subject: ``subtype``, ``time``,
         ``at_risk``, ``events``, ``survival``, ``lower`` and ``upper`` (of log(-log), with Greenwood's variance).
 
     Raises

@@ -40,7 +40,7 @@ def subtype_predictors(
     """Regress membership of subtypes on what may predict it, with the errors of assignment carried through.
 
     Multinomial logistic regression by maximum likelihood in three steps (Vermunt 2010), of all predictors together; the
-    naive answer, which takes assignments for known, stands beside it.
+    naive answer, which takes assignments for known, is given too.
 
     Parameters
     ----------
