@@ -80,6 +80,7 @@ class Fitted:
             "hyperparameters": None,
             "init": "search",
             "select_features": False,
+            "calibrate": False,
         } | self.given
 
     @property

@@ -132,6 +132,13 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         n_aside = int(fit.outliers_.sum())
         aside = "" if findings.is_shared else f"; {counted(n_aside, 'value')} {was(n_aside)} set aside"
         sentences.append(f"Each value was outlying with a prior probability of {fit.outlying_share_:g}{aside}.")
+    if given["calibrate"] and fit.n_clusters_ > 1:
+        divisor = "" if findings.is_shared else f", {fit.temperature_:.2f}"
+        sentences.append(
+            "Probabilities given one partition are too certain: log odds were divided by a temperature"
+            f"{divisor} ({references.cite('temperature')}), which brings probabilities nearest to averages over "
+            "partitions from a short run of Gibbs sampling."
+        )
     if given["select_features"]:
         selected = WITHHELD if findings.withholds_evidence else str(len(fit.selected_features_))
         sentences.append(
