@@ -55,6 +55,7 @@ class Fitted:
     coarsening_: float = 1.0
     block_weights_: dict = field(default_factory=dict)
     outlying_share_: float = 0.0
+    temperature_: float = 1.0
     given: dict = field(default_factory=dict)
     tuning_: pd.DataFrame = field(default_factory=lambda: pd.DataFrame({"concentration": [3.0]}))
     stopped_early_: bool = False
