@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from clinclust.cli.inputs import ModelOptions, about_table, read_model, read_table_of_model
 from clinclust.cli.options import Commands, add_command, number, option, path_given, whole_number
@@ -91,7 +90,7 @@ def _lines(found: pd.DataFrame) -> Iterator[str]:
 
 
 def _shown(row: dict[Any, Any]) -> str:
-    if not np.isfinite(row["estimate"]):
+    if not math.isfinite(row["estimate"]):
         return "too large a unit"
     p = "< .001" if row["p"] < 0.001 else f"= {row['p']:.3f}".replace("0.", ".", 1)
     return f"{row['estimate']:.3g} ({row['lower']:.3g} to {row['upper']:.3g}), p {p}"

@@ -32,7 +32,7 @@ Method: TypeAlias = Literal["bch", "ml", "naive"]
 _STEP = 1e-5
 """Of numerical derivatives of scores."""
 _POLISHING = 20
-_FARTHEST = 12.0
+_FARTHEST = 18.0
 """Log ratio of a subtype to all, or of the ends of a covariate, beyond which there is no maximum."""
 _LEAST_SUBJECTS = 2
 """Fewest subjects for each parameter."""
