@@ -180,7 +180,7 @@ class CohortColumns:
 
     def refuse_redundant(self, terms: Sequence[str], values: Array, called: str) -> None:
         """Raise InputError for terms whose values (n, C) the terms before them, or none, determine."""
-        columns = np.hstack([np.ones((len(values), 1)), _standardised(values)])
+        columns = np.hstack([np.ones((len(values), 1)), standardised(values)[0]])
         for place, term in enumerate(terms):
             if np.linalg.matrix_rank(columns[:, : place + 2], tol=1e-8 * np.sqrt(len(values))) < place + 2:
                 known = "others determine it" if np.ptp(values[:, place]) > 0.0 else "it is the same in all"
@@ -247,5 +247,7 @@ def _some(cells: pd.Series) -> str:
     return f"it has {', '.join(sorted(known))}" if len(known) <= _MOST_LEVELS else f"it has {len(known)} values"
 
 
-def _standardised(values: Array) -> Array:
-    return np.asarray((values - values.mean(axis=0)) / np.maximum(values.std(axis=0), 1e-300))
+def standardised(values: Array) -> tuple[Array, Array]:
+    """Return columns with mean 0 and standard deviation 1, so that units decide nothing, and what they were."""
+    scales = np.maximum(values.std(axis=0), 1e-300)
+    return (values - values.mean(axis=0)) / scales, scales

@@ -14,7 +14,7 @@ from clinclust.arrays import Array
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.outcomes.assigned import Assigned
-from clinclust.outcomes.columns import CohortColumns, Outcome
+from clinclust.outcomes.columns import CohortColumns, Outcome, standardised
 from clinclust.outcomes.densities import DENSITIES, POISSON, Density
 from clinclust.outcomes.three_step import NO_ESTIMATES, NO_MAXIMUM, Estimates, Method, outcome_by_subtype
 
@@ -69,8 +69,7 @@ def compare_outcomes(
         The cohort of the fit, with the further columns named here.
     outcome : str
         Column. Yes/no: odds ratios of `event` (in the result). Ordered levels: proportional odds. Counts: rate ratios
-        (negative binomial).
-        Measurements: differences of means. With `time`: hazard ratios.
+        (negative binomial). Measurements: differences of means. With `time`: hazard ratios.
     time, entry : str, optional
         Columns of the end of follow-up, at which the event happened or the subject was last seen, and of its begin (0).
         Hazards are proportional; the baseline is constant in at most twelve intervals between quantiles of event times.
@@ -147,11 +146,9 @@ def _rows(
         "n": len(y),
         "n_events": None if outcome.event is None else int((outcome.observed[assigned.chosen] > 0.0).sum()),
     }
-    # In standard deviations, so that units decide nothing.
     origin, unit = (float(y.mean()), float(y.std())) if is_measured else (0.0, 1.0)
-    scales = np.maximum(covariates.std(axis=0), 1e-300)
-    standard = (covariates - covariates.mean(axis=0)) / scales
-    y = (y - origin) / unit if is_measured else y
+    standard, scales = standardised(covariates)
+    y = standardised(y)[0] if is_measured else y
     methods: tuple[Method, ...] = ("bch", "ml", "naive")
     for method in methods:
         errors, why = assigned.errors_of(method)

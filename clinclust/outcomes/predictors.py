@@ -12,7 +12,7 @@ from clinclust.arguments import FRAME, MODEL, NUMBER, TEXTS, WHOLE, accepting
 from clinclust.arrays import Array
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.outcomes.assigned import Assigned
-from clinclust.outcomes.columns import CohortColumns
+from clinclust.outcomes.columns import CohortColumns, standardised
 from clinclust.outcomes.compare import estimate_row
 from clinclust.outcomes.three_step import NO_MAXIMUM, predictors_of_subtype
 
@@ -92,8 +92,7 @@ def subtype_predictors(
 
 
 def _rows(assigned: Assigned, terms: list[str], predictors: Array, level: float) -> Iterator[dict[str, Any]]:
-    scale = np.maximum(predictors.std(axis=0), 1e-12)
-    standard, subtypes, n_terms = (predictors - predictors.mean(axis=0)) / scale, assigned.subtypes, 1 + len(terms)
+    (standard, scales), subtypes, n_terms = standardised(predictors), assigned.subtypes, 1 + len(terms)
     for method in ("ml", "naive"):
         about = {"method": method, "n": len(predictors)}
         errors, why = assigned.errors_of(method)
@@ -106,7 +105,7 @@ def _rows(assigned: Assigned, terms: list[str], predictors: Array, level: float)
         for place, subtype in enumerate(np.delete(subtypes, assigned.versus).tolist()):
             for at, term in enumerate(terms):
                 contrast = np.zeros(found.parameters.size)
-                contrast[place * n_terms + 1 + at] = 1.0 / scale[at]
+                contrast[place * n_terms + 1 + at] = 1.0 / scales[at]
                 named = {"term": term, "subtype": subtype + 1, "versus": int(subtypes[assigned.versus]) + 1}
                 yield about | named | estimate_row(found, contrast, np.exp, level)
     for subtype in assigned.too_small.tolist():
