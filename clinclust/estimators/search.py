@@ -233,6 +233,7 @@ def short_plan(plan: SearchPlan, budget: Budget, progress: Progress) -> SearchPl
         hyperparameters=None,
         concentration=None,
         finished=None,
+        calibrate=False,
     )
 
 

@@ -57,7 +57,7 @@ class Procedure:
             if len(kept_out(frame, schema)) < len(schema.clustered):
                 raise
             return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
-        plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False)
+        plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False, calibrate=False)
         cohort = Prepared(frame, schema, problem)
         fit = fit_by(plan, cohort, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_grades=False)
         asked = settings.n_clusters
