@@ -173,9 +173,8 @@ def test_the_printed_report_is_short(tab, report):
     assert 0 < len(re.findall(rb"/Type\s*/Page\b", printed)) <= COHORTS[report[0]][2]
 
 
-def test_the_first_page_is_one_screen_that_is_read_in_a_minute(tab, report):
+def test_the_first_page_is_one_screen_that_is_read_in_a_minute(tab):
     words = tab.evaluate("() => document.querySelector('#overview > div').innerText.split(/\\s+/).length")
     bottom = tab.evaluate("() => document.querySelector('#overview').getBoundingClientRect().bottom")
-    many = report[0] == "eight subtypes"
-    assert words <= (200 if many else 150)
+    assert words <= 150
     assert bottom <= 800

@@ -137,7 +137,7 @@ def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findi
     for place, row in enumerate(rows, start=1):
         if row[3] in ("–", "[c]"):
             continue
-        for text in row[3].split("\n" if len(rows) < 5 else "; "):
+        for text in row[3].split("\n"):
             mark = MARK.fullmatch(text)
             assert mark, text
             shown, numbers = table[mark["title"]]
@@ -146,19 +146,24 @@ def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findi
             assert mark["percent"] == ("%" if shown == "n (%)" else "")
 
 
-def test_proposed_names_tell_subtypes_apart_and_their_marks_are_shown():
-    """Eight corners of a cube: each feature marks four subtypes, and one name in the place of eight would be said."""
+@pytest.mark.parametrize("n_subtypes", [3, 8])
+def test_proposed_names_tell_subtypes_apart_where_the_page_has_room(n_subtypes):
+    """The first two lie apart in age first, and only the weight tells one from the other."""
     rng = np.random.default_rng(0)
-    labels = np.repeat(np.arange(8), 25)
-    corner = (labels[:, None] >> np.arange(3)) & 1
-    frame = pd.DataFrame(rng.normal(corner * [12.0, 6.0, 3.0], 1.0), columns=["Age", "Height", "Weight"])
+    labels = np.repeat(np.arange(n_subtypes), 25)
+    means = np.c_[np.where(labels < 2, 40.0, -10.0 * labels), np.choose(np.minimum(labels, 2), [-0.7, 0.7, 0.0])]
+    frame = pd.DataFrame(rng.normal(means, 1.0), columns=["Age", "Weight"])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     rows = overview(findings_of(frame, schema, labels, given_subtypes=True)).tables[0].rows
+    assert {row[3].split("\n")[0][0] for row in rows} == {"↑", "↓"}
+    if n_subtypes == 8:
+        assert [row[0] for row in rows] == [str(subtype) for subtype in range(1, 9)]
+        return
     names = [name.partition(": ")[2] for name, *_ in rows]
-    assert len(set(names)) == 8
+    assert names[:2] == ["higher age, lower weight", "higher age, higher weight"]
     for name, row in zip(names, rows, strict=True):
         arrows = [part.replace("higher ", "↑").replace("lower ", "↓").casefold() for part in name.split(", ")]
-        marks = row[3].casefold().split("; ")
+        marks = row[3].casefold().split("\n")
         assert [mark[: len(arrow)] for mark, arrow in zip(marks, arrows, strict=False)] == arrows
 
 
@@ -214,7 +219,7 @@ def test_a_skewed_measurement_stands_where_its_median_does_and_not_its_mean():
     decimals = marks.split("creatinine ")[1].split()[0].partition(".")[2]
     here, everywhere = (f"{np.median(values):.{len(decimals)}f}" for values in (creatinine[labels == 1], creatinine))
     assert f"↓creatinine {here} µmol/L ({everywhere})" in marks.split("\n")
-    assert "lower creatinine" in name
+    assert name == "2: higher age"
     (shown,) = [row for row in profile(findings).tables[0].rows if row[0] == "creatinine"]
     assert shown[3] == "median"
     assert shown[-1] < 0 < shown[-2]
@@ -302,8 +307,8 @@ def test_the_first_page_counts_the_grades(findings, outcomes, said):
     assert grades.total == 21
     on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
     tested = grades.differing + grades.not_shown
-    begins = f"{grades.differing} of {tested} features differ between subtypes found without them"
-    assert on_page_one.startswith(begins if tested else "0 of 1 feature that had no part in them differ")
+    begins = f"{grades.differing} of {tested}, between subtypes found without them"
+    assert on_page_one.startswith(begins if tested else "0 of 1 that had no part in them.")
     assert grades.differing == grades.beyond + grades.differs == 21 - grades.not_shown - grades.not_tested
 
 

@@ -85,12 +85,12 @@ def _subtypes(findings: Findings) -> list[Table]:
         Column("n", "0"),
         Column("%", "0.0"),
         Column("What marks it (all subjects)", widest=60),
-        *([] if own is None else [Column("Clear members (%)", "0")]),
+        *([] if own is None else [Column("Clear (%)", "0")]),
     ]
     rows: list[list[Value]] = []
     for subtype, marked in zip(findings.sizes, marks, strict=True):
-        is_named = subtype in findings.names or not marked.name
-        name = findings.name(subtype) if is_named else f"{subtype}: {marked.name}"
+        proposed = f"{subtype}: {marked.name}" if marked.name else str(subtype)
+        name = findings.name(subtype) if subtype in findings.names else proposed
         clear = [] if own is None else [100 * float((own[labels == subtype - 1] >= CLEAR).mean())]
         rows.append([name, *findings.size_cells(subtype), marked.text, *clear])
     return [Table("The subtypes", columns, rows)]
@@ -116,8 +116,7 @@ def _more_than_a_continuum(findings: Findings) -> str:
         return f"{'Nearly, but not shown' if division.p < _NEAR else 'Not shown'}{often}."
     if not shows_tested_subtypes(fit):
         return f"Not all{often}."
-    grades = "" if n_distinct(fit) == n_parted(fit) else " Grades may be degrees of one condition."
-    return f"Yes{often}.{grades}"
+    return f"Yes{often}."
 
 
 def _found_again(findings: Findings) -> str:

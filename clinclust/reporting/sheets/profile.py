@@ -69,8 +69,10 @@ def _cell(distance: float, is_withheld: bool) -> Value:
 
 LEAST_MARK = 0.25
 """Distance from all subjects, in standard deviations, below which a feature is not named."""
-_MOST_MARKS = {2: 4, 3: 3, 4: 2}
-"""Features named of each subtype, by the largest number of subtypes; of more subtypes two, in one line."""
+_MOST_WORDS = 36
+"""Words of names and marks of all subtypes for which a first page read in a minute has room."""
+_LENGTHS = ((4, True), (3, True), (2, True), (2, False), (1, False))
+"""Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
 _UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
 
 
@@ -80,25 +82,20 @@ class Marks(NamedTuple):
     marks: list[str]
     """Each as "↑Urea 72 mmol/L (41)": the direction, the number in the subtype, and in brackets that of everybody."""
     name: str
-    """The name proposed from the first ones; empty without any."""
-    between: str
-    """What parts the marks in a cell."""
+    """The name proposed from the first ones; empty without any, or without room for it."""
     is_withheld: bool
     """Whether numbers of the subtype are withheld, so that more may mark it than is named."""
 
     @property
     def text(self) -> str:
         """The marks in one cell."""
-        return self.between.join(self.marks) or (WITHHELD if self.is_withheld else _NOTHING)
+        return "\n".join(self.marks) or (WITHHELD if self.is_withheld else _NOTHING)
 
 
 def marks_of(findings: Findings) -> list[Marks]:
     """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
     profiles, compared = findings.profiles, findings.read
     candidates = _candidates(findings, profiles)
-    n_subtypes = len(profiles.subtypes)
-    most = next((most for fewest, most in _MOST_MARKS.items() if n_subtypes <= fewest), 2)
-    between, in_name = ("\n", 2) if n_subtypes <= max(_MOST_MARKS) else ("; ", 1)
     found = []
     for place, subtype in enumerate(profiles.subtypes):
         shown, named = [], []
@@ -110,16 +107,20 @@ def marks_of(findings: Findings) -> list[Marks]:
         lacks = np.isnan(profiles.standardised[:, place])
         is_withheld = bool((lacks if profiles.is_rounded else profiles.withheld[:, [0, place + 1]]).any())
         found.append((shown, named, is_withheld))
-    numbers = _telling_apart([named for _, named, _ in found], in_name)
-    return [
-        Marks(shown[: max(most, number)], ", ".join(named[:number]), between, is_withheld)
-        for (shown, named, is_withheld), number in zip(found, numbers, strict=True)
-    ]
+    numbers = _telling_apart([named for _, named, _ in found])
+    for most, is_named in _LENGTHS:
+        marks = [
+            Marks(shown[: max(most, number * is_named)], ", ".join(named[: number * is_named]), is_withheld)
+            for (shown, named, is_withheld), number in zip(found, numbers, strict=True)
+        ]
+        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= _MOST_WORDS:
+            break
+    return marks
 
 
-def _telling_apart(named: list[list[str]], fewest: int) -> list[int]:
-    """Return how many of its marks name each subtype: a few, and more where others have the same."""
-    numbers = [min(fewest, len(marks)) for marks in named]
+def _telling_apart(named: list[list[str]]) -> list[int]:
+    """Return how many of its marks name each subtype: one, and more where others have the same."""
+    numbers = [min(1, len(marks)) for marks in named]
     while True:
         called = Counter(frozenset(marks[:number]) for marks, number in zip(named, numbers, strict=True))
         longer = [

@@ -79,11 +79,11 @@ def count_in_words(findings: Findings) -> str:
     if not tested:
         return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
     parts = [
-        f"{found.differing:,} of {counted(found.shown, 'feature')} "
-        + ("differ between subtypes found without them" if found is counted_of[0] else "that had no part in them")
+        f"{found.differing:,} of {found.shown:,}"
+        + (", between subtypes found without them" if found is counted_of[0] else " that had no part in them")
         for found in tested
     ]
-    return f"{'; '.join(parts)}{'' if tested[0] is counted_of[0] else ' differ'}."
+    return f"{'; '.join(parts)}."
 
 
 def _outcome(found: Grades, how: str) -> str:
