@@ -156,8 +156,6 @@ def _checked(
 def _replicates(
     likelihood: Likelihood, posteriors: Array, labels: NDArray[np.int64], n: int, rng: np.random.Generator
 ) -> Values:
-    clusters = list(zip(posteriors, np.bincount(labels).tolist(), strict=True))
-    values = np.empty((n, labels.size))
-    for replicate in range(n):
-        values[replicate] = np.concatenate([likelihood.draw_jointly(*cluster, rng) for cluster in clusters])
-    return values_in(values, labels)
+    clusters = zip(posteriors, np.bincount(labels).tolist(), strict=True)
+    drawn = [likelihood.draw_jointly(posterior, n, size, rng) for posterior, size in clusters]
+    return values_in(np.concatenate(drawn, axis=1), labels)

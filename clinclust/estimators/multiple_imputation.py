@@ -115,7 +115,7 @@ def _completed(seen: pd.DataFrame, clusters: Clusters, labels: Labels, rng: np.r
         values = np.empty(rows.size)
         for cluster in np.unique(of_rows):
             here = of_rows == cluster
-            values[here] = likelihood.draw_jointly(posteriors[cluster], int(here.sum()), rng)
+            values[here] = likelihood.draw_jointly(posteriors[cluster], 1, int(here.sum()), rng)[0]
         if not rows.size:
             continue
         if feature.is_part and feature.levels:

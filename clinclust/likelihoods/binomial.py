@@ -72,9 +72,10 @@ class Binomial(Likelihood):
         levels = np.arange(self.trials + 1.0)
         return float(levels[self.predictive(posterior).pmf(levels).argmax()])
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n scores, float64 (n,), with one probability of success, which is drawn from the beta posterior."""
-        return rng.binomial(self.trials, rng.beta(posterior[0], posterior[1]), size=n).astype(np.float64)
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of scores, float64 (n_sets, n), each with a probability drawn from the beta posterior."""
+        chances = rng.beta(posterior[0], posterior[1], size=(n_sets, 1))
+        return rng.binomial(self.trials, chances, size=(n_sets, n)).astype(np.float64)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

@@ -46,6 +46,11 @@ class OfLevels(Likelihood):
 
         return rv_discrete(values=(np.arange(self.n_levels), self.probabilities(posterior)))
 
+    def draw_levels(self, chances: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n levels from each of R distributions (R, L), float64 (R, n)."""
+        drawn = rng.random((len(chances), n))
+        return np.asarray((drawn[:, None, :] >= chances.cumsum(axis=1)[:, :-1, None]).sum(axis=1), dtype=np.float64)
+
     def mode(self, posterior: Array) -> float:
         """Return the code of the level with the highest predictive probability."""
         return float(self.probabilities(posterior).argmax())
@@ -94,9 +99,9 @@ class Categorical(OfLevels):
         """Return the mean of the Dirichlet posterior."""
         return np.asarray(posterior / posterior.sum())
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n codes, float64 (n,), with one distribution of the levels, drawn from the Dirichlet posterior."""
-        return rng.choice(self.n_levels, size=n, p=rng.dirichlet(posterior)).astype(np.float64)
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of codes, float64 (n_sets, n), each with shares drawn from the Dirichlet posterior."""
+        return self.draw_levels(rng.dirichlet(posterior, size=n_sets), n, rng)
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the concentrations in the order of the levels."""

@@ -77,10 +77,11 @@ class Exponential(Likelihood):
         shape, rate = posterior
         return np.asarray(-np.expm1(-shape * np.log1p(np.maximum(values, 0.0) / rate)), dtype=np.float64)
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n durations, float64 (n,), with one rate, which is drawn from the gamma posterior."""
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of durations, float64 (n_sets, n), each with a rate drawn from the gamma posterior."""
         shape, rate = posterior
-        return np.asarray(rng.exponential(size=n) * (rate / max(rng.gamma(shape), _SMALLEST)), dtype=np.float64)
+        means = rate / np.maximum(rng.gamma(shape, size=(n_sets, 1)), _SMALLEST)
+        return np.asarray(rng.exponential(size=(n_sets, n)) * means, dtype=np.float64)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

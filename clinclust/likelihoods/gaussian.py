@@ -122,12 +122,12 @@ class Gaussian(Likelihood):
 
         return np.asarray(stdtr(2.0 * posterior[2], (values - posterior[0]) / _spread(posterior)), dtype=np.float64)
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n values, float64 (n,), with one mean and one precision, drawn from the normal-gamma posterior."""
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of values, float64 (n_sets, n), each with a mean and precision from the posterior."""
         mean, kappa, shape, rate = posterior
-        deviation = math.sqrt(rate / max(rng.gamma(shape), _SMALLEST))
-        centre = mean + deviation / math.sqrt(kappa) * rng.standard_normal()
-        return np.asarray(centre + deviation * rng.standard_normal(n), dtype=np.float64)
+        deviation = np.sqrt(rate / np.maximum(rng.gamma(shape, size=(n_sets, 1)), _SMALLEST))
+        centre = mean + deviation / math.sqrt(kappa) * rng.standard_normal((n_sets, 1))
+        return np.asarray(centre + deviation * rng.standard_normal((n_sets, n)), dtype=np.float64)
 
     def mode(self, posterior: Array) -> float:
         """Return the centre of the predictive, which is symmetric."""

@@ -63,9 +63,9 @@ class Geometric(Likelihood):
         """Return n draws of a new value, float64 (n,). Scipy's draws fail if the probability of success is tiny."""
         return _failures(rng.beta(posterior[0], posterior[1], size=n), n, rng)
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n counts, float64 (n,), with one probability of success, drawn from the beta posterior."""
-        return _failures(rng.beta(posterior[0], posterior[1]), n, rng)
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of counts, float64 (n_sets, n), each with a probability drawn from the beta posterior."""
+        return _failures(rng.beta(posterior[0], posterior[1], size=(n_sets, 1)), (n_sets, n), rng)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
@@ -81,6 +81,6 @@ class Geometric(Likelihood):
         )
 
 
-def _failures(chance: Array | float, n: int, rng: np.random.Generator) -> Array:
+def _failures(chance: Array, shape: int | tuple[int, int], rng: np.random.Generator) -> Array:
     with np.errstate(divide="ignore"):
-        return np.asarray(np.floor(rng.exponential(size=n) / -np.log1p(-chance)), dtype=np.float64)
+        return np.asarray(np.floor(rng.exponential(size=shape) / -np.log1p(-chance)), dtype=np.float64)

@@ -218,8 +218,8 @@ class Likelihood(ABC):
         return np.asarray(self.predictive(posterior).rvs(size=n, random_state=rng), dtype=np.float64)
 
     @abstractmethod
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return new values of one cluster, float64 (n,), that share one draw of its parameters from the posterior."""
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return new values of one cluster, float64 (n_sets, n); a set shares one draw of the parameters."""
 
     def levels(self, values: Array) -> Array | None:
         """Return the levels (L,) of the table of log predictives, ascending; None for a continuous feature."""

@@ -133,10 +133,10 @@ class NegativeBinomial(Likelihood):
         a, b, dispersion = posterior
         return _failures(rng.beta(a, b, size=n), dispersion, n, rng)
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n counts, float64 (n,), with one probability, which is drawn from the beta posterior."""
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of counts, float64 (n_sets, n), each with a probability drawn from the beta posterior."""
         a, b, dispersion = posterior
-        return _failures(rng.beta(a, b), dispersion, n, rng)
+        return _failures(rng.beta(a, b, size=(n_sets, 1)), dispersion, (n_sets, n), rng)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
@@ -144,10 +144,10 @@ class NegativeBinomial(Likelihood):
         return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
 
 
-def _failures(chance: Array | float, dispersion: float, n: int, rng: np.random.Generator) -> Array:
-    """Return n counts, given the probability of success: a gamma rate is drawn, then a Poisson count."""
+def _failures(chance: Array, dispersion: float, shape: int | tuple[int, int], rng: np.random.Generator) -> Array:
+    """Return counts of a shape, given the probability of success: a gamma rate is drawn, then a Poisson count."""
     chance = np.maximum(chance, 1e-300)
-    rate = rng.gamma(dispersion, 1.0, size=n) * ((1.0 - chance) / chance)
+    rate = rng.gamma(dispersion, 1.0, size=shape) * ((1.0 - chance) / chance)
     # For larger rates, a Poisson count is practically equal to its rate.
     small = np.minimum(rate, 1e15)
     counts = np.where(rate > small, np.minimum(np.floor(rate), LARGEST_COUNT), rng.poisson(small))

@@ -80,11 +80,12 @@ class Ordinal(OfLevels):
         """Return the mean probability of each level under the Dirichlet tree."""
         return dirichlet_tree.probabilities(posterior)
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n scores, float64 (n,), with one probability for each split, drawn from its beta posterior."""
-        shares = rng.beta(*np.split(posterior, 2))
-        chances = dirichlet_tree.probabilities(np.concatenate([shares, 1.0 - shares]))
-        return rng.choice(self.n_levels, size=n, p=chances / chances.sum()).astype(np.float64)
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of scores, float64 (n_sets, n), each with shares of the splits drawn from the posterior."""
+        lower, upper = np.split(posterior, 2)
+        shares = rng.beta(lower, upper, size=(n_sets, self.n_levels - 1))
+        chances = [dirichlet_tree.probabilities(np.concatenate([share, 1.0 - share])) for share in shares]
+        return self.draw_levels(np.array(chances).reshape(n_sets, self.n_levels), n, rng)
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the parameters of both halves by name, in the order of the boundaries."""

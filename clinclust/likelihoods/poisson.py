@@ -70,10 +70,10 @@ class Poisson(Likelihood):
         shape, rate = posterior
         return rng.negative_binomial(shape, rate / (rate + 1.0), size=n).astype(np.float64)
 
-    def draw_jointly(self, posterior: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n counts, float64 (n,), with one rate, which is drawn from the gamma posterior."""
+    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
+        """Return sets of counts, float64 (n_sets, n), each with a rate drawn from the gamma posterior."""
         shape, rate = posterior
-        return rng.poisson(rng.gamma(shape, 1.0 / rate), size=n).astype(np.float64)
+        return rng.poisson(rng.gamma(shape, 1.0 / rate, size=(n_sets, 1)), size=(n_sets, n)).astype(np.float64)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

@@ -33,7 +33,7 @@ def one_after_the_other(likelihood, posterior, rng):
 def test_pairs_are_distributed_as_if_drawn_one_after_the_other(name, place):
     likelihood, posterior = known(name, place)
     rng = np.random.default_rng(1)
-    jointly = np.array([likelihood.draw_jointly(posterior, 2, rng) for _ in range(N_PAIRS)])
+    jointly = likelihood.draw_jointly(posterior, 10 * N_PAIRS, 2, rng)
     in_turn = np.array([one_after_the_other(likelihood, posterior, rng) for _ in range(N_PAIRS // 3)])
     cuts = np.unique(np.quantile(in_turn, [0.25, 0.5, 0.75]))
     tables = [
@@ -51,8 +51,8 @@ def test_pairs_are_distributed_as_if_drawn_one_after_the_other(name, place):
 def test_each_value_alone_follows_the_predictive(name, place, are_joint):
     likelihood, posterior = known(name, place)
     rng = np.random.default_rng(2)
-    one_by_one = [likelihood.draw_jointly(posterior, 1, rng)[0] for _ in range(N_PAIRS * are_joint)]
-    drawn = np.array(one_by_one) if are_joint else likelihood.draw(posterior, N_PAIRS, rng)
+    jointly, alone = likelihood.draw_jointly(posterior, N_PAIRS, 1, rng)[:, 0], likelihood.draw(posterior, N_PAIRS, rng)
+    drawn = jointly if are_joint else alone
     if likelihood.is_continuous:
         assert stats.kstest(drawn, likelihood.predictive(posterior).cdf).pvalue > 1e-4
         return
@@ -74,13 +74,13 @@ def test_each_value_alone_follows_the_predictive(name, place, are_joint):
 @law
 def test_draws_are_possible_values_and_repeat_with_their_seed(name, place):
     likelihood, posterior = known(name, place)
-    one, two = (likelihood.draw_jointly(posterior, 50, np.random.default_rng(3)) for _ in range(2))
+    one, two = (likelihood.draw_jointly(posterior, 2, 50, np.random.default_rng(3)) for _ in range(2))
     assert one.dtype == np.float64
     assert one.tobytes() == two.tobytes()
     assert np.isfinite(one).all()
     if not likelihood.is_continuous:
         assert (likelihood.predictive(posterior).pmf(one) > 0).all()
-    assert likelihood.draw_jointly(posterior, 0, np.random.default_rng(3)).shape == (0,)
+    assert likelihood.draw_jointly(posterior, 3, 0, np.random.default_rng(3)).shape == (3, 0)
 
 
 @law
