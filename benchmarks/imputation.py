@@ -22,15 +22,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import clinclust as cc
-
 sys.path.insert(0, str(Path(__file__).parent))
 from imputation_cohorts import COHORTS, erased, levels_of
-from imputers import HAS_FORESTS, METHODS, SETTINGS, SLOW, Found, Task
+from imputers import HAS_FORESTS, METHODS, SLOW, Found, Task
 
 RESULTS = Path(__file__).parent / "results" / "imputation.md"
 SHARES, MECHANISMS = (0.1, 0.3, 0.5), ("at random", "by size")
-POOLED_COHORTS, POOLED_N, IMPUTATIONS = 40, 120, 20
 OURS, AIM = "clinclust, mean", (0.88, 0.92)
 TITLES = {
     "error": "Error of numbers (root mean square, in standard deviations)",
@@ -91,37 +88,6 @@ def runs(n_seeds: int) -> Iterator[dict[str, Any]]:
             yield {"cohort": name, "share": share, "mechanism": mechanism, "method": method, "s": seconds, **found}
 
 
-def pooled(n_cohorts: int) -> pd.DataFrame:
-    """Return how often 95% intervals of means hold the true mean, and their mean width, after each way to impute."""
-    rows = []
-    for seed in range(n_cohorts):
-        rng = np.random.default_rng([7, seed])
-        of_subject = rng.integers(2, size=POOLED_N)
-        means = np.array([[0.0] * 6, [2.5, -2.5, 2.5, -2.5, 2.5, -2.5]])
-        whole = pd.DataFrame(means[of_subject] + rng.normal(size=(POOLED_N, 6)), columns=[f"x{d}" for d in range(6)])
-        seen = whole.mask(rng.random(whole.shape) < 0.4)
-        schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in whole])
-        model = cc.MAPDP.as_published(schema, **SETTINGS).fit(seen)
-        tables = {
-            "multiple_imputations": model.multiple_imputations(seen, m=IMPUTATIONS, random_state=seed),
-            "impute(how='draw'), repeated": [
-                model.impute(seen, how="draw", random_state=1000 * seed + number) for number in range(IMPUTATIONS)
-            ],
-            "impute, once, as if observed": [model.impute(seen)] * 2,
-            "observed values alone": [seen] * 2,
-        }
-        true = means.mean(axis=0)
-        for method, completed in tables.items():
-            estimates = np.array([table.mean() for table in completed])
-            variances = np.array([table.var() / table.notna().sum() for table in completed])
-            found = cc.pool_estimates(estimates, variances, df_complete=POOLED_N - 1)
-            held = (found["lower"] <= true) & (true <= found["upper"])
-            width = (found["upper"] - found["lower"]).mean()
-            off = np.sqrt(np.mean(np.square(found["estimate"] - true)))
-            rows.append({"method": method, "held": held.mean(), "width": width, "error": off})
-    return pd.DataFrame(rows).groupby("method", sort=False).mean()
-
-
 def shown(value: float) -> str:
     """Return a number with two digits; nothing for a missing one."""
     return "" if np.isnan(value) else f"{value:.2f}"
@@ -163,7 +129,7 @@ def in_short(rows: pd.DataFrame) -> list[str]:
     return lines
 
 
-def written(rows: pd.DataFrame, means: pd.DataFrame, n_seeds: int, n_cohorts: int) -> str:
+def written(rows: pd.DataFrame, n_seeds: int) -> str:
     """Return the page of results."""
     lines = [ABOUT, f"Masks of each kind: {n_seeds}.", "", "## In short", "", *in_short(rows), ""]
     for what, title in TITLES.items():
@@ -171,18 +137,6 @@ def written(rows: pd.DataFrame, means: pd.DataFrame, n_seeds: int, n_cohorts: in
             lines += [f"## {title}, missing {mechanism}", "", *table_of(rows, what, mechanism), ""]
     seconds = rows.groupby("method", sort=False)["s"].mean()
     lines += [
-        "## Means after multiple imputation",
-        "",
-        f"{n_cohorts} cohorts of {POOLED_N} subjects in two groups, six measurements, 40% missing at random; 95% "
-        f"intervals of the six means by `pool_estimates`, m = {IMPUTATIONS}.",
-        "",
-        "| method | intervals that hold the mean | width | error |",
-        "| --- | --- | --- | --- |",
-        *(
-            f"| {name} | {one['held']:.3f} | {one['width']:.3f} | {one['error']:.3f} |"
-            for name, one in means.iterrows()
-        ),
-        "",
         "## Seconds",
         "",
         "The mean of one table, with the fit in the first: "
@@ -195,13 +149,11 @@ def main() -> None:
     """Run, print and write."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=1, help="masks of each kind")
-    parser.add_argument("--pooled", type=int, default=POOLED_COHORTS, help="cohorts whose means are pooled")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     began = time.perf_counter()
     rows = pd.DataFrame(list(runs(options.seeds)))
-    means = pooled(options.pooled)
-    page = written(rows, means, options.seeds, options.pooled)
+    page = written(rows, options.seeds)
     print(page)
     print(f"{time.perf_counter() - began:.0f} s")
     RESULTS.write_text(page, encoding="utf-8")

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from clinclust.errors import CohortError, CohortWarning, SchemaError
     from clinclust.estimators.distinct_subtypes import distinct_subtypes
     from clinclust.estimators.gibbs import GibbsDP
+    from clinclust.estimators.imputation.pooling import pool_estimates
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
-    from clinclust.estimators.multiple_imputation import pool_estimates
     from clinclust.estimators.partition import Partition
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
@@ -52,7 +52,7 @@ _HOME = {
     "distinct_subtypes": "clinclust.estimators.distinct_subtypes",
     "draft_schema": "clinclust.drafting",
     "log_joint": "clinclust.estimators.joint",
-    "pool_estimates": "clinclust.estimators.multiple_imputation",
+    "pool_estimates": "clinclust.estimators.imputation.pooling",
     "read_cohort": "clinclust.reading",
     "resolution_path": "clinclust.estimators.resolution_path",
     "subtype_predictors": "clinclust.outcomes",

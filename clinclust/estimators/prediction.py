@@ -197,7 +197,7 @@ class Prediction(FittedAttributes):
         >>> [(cell.row, cell.feature, round(cell.lower, 1), round(cell.upper, 1)) for cell in cells.itertuples()]
         [(0, 'x1', -1.9, 1.7), (1, 'x2', 3.8, 7.8)]
         """
-        from clinclust.estimators.imputation import impute, imputed_cells
+        from clinclust.estimators.imputation.single import impute, imputed_cells
 
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
@@ -217,9 +217,10 @@ class Prediction(FittedAttributes):
     ) -> list[pd.DataFrame]:
         """Return the cohort of the fit m times, each time with other draws of its missing values.
 
-        Each time the partition is drawn by collapsed Gibbs sampling from the clusters of the fit, then the parameters
-        of each cluster, then the missing values. Hyperparameters, concentration, coarsening and selected features are
-        those of the fit. Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
+        Each time the cluster of every subject is drawn from its membership, then the distributions of the features in
+        each cluster and their correlations inside clusters, then the missing values of a subject jointly, given what is
+        observed of it (a Gaussian copula; data augmentation of Tanner and Wong 1987). Described columns take part and
+        are filled too. Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
         test differences between the subtypes in imputed tables: the values were drawn from the clusters.
 
         Parameters
@@ -229,7 +230,7 @@ class Prediction(FittedAttributes):
         m : int
             Number of imputations.
         n_sweeps : int
-            Sweeps of the chain before each draw; five times as many before the first.
+            Sweeps over all columns before each table; five times as many before the first.
         random_state : int, numpy.random.Generator or None
             Seed or generator of all draws.
 
@@ -264,7 +265,7 @@ class Prediction(FittedAttributes):
         from threading import Event
 
         from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.multiple_imputation import multiple_imputations
+        from clinclust.estimators.imputation.multiple import multiple_imputations
 
         self._require_fit()
         few = [f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1]

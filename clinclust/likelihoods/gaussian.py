@@ -147,9 +147,9 @@ class Gaussian(Likelihood):
         )
 
 
-def _spread(posterior: Array) -> float:
+def _spread(posterior: Array) -> Any:
     _, kappa, shape, rate = posterior
-    return math.sqrt(rate * (kappa + 1.0) / (shape * kappa))
+    return np.sqrt(rate * (kappa + 1.0) / (shape * kappa))
 
 
 def _draw(rng: np.random.Generator, prior: Array, n: int) -> Array:

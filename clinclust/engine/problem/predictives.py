@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
 
-_SMALLEST = 1e-280
-"""Draws of gamma variables of a tiny shape may be 0."""
-
 
 def log_predictives(
     clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: Mask | None = None
@@ -124,44 +121,6 @@ def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
             scale[k, place, :place] = scale[k, :place, place] = before @ slopes
             scale[k, place, place] = rest / degrees[k] + float(slopes @ before @ slopes)
     return BlockPredictive(mean, scale * ((kappa + 1.0) / kappa)[:, None, None], degrees)
-
-
-def drawn_moments(
-    clusters: Clusters, members: list[int], cluster: int, rng: np.random.Generator
-) -> tuple[Array, Array]:
-    """Return a mean vector (p,) and a covariance matrix (p, p) drawn from the posterior of a cluster."""
-    mean, covariance = np.zeros(len(members)), np.zeros((len(members), len(members)))
-    for place, index in enumerate(members):
-        means, kappa, degrees, scatter = parts(_posterior(clusters, index)[cluster], place + 1)
-        moments = np.empty((place + 2, place + 2))
-        moments[0, 0], moments[0, 1:] = kappa, kappa * means
-        moments[1:, 0] = kappa * means
-        moments[1:, 1:] = scatter + kappa * np.outer(means, means)
-        root = np.linalg.cholesky(moments)
-        before = root[:-1, :-1]
-        precision = max(float(rng.gamma(0.5 * degrees)), _SMALLEST)
-        deviation = root[-1, -1] / np.sqrt(2.0 * precision)
-        noise = root[-1, :-1] + deviation * rng.standard_normal(place + 1)
-        coefficients = np.linalg.solve(before.T, noise)
-        slopes, so_far = coefficients[1:], covariance[:place, :place]
-        mean[place] = coefficients[0] + float(slopes @ mean[:place])
-        covariance[place, :place] = covariance[:place, place] = so_far @ slopes
-        covariance[place, place] = deviation**2 + float(slopes @ so_far @ slopes)
-    return mean, covariance
-
-
-def draw_in_block(mean: Array, covariance: Array, values: Array, rng: np.random.Generator) -> Array:
-    """Return encoded values (n, p) with the missing ones drawn from a normal distribution given the observed ones."""
-    drawn = values.copy()
-    for is_missing, rows in patterns_of(np.isnan(values)):
-        if is_missing.any():
-            seen = ~is_missing
-            weights = np.linalg.solve(covariance[np.ix_(seen, seen)], covariance[np.ix_(seen, is_missing)])
-            rest = covariance[np.ix_(is_missing, is_missing)] - covariance[np.ix_(is_missing, seen)] @ weights
-            centre = mean[is_missing] + (values[np.ix_(rows, seen)] - mean[seen]) @ weights
-            noise = rng.standard_normal((rows.size, int(is_missing.sum())))
-            drawn[np.ix_(rows, is_missing)] = centre + noise @ np.linalg.cholesky(rest).T
-    return drawn
 
 
 def patterns_of(marked: Mask) -> Iterator[tuple[Mask, Labels]]:

@@ -10,8 +10,6 @@ from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of
 from clinclust.engine.problem.predictives import (
     block_predictive,
-    draw_in_block,
-    drawn_moments,
     log_predictives,
     patterns_of,
 )
@@ -69,32 +67,6 @@ def test_a_conditional_density_is_a_ratio_of_densities(place, known):
                 expected -= before.logpdf(values[row, known])
             found = gaussian.predictive(of_clusters[row, k]).logpdf(values[row, place])
             assert found == pytest.approx(expected, abs=1e-7)
-
-
-@pytest.mark.simulation
-def test_drawn_moments_have_the_posterior_as_their_distribution():
-    """The mixture of normals with drawn moments is the predictive: checked by the distribution function of each."""
-    _, clusters, _ = posed(2, n=24)
-    rng = np.random.default_rng(0)
-    predictive = block_predictive(clusters, [0, 1, 2])
-    drawn = np.array([rng.multivariate_normal(*drawn_moments(clusters, [0, 1, 2], 0, rng)) for _ in range(4000)])
-    for place in range(3):
-        t = stats.t(predictive.degrees[0], predictive.mean[0, place], np.sqrt(predictive.scale[0, place, place]))
-        assert stats.kstest(drawn[:, place], t.cdf).pvalue > 1e-3
-    sums = drawn.sum(axis=1)
-    t = stats.t(predictive.degrees[0], predictive.mean[0].sum(), np.sqrt(predictive.scale[0].sum()))
-    assert stats.kstest(sums, t.cdf).pvalue > 1e-3
-
-
-def test_draws_in_a_block_keep_what_is_observed_and_follow_it():
-    rng = np.random.default_rng(3)
-    covariance = np.array([[1.0, 0.9, 0.0], [0.9, 1.0, 0.0], [0.0, 0.0, 4.0]])
-    values = rng.multivariate_normal(np.zeros(3), covariance, size=5000)
-    gaps = np.where(rng.random(values.shape) < 0.3, np.nan, values)
-    drawn = draw_in_block(np.zeros(3), covariance, gaps, rng)
-    np.testing.assert_array_equal(drawn[~np.isnan(gaps)], gaps[~np.isnan(gaps)])
-    np.testing.assert_allclose(np.cov(drawn.T), covariance, atol=0.2)
-    np.testing.assert_array_equal(draw_in_block(np.zeros(3), covariance, values, rng), values)
 
 
 def test_patterns_partition_the_rows():

@@ -20,7 +20,7 @@ from clinclust.engine.problem.predictives import (
     patterns_of,
 )
 from clinclust.errors import InputError
-from clinclust.estimators.imputed_parts import MissingInParts, cells_of, levels_of_first, with_cells
+from clinclust.estimators.imputation.parts import MissingInParts, cells_of, levels_of_first, with_cells
 from clinclust.estimators.mixture import mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.schema.parts import pairs_of_parts
 

@@ -1,0 +1,113 @@
+"""Multiple imputations of a cohort.
+
+For each, the cluster of every subject is drawn from its membership; then rounds of a copula draw the margins of the
+clusters, the correlations inside them, and the missing values of a subject jointly, given what is observed of it (Rubin
+1987, *Multiple imputation for nonresponse in surveys*).
+"""
+
+from __future__ import annotations
+
+from threading import Event
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from clinclust.arrays import Array, Labels
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.posterior import clusters_of, probabilities
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search.threads import SearchCancelled
+from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
+from clinclust.estimators.imputation.copula import Copula
+from clinclust.estimators.imputation.parts import cells_of, with_cells
+from clinclust.estimators.subtype_model import require_search
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from clinclust.engine.problem.encoding import Encoding
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.schema import Feature
+
+_FIRST = 5
+"""How many times as many rounds precede the first draw."""
+
+
+def multiple_imputations(
+    model: SubtypeModel, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+) -> list[pd.DataFrame]:
+    """Implement `Prediction.multiple_imputations`; raise SearchCancelled if `cancelled` is set."""
+    fit = require_search(model, "multiple_imputations")
+    rows = _rows(model, fit, frame)
+    seen = fit.schema_.validate(frame, warn=False)
+    cohort, back, found = seen.iloc[rows], np.argsort(rows), []
+    with announcing_compilation():
+        clusters = fit.clusters_
+        membership = probabilities(
+            clusters.scores(model_values(cohort, clusters.encoding.features), coarsened=True)[:, :-1]
+        )
+        copula, encoding = _copula(fit, cohort, rng)
+        for number in range(m):
+            up_to = membership.cumsum(axis=1)
+            copula.move((up_to[:, :-1] < rng.random((len(up_to), 1)) * up_to[:, -1:]).sum(axis=1))
+            for _ in range(n_sweeps * (1 if number else _FIRST)):
+                if cancelled.is_set():
+                    raise SearchCancelled
+                copula.round()
+            found.append(_completed(cohort, encoding, copula, rng).iloc[back])
+    return found
+
+
+def _rows(model: SubtypeModel, fit: Fit, frame: pd.DataFrame) -> Labels:
+    """Return the row of each subject of the fit, int64 (N,); raise if the table is not its cohort."""
+    rows = rows_of_the_fit(fit, frame)
+    if rows is None:
+        cohort_of(model, frame)  # says why it is not the cohort
+        raise AssertionError("a table without rows of the fit is no cohort")
+    return rows
+
+
+def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[Copula, Encoding]:
+    """Return the copula of all features with a likelihood, clustered on or described, and their encoding."""
+    schema = fit.schema_.with_roles({feature.name: "cluster" for feature in fit.schema_.described})
+    problem = pose(cohort, schema, fit.hyperparameters_, fit.concentration_)
+    encoding = problem.cohort.encoding
+    # A described feature may differ between the clusters as one that was selected does.
+    selected = dict(zip((f.name for f in fit.clusters_.encoding.features), fit.clusters_.included, strict=True))
+    included = np.array([selected.get(feature.name, True) for feature in encoding.features])
+    labels = fit.cluster_labels_
+    clusters = clusters_of(problem, problem.partition(labels[problem.cohort.order]), included)
+    values = model_values(cohort, encoding.features)
+    columns = [
+        (values[feature.name] - centre) / scale
+        for feature, centre, scale in zip(encoding.features, encoding.centres, encoding.scales, strict=True)
+    ]
+    is_usual = ~fit.outliers_[:, fit.schema_.places(encoding.features)]
+    return Copula.of(clusters, columns, is_usual, labels, rng), encoding
+
+
+def _completed(cohort: pd.DataFrame, encoding: Encoding, copula: Copula, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the cohort with its missing values as the copula has drawn them."""
+    filled = cohort.copy()
+    for index, (feature, column) in enumerate(zip(encoding.features, copula.columns, strict=True)):
+        rows = np.flatnonzero(column.is_missing & ~np.isnan(column.completed))
+        if not rows.size:
+            continue
+        if feature.is_part and feature.levels:
+            cells = _at_point_masses(feature.whole, cohort, column.completed[rows], rng)
+        else:
+            cells = cells_of(column.completed[rows], encoding, index)
+        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
+    return filled
+
+
+def _at_point_masses(whole: Feature, cohort: pd.DataFrame, levels: Array, rng: np.random.Generator) -> Any:
+    """Return the drawn cells (n,) at point masses; those at none get an observed value until their part is drawn."""
+    observed = whole.parts[-1].scores(cohort[whole.name])
+    observed = observed[~np.isnan(observed)]
+    drawn = rng.choice(observed, levels.size) if observed.size else np.full(levels.size, np.nan)
+    cells = np.where(levels == 0.0, drawn, np.array([np.nan, *whole.point_masses])[levels.astype(np.int64)])
+    is_whole = whole.traits.is_whole and not whole.limit and np.isfinite(cells).all()
+    return cells.astype(np.int64) if is_whole else cells
