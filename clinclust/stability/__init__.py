@@ -1,8 +1,9 @@
-"""Stability: whether the subtypes of a cohort would come out again."""
+"""Stability: whether the subtypes of a cohort would come out again, in its resamples and in other cohorts."""
 
 from __future__ import annotations
 
 from clinclust.stability.assess import assess_stability
+from clinclust.stability.external import Validation, validate_subtypes
 from clinclust.stability.result import Stability
 
-__all__ = ["Stability", "assess_stability"]
+__all__ = ["Stability", "Validation", "assess_stability", "validate_subtypes"]

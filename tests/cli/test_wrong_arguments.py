@@ -115,7 +115,10 @@ def test_all_options_that_do_not_exist_are_told_before_what_is_missing(capsys):
 @scored(
     [
         (["fitt", "cohort.csv"], "there is no command fitt. Did you mean 'fit'?"),
-        (["fly"], "The commands are start, draft, check, fit, report, table, outcomes, impute, compare, assign"),
+        (
+            ["fly"],
+            "The commands are start, draft, check, fit, report, table, outcomes, impute, compare, assign, validate",
+        ),
         (["my cohort.csv"], "To begin with this table: clinclust start 'my cohort.csv'"),
         (["--quiet", "check", "x.csv"], "there is no option --quiet. The options of a command stand after it"),
         (["--debg", "check", "x.csv"], "there is no option --debg. Did you mean --debug?"),
