@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_CLEAR = 0.05
+"""p below which hazards are called not proportional."""
+
+
 @dataclass(kw_only=True)
 class _Options(SuppressOptions, ModelOptions, OutputOptions):
     outcome: str | None = option("column to compare between subtypes", either=True, metavar="COLUMN")
@@ -75,8 +79,12 @@ def run(options: _Options) -> int:
 
 def _lines(found: pd.DataFrame) -> Iterator[str]:
     """Yield each difference between subtypes, or each odds ratio of a predictor, and the one as assigned."""
+    import pandas as pd
+
     best = "bch" if "outcome" in found else "ml"
-    rows = found[found["versus"].notna()]
+    measures = found["measure"] if "measure" in found else pd.Series("", index=found.index)
+    of_periods = measures.str.contains("until|after", na=False)
+    rows = found[found["versus"].notna() & ~of_periods]
     for place, row in enumerate(rows[rows["method"] == "naive"].to_dict("records")):
         corrected = rows[rows["method"] == best].to_dict("records")
         what = row.get("measure") or f"odds ratio of {row['term']}"
@@ -84,9 +92,23 @@ def _lines(found: pd.DataFrame) -> Iterator[str]:
         who = f"Subtype {row['subtype']} against {row['versus']}, {what}"
         best_of_it = _shown(corrected[place]) if corrected else "not corrected"
         yield f"{who}: {best_of_it}; as assigned {_shown(row)}"
+    if of_periods.any():
+        yield from _on_periods(found[of_periods], found)
     for why in dict.fromkeys(found["remark"].dropna()):
         of = sorted(set(found.loc[found["remark"] == why, "method"].dropna()))
         yield f"{', '.join(of).upper() or 'Subtypes'}: {why}"
+
+
+def _on_periods(of_periods: pd.DataFrame, found: pd.DataFrame) -> Iterator[str]:
+    """Yield whether hazards are proportional, and the ratios of the two periods where they are not."""
+    tests = found[(found["measure"] == "hazards proportional") & found["p"].notna()]
+    for method in ("bch", "naive"):
+        for p in tests.loc[tests["method"] == method, "p"]:
+            yield f"Hazards proportional? {'No' if p < _CLEAR else 'Nothing speaks against it'}, p = {p:.2g}"
+            if p < _CLEAR:
+                for row in of_periods[of_periods["method"] == method].to_dict("records"):
+                    yield f"Subtype {row['subtype']} against {row['versus']}, {row['measure']}: {_shown(row)}"
+            return
 
 
 def _shown(row: dict[Any, Any]) -> str:

@@ -16,6 +16,7 @@ from clinclust.estimators.subtype_model import require_fitted
 from clinclust.outcomes.assigned import Assigned
 from clinclust.outcomes.columns import CohortColumns, Outcome, standardised
 from clinclust.outcomes.densities import DENSITIES, POISSON, Density
+from clinclust.outcomes.proportional import Periods, in_two_periods
 from clinclust.outcomes.three_step import NO_ESTIMATES, NO_MAXIMUM, Estimates, Method, outcome_by_subtype
 
 if TYPE_CHECKING:
@@ -88,7 +89,9 @@ def compare_outcomes(
     DataFrame
         For each `method` (``"bch"``, ``"ml"``, ``"naive"``): rows with `subtype` and no `versus` are levels (mean or
         share, at the mean of the covariates); rows with both are differences or ratios (`measure`); rows with `term`
-        are of covariates; the row ``"all subtypes alike"`` is a Wald test with chi-squared as `estimate`. `se` is that
+        are of covariates; the row ``"all subtypes alike"`` is a Wald test with chi-squared as `estimate`. With `time`,
+        hazard ratios until and after the median event time follow, and ``"hazards proportional"`` tests whether they
+        are the same. `se` is that
         of a difference, of the logarithm of a ratio or of the linear predictor of a level, and robust. `n` are subjects
         with all values, `n_events` those with the event. Where nothing can be estimated, `remark` says why.
 
@@ -166,6 +169,10 @@ def _rows(
         of_terms = dict(zip(terms, scales.tolist(), strict=True))
         of_method = _rows_of_method(density, found, assigned, of_terms, level, unit, on_scale)
         yield from (about | {"method": method} | row for row in of_method)
+        if outcome.time is not None and outcome.entry is not None:
+            time, event, entry = (each[assigned.chosen] for each in (outcome.time, outcome.observed, outcome.entry))
+            periods = in_two_periods(time, event, entry, standard, errors, assigned.labels, assigned.versus, method)
+            yield from (about | {"method": method} | row for row in _rows_of_periods(periods, assigned, level))
     for subtype in assigned.too_small.tolist():
         yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
@@ -199,6 +206,23 @@ def _rows_of_method(
     for place, (term, scale) in enumerate(scales.items()):
         row = estimate_row(found, units[n + place] / scale, on_ratio, level)
         yield row | {"term": term, "measure": density.measure}
+
+
+def _rows_of_periods(periods: Periods | None, assigned: Assigned, level: float) -> Iterator[dict[str, Any]]:
+    """Yield the hazard ratios before and after a time, and the test that they are the same."""
+    test = {"measure": "hazards proportional"}
+    if periods is None:
+        yield test | {"remark": "not tested: too few events in a half"}
+        return
+    subtypes = (assigned.subtypes + 1).tolist()
+    for found, period in zip(periods.estimates, ("until", "after"), strict=True):
+        about = {"versus": subtypes[assigned.versus], "measure": f"hazard ratio {period} {periods.until:g}"}
+        units = np.eye(found.parameters.size)
+        for place, subtype in enumerate(subtypes):
+            if place != assigned.versus:
+                row = estimate_row(found, units[place] - units[assigned.versus], np.exp, level)
+                yield about | {"subtype": subtype} | row
+    yield test | {"estimate": periods.statistic, "p": periods.p}
 
 
 def estimate_row(found: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def _sound_calls(folder):
             clinclust.outcomes.survival_curves,
             {
                 **{"model": of_wider, "frame": with_outcome, "outcome": "fell", "time": "weeks", "event": "1"},
-                **{"entry": None, "level": 0.95},
+                **{"entry": None, "level": 0.95, "competing": []},
             },
         ),
         "subtype_predictors": (

@@ -21,7 +21,7 @@ _STYLES = ("-", "--", ":", "-.")
 _TICKS = 6
 _CURVES = Kind(
     "a DataFrame that outcomes.survival_curves returned",
-    lambda value: isinstance(value, pd.DataFrame) and {"subtype", "time", "survival"} <= set(value.columns),
+    lambda value: isinstance(value, pd.DataFrame) and {"subtype", "time"} <= set(value.columns),
 )
 
 
@@ -30,7 +30,7 @@ _CURVES = Kind(
 def plot_survival(
     curves: pd.DataFrame, *, names: Mapping[int, str] | None = None, unit: str = "", ax: Axes | None = None
 ) -> Axes:
-    """Draw the survival of each subtype as assigned, with the numbers at risk below.
+    """Draw the survival or cumulative incidence of each subtype as assigned, with the numbers at risk below.
 
     Parameters
     ----------
@@ -48,16 +48,17 @@ def plot_survival(
     ValueError
         If names are given for subtypes that do not exist.
     """
+    what, first = ("incidence", 0.0) if "incidence" in curves else ("survival", 1.0)
     subtypes = sorted(set(curves["subtype"].tolist()))
     called = named(subtypes, names)
     ax = axes_for(ax, (7.0, 4.2 + 0.2 * len(subtypes)))
     for place, subtype in enumerate(subtypes):
         curve = curves[curves["subtype"] == subtype]
-        time, share = np.append(0.0, curve["time"]), np.append(1.0, curve["survival"])
+        time, share = np.append(0.0, curve["time"]), np.append(first, curve[what])
         colour, title = _COLOURS[place % len(_COLOURS)], shortened(called[subtype], NAME_TEXT)
         style = _STYLES[place // len(_COLOURS) % len(_STYLES)]
         ax.step(time, share, where="post", color=colour, linestyle=style, linewidth=1.8, label=title)
-        lower, upper = (curve[name].ffill().fillna(1.0) for name in ("lower", "upper"))
+        lower, upper = (curve[name].ffill().fillna(first) for name in ("lower", "upper"))
         ax.fill_between(curve["time"], lower, upper, step="post", color=colour, alpha=0.12, linewidth=0)
     ticks = np.array([tick for tick in ax.get_xticks() if 0.0 <= tick <= curves["time"].max()])
     ticks = ticks[:: max(1, -(-ticks.size // _TICKS))]
@@ -70,7 +71,8 @@ def plot_survival(
     ax.set_xticks(ticks, labels=lines, fontsize=8)
     ax.set_xlim(0.0, float(curves["time"].max()))
     ax.set_ylim(0.0, 1.02)
-    ax.set_ylabel("Survival, as assigned", fontsize=9)
+    title = "Survival" if what == "survival" else "Cumulative incidence"
+    ax.set_ylabel(f"{title}, as assigned", fontsize=9)
     order = ", ".join(shortened(called[subtype], NAME_TEXT) for subtype in subtypes)
     about = f"Time ({unit})" if unit else "Time"
     ax.set_xlabel(f"{about}; below, the numbers at risk: {order}", fontsize=8, **PLAIN)
