@@ -32,6 +32,7 @@ from clinclust.reporting.sheets.charts import charts, effect_sizes
 from clinclust.reporting.sheets.codebook import codebook, tidy_data
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets
+from clinclust.reporting.sheets.outcomes import outcomes_sheets
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.posterior import posterior_sheets
 from clinclust.reporting.sheets.profile import profile
@@ -151,6 +152,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         table.sheet(),
         trust(findings),
         *tests,
+        *outcomes_sheets(findings),
         *likelihoods_sheets(findings),
         *stability_sheets(findings),
         *posterior_sheets(findings),

@@ -1,0 +1,74 @@
+"""The section on outcomes: the numbers of `compare_outcomes`, the time of an event, and when there is none."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.disclosure.rule import Rule
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.sheets.outcomes import outcomes_sheets
+
+NAMES = list("abcd")
+
+
+@pytest.fixture(scope="module")
+def findings():
+    rng = np.random.default_rng(0)
+    group = rng.permutation(np.repeat([0, 1, 2], [90, 70, 40]))
+    means = np.array([[0.0] * 4, [3.0, -3.0, 3.0, 0.0], [-3.0, 3.0, 3.0, 3.0]])
+    frame = pd.DataFrame(means[group] + rng.normal(size=(200, 4)), columns=NAMES)
+    time, end = rng.exponential(500.0 / (1 + group)), rng.uniform(100, 900, 200)
+    frame = frame.assign(days=np.minimum(time, end).round() + 1, died=np.where(time <= end, "yes", "no"))
+    frame = frame.assign(stays=rng.poisson(2 + group), group=np.array(["x", "y", "z"])[group], same=1.5)
+    features = [
+        *(cc.Feature(name=name, likelihood="gaussian") for name in NAMES),
+        cc.Feature(name="days", likelihood="gaussian", role="time", label="Follow-up"),
+        cc.Feature(name="died", likelihood="bernoulli", levels=("no", "yes"), role="outcome", label="Death"),
+        cc.Feature(name="stays", likelihood="poisson", role="outcome"),
+        cc.Feature(name="group", likelihood="categorical", levels=("x", "y", "z"), role="outcome"),
+        cc.Feature(name="same", likelihood="gaussian", role="outcome"),
+    ]
+    schema = cc.FeatureSchema(features)
+    model = cc.MAPDP.as_published(schema, n_clusters=3, random_state=0, progress=False).fit(frame)
+    return Findings(model, schema.validate(frame), cc.compare_subtypes(frame, model.labels_, schema), 0.01)
+
+
+def test_numbers_are_those_of_the_comparison(findings):
+    (sheet,) = outcomes_sheets(findings)
+    rows = [
+        dict(zip((column.title for column in sheet.tables[0].columns), row, strict=True))
+        for row in sheet.tables[0].rows
+    ]
+    of_death = [row for row in rows if row["Outcome"] == "Death, time: Follow-up"]
+    assert [(row["Subtype"], row["Against"], row["Measure"]) for row in of_death] == [
+        ("Subtype 2", "Subtype 1", "hazard ratio"),
+        ("Subtype 3", "Subtype 1", "hazard ratio"),
+    ]
+    found = cc.compare_outcomes(findings.model, findings.frame, "died", time="days", event="yes")
+    exact = found[(found["method"] == "bch") & (found["subtype"] == 3) & (found["measure"] == "hazard ratio")].iloc[0]
+    assert (
+        of_death[1]["Corrected (95% CI)"] == f"{exact['estimate']:.3g} ({exact['lower']:.3g} to {exact['upper']:.3g})"
+    )
+    assert {row["Measure"] for row in rows if row["Outcome"] == "stays"} == {"rate ratio"}
+    (nominal,) = [row["Measure"] for row in rows if row["Outcome"] == "group"]
+    assert nominal.startswith("not compared: outcome: 'group' has levels without order")
+    (same,) = [row["Measure"] for row in rows if row["Outcome"] == "same"]
+    assert "is the same in all" in same
+
+
+def test_without_outcomes_or_to_be_shared_there_is_no_section(findings):
+    assert outcomes_sheets(findings.for_sharing(Rule(5))) == []
+    schema = findings.model.schema_.with_roles(dict.fromkeys(("died", "stays", "group", "same"), "describe"))
+    model = cc.Partition(findings.model.labels_, schema, made_by="a rule")
+    described = Findings(model, findings.frame, findings.comparisons, 0.01)
+    assert outcomes_sheets(described) == []
+
+
+def test_of_given_subtypes_only_the_answer_as_assigned_is_known(findings):
+    model = cc.Partition(findings.model.labels_, findings.model.schema_, made_by="a rule")
+    given = Findings(model, findings.frame, findings.comparisons, 0.01)
+    (sheet,) = outcomes_sheets(given)
+    (first, *_) = sheet.tables[0].rows
+    assert first[4] == "these subtypes have no probabilities"
+    assert " to " in first[6]
