@@ -29,6 +29,7 @@ class _Options(SuppressOptions, ModelOptions, OutputOptions):
     predictors: tuple[str, ...] = option(
         "columns that may predict who is in which subtype", (), either=True, nargs="+", metavar="COLUMN"
     )
+    every_feature: bool = option("compare every feature, adjusted for --covariates", False, either=True)
     time: str | None = option("column with the end of follow-up, for hazard ratios", metavar="COLUMN")
     entry: str | None = option("column with the begin of follow-up (default: 0)", metavar="COLUMN")
     event: str | None = option("value of the outcome that is the event", metavar="VALUE")
@@ -49,15 +50,18 @@ def run(options: _Options) -> int:
     Some subjects are assigned to the wrong subtype, which makes differences too small. The errors of assignment are
     carried through (BCH, and maximum likelihood in three steps); the answer as assigned is given too.
     """
-    from clinclust.outcomes import compare_outcomes, subtype_predictors
+    from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors
     from clinclust.reporting.assignments import write_inert_csv
 
     spare_file(options, (".csv",), called="a table of outcomes")
     of_outcome: dict[str, Any] = {"time": options.time, "entry": options.entry, "event": options.event}
     given = [f"--{name}" for name, value in of_outcome.items() if value is not None]
-    given += ["--covariates"] * bool(options.covariates)
-    if options.predictors and given:
-        raise InputError(f"{', '.join(given)} belong to --outcome, not to --predictors")
+    if options.every_feature and not options.covariates:
+        raise InputError("--every-feature needs --covariates, such as age and sex")
+    given += ["--covariates"] * bool(options.covariates and options.predictors)
+    if options.outcome is None and given:
+        other = "--predictors" if options.predictors else "--every-feature"
+        raise InputError(f"{', '.join(given)} belong to --outcome, not to {other}")
     options = refuse_to_share(options, options.model, "outcomes")
     model = read_model(options)
     table = read_table_of_model(options, model)
@@ -66,9 +70,11 @@ def run(options: _Options) -> int:
         if options.outcome is not None:
             shared |= of_outcome | {"covariates": list(options.covariates)}
             found = compare_outcomes(model, table, options.outcome, **shared)
+        elif options.every_feature:
+            found = adjusted_differences(model, table, list(options.covariates), **shared)
         else:
             found = subtype_predictors(model, table, list(options.predictors), **shared)
-    for line in _lines(found):
+    for line in _lines_of_features(found) if options.every_feature else _lines(found):
         say(line)
     if options.out is not None:
         write_inert_csv(found, options.out)
@@ -99,6 +105,15 @@ def _lines(found: pd.DataFrame) -> Iterator[str]:
         yield f"{', '.join(of).upper() or 'Subtypes'}: {why}"
 
 
+def _lines_of_features(found: pd.DataFrame) -> Iterator[str]:
+    """Yield each adjusted difference of a feature."""
+    for row in found.to_dict("records"):
+        if isinstance(row["remark"], str):
+            yield f"{row['feature']}: {row['remark']}"
+        else:
+            yield f"{row['feature']}, subtype {row['subtype']} against {row['versus']}, {row['measure']}: {_shown(row)}"
+
+
 def _on_periods(of_periods: pd.DataFrame, found: pd.DataFrame) -> Iterator[str]:
     """Yield whether hazards are proportional, and the ratios of the two periods where they are not."""
     tests = found[(found["measure"] == "hazards proportional") & found["p"].notna()]
@@ -114,5 +129,7 @@ def _on_periods(of_periods: pd.DataFrame, found: pd.DataFrame) -> Iterator[str]:
 def _shown(row: dict[Any, Any]) -> str:
     if not math.isfinite(row["estimate"]):
         return "too large a unit"
+    if math.isnan(row["p"]):
+        return f"{row['estimate']:.3g} ({row['lower']:.3g} to {row['upper']:.3g})"
     p = "< .001" if row["p"] < 0.001 else f"= {row['p']:.3f}".replace("0.", ".", 1)
     return f"{row['estimate']:.3g} ({row['lower']:.3g} to {row['upper']:.3g}), p {p}"

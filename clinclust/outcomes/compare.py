@@ -134,13 +134,19 @@ def compare_outcomes(
     columns.refuse_redundant(terms, values[assigned.chosen], "covariates")
     if np.ptp(found.observed[assigned.chosen]) == 0.0 and not (time and found.observed[assigned.chosen].any()):
         raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
-    rows = list(_rows(found, assigned, terms, values[assigned.chosen], level))
+    rows = list(rows_of_outcome(found, assigned, terms, values[assigned.chosen], level, ("bch", "ml", "naive")))
     return pd.DataFrame(rows, columns=list(_DTYPES)).astype(_DTYPES)
 
 
-def _rows(
-    outcome: Outcome, assigned: Assigned, terms: list[str], covariates: Array, level: float
+def rows_of_outcome(
+    outcome: Outcome,
+    assigned: Assigned,
+    terms: list[str],
+    covariates: Array,
+    level: float,
+    methods: Sequence[Method],
 ) -> Iterator[dict[str, Any]]:
+    """Yield the rows of `compare_outcomes` by these methods, for covariates (n, C) of the assigned subjects."""
     y, is_measured = outcome.modelled(assigned.chosen), outcome.kind == "continuous"
     about = {
         "outcome": outcome.name,
@@ -152,7 +158,6 @@ def _rows(
     origin, unit = (float(y.mean()), float(y.std())) if is_measured else (0.0, 1.0)
     standard, scales = standardised(covariates)
     y = standardised(y)[0] if is_measured else y
-    methods: tuple[Method, ...] = ("bch", "ml", "naive")
     for method in methods:
         errors, why = assigned.errors_of(method)
         density, found = DENSITIES[outcome.kind], NO_ESTIMATES

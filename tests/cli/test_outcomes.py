@@ -48,7 +48,7 @@ def test_what_cannot_be_compared(folder, capsys):
     assert "belong to --outcome" in refused(capsys, *GIVEN, "--predictors", "age", "--time", "days")
     with pytest.raises(SystemExit):
         main(GIVEN)
-    assert "one of the arguments --outcome --predictors is required" in capsys.readouterr().err
+    assert "one of the arguments --outcome --predictors --every-feature is required" in capsys.readouterr().err
     assert "ends in .csv" in refused(capsys, *GIVEN, *SURVIVAL, "--out", "outcomes.xlsx")
     err = refused(capsys, *GIVEN, *SURVIVAL, "--suppress", "5")
     assert "outcomes cannot be used with --suppress" in err
