@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from clinclust.cli.failures import refuse
 from clinclust.cli.inputs import read_cohort_of_model, read_model
@@ -14,8 +14,12 @@ from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.report import ModelComparisonOptions, named_subtypes, problems_of_names, report_problems
 from clinclust.cli.sharing import follow_the_fit, say_what_is_withheld
 from clinclust.cli.streams import say
+from clinclust.errors import InputError
+from clinclust.nearest import did_you_mean
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.subtype_table.plan import ColumnName
 
@@ -39,6 +43,10 @@ class _Options(ModelComparisonOptions, OutputOptions):
     )
     decimals: int | None = option("decimals of means, medians and percentages", type=whole_number, metavar="N")
     missing_rows: bool = option("a row below each feature for the subjects without a value", False)
+    weights: str | None = option(
+        "column of sampling weights: percentages, means and quartiles of the population, without tests",
+        metavar="COLUMN",
+    )
     significant: bool = option("only features whose descriptive p is significant", False)
 
 
@@ -61,13 +69,14 @@ def run(options: _Options) -> int:
     spare_file(options)
     model = read_model(options)
     refuse(_problems_of_subtypes(options, model))
-    _, frame = read_cohort_of_model(options, model)
+    table, frame = read_cohort_of_model(options, model)
     comparisons = compare_subtypes(
         frame,
         model.labels_,
         model.schema_,
         min_size=max(options.smallest_tested, model.min_size_),
         significance_level=options.significance_level,
+        weights=None if options.weights is None else _weights(table, frame, model, options.weights),
     )
     if options.suppress is not None:
         comparisons = suppress_small_cells(
@@ -80,7 +89,7 @@ def run(options: _Options) -> int:
     associations = validated_associations(model, frame, progress=not options.quiet) if is_validated else None
     if associations is not None and options.suppress is not None:
         associations = withhold_associations(associations, comparisons)
-    table = subtype_table(
+    printed = subtype_table(
         comparisons,
         associations=associations,
         names=named_subtypes(options),
@@ -91,10 +100,27 @@ def run(options: _Options) -> int:
         missing_rows=options.missing_rows,
         title=options.title or model.schema_.title or None,
     )
-    table.save(options.out)
-    say(f"Wrote {options.out}: {len({row.feature for row in table.rows})} features")
+    printed.save(options.out)
+    say(f"Wrote {options.out}: {len({row.feature for row in printed.rows})} features")
     say_what_is_withheld(options)
     return 0
+
+
+def _weights(table: pd.DataFrame, frame: pd.DataFrame, model: MAPDP, name: str) -> pd.Series[Any]:
+    """Return a column of the table as numbers, in the order of the cohort of the fit."""
+    import pandas as pd
+
+    from clinclust.estimators.fitted_cohort import rows_of_the_fit
+
+    if name not in table:
+        raise InputError(
+            f"--weights: the table has no column {name!r}.{did_you_mean(name, [str(column) for column in table])}".rstrip(
+                "."
+            )
+        )
+    numbers = pd.to_numeric(table[name], errors="coerce")
+    rows = rows_of_the_fit(model.fit_, table)
+    return pd.Series((numbers if rows is None else numbers.iloc[rows]).to_numpy(dtype=float), index=frame.index)
 
 
 def _problems_of_columns(options: _Options) -> list[str]:
@@ -104,6 +130,8 @@ def _problems_of_columns(options: _Options) -> list[str]:
         problems.append("--columns must have all, subtypes or both")
     if "validated" in columns and options.round_to is not None:
         problems.append("--columns: validated cannot be used with --round-to, because every p is one of exact counts")
+    if options.weights is not None and (options.suppress is not None or options.significant or options.between):
+        problems.append("--weights cannot be used with --suppress, --significant or --between: nothing is tested")
     if options.decimals is not None and options.decimals > 6:
         problems.append(f"--decimals must be from 0 to 6, not {options.decimals}")
     return problems

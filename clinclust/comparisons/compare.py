@@ -22,7 +22,15 @@ from clinclust.comparisons.contrasts import (
 )
 from clinclust.comparisons.effect_sizes import effects
 from clinclust.comparisons.frame import ALL_SUBJECTS
-from clinclust.comparisons.summaries import SUMMARY, Measure, measures, part_measures, summarise, whole_features
+from clinclust.comparisons.summaries import (
+    SUMMARY,
+    Measure,
+    measures,
+    part_measures,
+    summarise,
+    weighted,
+    whole_features,
+)
 from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
 from clinclust.errors import InputError
 
@@ -64,6 +72,7 @@ def compare_subtypes(
     min_size: int = FEWEST_TESTED,
     significance_level: float = 0.01,
     contrasts: Mapping[str, ContrastKind] | None = None,
+    weights: ArrayLike | None = None,
 ) -> pd.DataFrame:
     """Summarise every feature in every subtype; test and measure how the subtypes differ.
 
@@ -86,6 +95,10 @@ def compare_subtypes(
         The test of all subtypes at once, by feature name: ``"welch"``, ``"student"``, ``"rank"`` or ``"counts"`` (for
         yes/no features, and the only choice for categorical ones). By default the `contrast` of the schema; else
         ``"counts"`` for these features, ``"rank"`` for skewed ones, ``"welch"`` for others.
+    weights : array_like, shape (N,), optional
+        Sampling weights of the subjects. The result has weighted summaries only: means, `sd`, quartiles and `percent`
+        are those of the population, `n` and `count` of the sample. It has no tests and effects, because those of this
+        package are for simple random samples.
 
     Returns
     -------
@@ -170,6 +183,9 @@ def compare_subtypes(
     if min_size < 1:
         raise InputError(f"min_size must be at least 1 subject, not {min_size!r}")
     clusters = _checked_labels(labels, frame)
+    shares = None if weights is None else _checked_weights(weights, frame)
+    if shares is not None and contrasts is not None:
+        raise InputError("contrasts cannot be used with weights, which have no tests")
     choice = checked_choice(contrasts, schema)
     # A fit, if there was one, has already warned of columns that cannot inform a clustering.
     frame = schema.validate(frame, warn=False)
@@ -184,6 +200,11 @@ def compare_subtypes(
     numbers = numbers.reshape(len(compared), len(groups), len(SUMMARY))
     summary = dict(zip(SUMMARY, np.moveaxis(numbers, 2, 0), strict=True))
     is_share = np.array([[measure.level is not None] for measure in compared], dtype=bool).reshape(-1, 1)
+    if shares is not None:
+        counted = _summary_columns(summary, is_share, subtypes)["count"]
+        numbers = np.array([weighted(measure, groups, shares) for measure in compared]).reshape(numbers.shape)
+        summary = dict(zip(SUMMARY, np.moveaxis(numbers, 2, 0), strict=True))
+        return _stacked(compared, _summary_columns(summary, is_share, subtypes) | {"count": counted})
 
     large = [g for g in range(1, len(groups)) if len(groups[g]) >= min_size]
     pairs = np.array(list(combinations(large, 2)), dtype=int).reshape(-1, 2)
@@ -223,6 +244,24 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
             "Leave out subjects without a subtype"
         )
     return clusters.astype(np.int64)
+
+
+def _checked_weights(weights: ArrayLike, frame: pd.DataFrame) -> NDArray[np.float64]:
+    """Return the weights as float64 (N,); raise InputError if they are not one positive number for each row."""
+    import pandas as pd
+
+    if isinstance(weights, pd.Series) and not weights.index.equals(frame.index):
+        raise InputError("weights is a Series whose index differs from the frame's; align it with `.loc[frame.index]`")
+    try:
+        found = np.asarray(weights, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("weights must be numbers") from error
+    if found.shape != (len(frame),):
+        raise InputError(f"weights must hold one number for each of the {len(frame)} rows, not shape {found.shape}")
+    if not (np.isfinite(found) & (found > 0.0)).all():
+        n_wrong = int((~(np.isfinite(found) & (found > 0.0))).sum())
+        raise InputError(f"weights must be above 0 and not missing; {n_wrong} are not")
+    return found
 
 
 def _summary_columns(summary: _Columns, is_share: NDArray[np.bool_], subtypes: NDArray[np.int64]) -> _Columns:

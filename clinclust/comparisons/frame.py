@@ -100,6 +100,11 @@ class ComparisonsFrame:
         return dict(found)
 
     @property
+    def is_weighted(self) -> bool:
+        """Whether the summaries have sampling weights, and nothing is tested therefore."""
+        return not self.contrasts and bool(self.summaries)
+
+    @property
     def is_rounded(self) -> bool:
         """Whether the counts were rounded, and the tests therefore withheld."""
         return "size" in self.frame

@@ -104,6 +104,31 @@ def summarise(measure: Measure, groups: Sequence[NDArray[np.intp]]) -> NDArray[n
     return np.array([_summary(measure.scores[rows], centre) for rows in groups])
 
 
+def weighted(measure: Measure, groups: Sequence[NDArray[np.intp]], weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the summaries as `summarise`, each subject counted with its weight, float64 (N,), but n and missing.
+
+    The variance is sum_i w_i (x_i - mean)^2 / sum_i w_i times n / (n - 1), a quantile the smallest value that the share
+    of the weights reaches.
+    """
+    found = summarise(measure, groups)
+    for place, rows in enumerate(groups):
+        known = ~np.isnan(measure.scores[rows])
+        values, shares = measure.scores[rows][known], weights[rows][known]
+        if not shares.sum() > 0.0:
+            found[place, 2:] = np.nan
+            continue
+        shares = shares / shares.sum()
+        from_centre = values - measure.centre
+        deviation = float(shares @ from_centre)
+        spread = float(shares @ (from_centre - deviation) ** 2)
+        order = np.argsort(values, kind="stable")
+        reached = np.searchsorted(np.cumsum(shares[order]), _QUARTILES * (1.0 - 1e-12))
+        q1, median, q3 = values[order][np.minimum(reached, values.size - 1)]
+        variance = spread * values.size / (values.size - 1) if values.size > 1 else np.nan
+        found[place, 2:] = (measure.centre + deviation, deviation, variance, median, q1, q3)
+    return found
+
+
 def _summary(values: NDArray[np.float64], centre: float) -> tuple[float, ...]:
     observed = values[~np.isnan(values)]
     n = len(observed)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
+from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.disclosure.complementary import shown_counts
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
 from clinclust.disclosure.released import rows_using_withheld, with_names_of_many, with_results_of_shown_counts
@@ -118,6 +119,10 @@ def suppress_small_cells(
     rule.check()
     if comparisons["suppressed"].any():
         raise InputError("these comparisons hold withheld numbers already; pass those of compare_subtypes")
+    if ComparisonsFrame(comparisons).is_weighted:
+        raise InputError(
+            "these comparisons have weights, for which no rule of suppression is known; share none of them"
+        )
     result = comparisons.reset_index(drop=True)
     sizes = shown_sizes(sizes_of(result), threshold, rounding)
     features = list(feature_counts(result))

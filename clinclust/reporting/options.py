@@ -137,6 +137,8 @@ def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: 
 def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> list[str]:
     if comparisons["suppressed"].any():
         return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
+    if ComparisonsFrame(comparisons).is_weighted:
+        return ["comparisons have weights, and a report tests; write a table of them with subtype_table"]
     expected = {feature.name for feature in model.schema_.reported}
     different = sorted(expected ^ set(comparisons["feature"]))
     if different:

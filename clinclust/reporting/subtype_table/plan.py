@@ -85,7 +85,7 @@ class Plan:
         if self.asked.columns is not None:
             return list(self.asked.columns)
         compares = len(self.compared.subtypes) > 1
-        tested = compares and not self.compared.is_rounded
+        tested = compares and not self.compared.is_rounded and not self.compared.is_weighted
         validated = self.associations is not None
         shown = (True, True, compares, False, tested, validated)
         return [name for name, is_shown in zip(get_args(ColumnName), shown, strict=True) if is_shown]
@@ -190,6 +190,10 @@ def check_choices(compared: Compared, asked: Choices) -> None:
     problems += _problems_of_a_pair(compared, asked.between)
     problems += _problems_of_summaries(compared, asked.summaries)
     problems += _problems_of_columns(asked)
+    of_tests = [f"columns: {name}" for name in ("smd", "p", "validated") if name in (asked.columns or ())]
+    of_tests += ['features="significant"'] * (isinstance(asked.features, str) and asked.features == "significant")
+    if compared.is_weighted and of_tests:
+        problems.append(f"{', '.join(of_tests)} cannot be used with weights, which have no tests and effects")
     problems += _problems_of_decimals(compared, asked.decimals)
     if problems:
         raise InputError("\n".join(problems))

@@ -142,6 +142,8 @@ def notes_of(plan: Plan, rows: list[TableRow], marks: Mapping[str, str]) -> list
         said.append(f"{NOTHING}, nothing observed, or nothing that could be tested.")
     if any(plan.marks.get(subtype) for subtype in plan.subtypes):
         said.append(f"{MEANING_OF_MARKS[0].upper()}{MEANING_OF_MARKS[1:]}")
+    if plan.compared.is_weighted:
+        said.append("n counts subjects; percentages, means, SDs, medians and quartiles have sampling weights.")
     notes = [Note(" ".join(said))]
     if "p" in plan.columns or plan.compared.is_rounded or plan.asked.features == "significant":
         notes.append(Note(_descriptive(plan)))
