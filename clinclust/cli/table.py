@@ -113,11 +113,8 @@ def _weights(table: pd.DataFrame, frame: pd.DataFrame, model: MAPDP, name: str) 
     from clinclust.estimators.fitted_cohort import rows_of_the_fit
 
     if name not in table:
-        raise InputError(
-            f"--weights: the table has no column {name!r}.{did_you_mean(name, [str(column) for column in table])}".rstrip(
-                "."
-            )
-        )
+        near = did_you_mean(name, [str(column) for column in table])
+        raise InputError(f"--weights: the table has no column {name!r}.{near}".removesuffix("."))
     numbers = pd.to_numeric(table[name], errors="coerce")
     rows = rows_of_the_fit(model.fit_, table)
     return pd.Series((numbers if rows is None else numbers.iloc[rows]).to_numpy(dtype=float), index=frame.index)

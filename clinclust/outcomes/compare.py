@@ -10,7 +10,7 @@ import pandas as pd
 from scipy.special import chdtrc, ndtr, ndtri
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, TEXT, TEXTS, WHOLE, accepting, either
-from clinclust.arrays import Array
+from clinclust.arrays import Array, Labels
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import require_fitted
 from clinclust.outcomes.assigned import Assigned
@@ -90,8 +90,8 @@ def compare_outcomes(
         For each `method` (``"bch"``, ``"ml"``, ``"naive"``): rows with `subtype` and no `versus` are levels (mean or
         share, at the mean of the covariates); rows with both are differences or ratios (`measure`); rows with `term`
         are of covariates; the row ``"all subtypes alike"`` is a Wald test with chi-squared as `estimate`. With `time`,
-        hazard ratios until and after the median event time follow, and ``"hazards proportional"`` tests whether they
-        are the same. `se` is that
+        hazard ratios until and after the median event time follow, ``"hazards proportional"`` tests whether they are
+        the same, and ``"log-rank"`` is that test of the subtypes as assigned, not adjusted. `se` is that
         of a difference, of the logarithm of a ratio or of the linear predictor of a level, and robust. `n` are subjects
         with all values, `n_events` those with the event. Where nothing can be estimated, `remark` says why.
 
@@ -178,6 +178,8 @@ def rows_of_outcome(
             time, event, entry = (each[assigned.chosen] for each in (outcome.time, outcome.observed, outcome.entry))
             periods = in_two_periods(time, event, entry, standard, errors, assigned.labels, assigned.versus, method)
             yield from (about | {"method": method} | row for row in _rows_of_periods(periods, assigned, level))
+            if method == "naive":
+                yield about | {"method": method} | _log_rank(time, event, entry, assigned.labels)
     for subtype in assigned.too_small.tolist():
         yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
@@ -211,6 +213,14 @@ def _rows_of_method(
     for place, (term, scale) in enumerate(scales.items()):
         row = estimate_row(found, units[n + place] / scale, on_ratio, level)
         yield row | {"term": term, "measure": density.measure}
+
+
+def _log_rank(time: Array, event: Array, entry: Array, labels: Labels) -> dict[str, Any]:
+    """Return the log-rank test of the subtypes as assigned (Mantel 1966), by statsmodels."""
+    from statsmodels.duration.survfunc import survdiff
+
+    statistic, p = survdiff(time, event, labels, entry=entry if entry.any() else None)
+    return {"measure": "log-rank", "estimate": float(statistic), "p": float(p)}
 
 
 def _rows_of_periods(periods: Periods | None, assigned: Assigned, level: float) -> Iterator[dict[str, Any]]:

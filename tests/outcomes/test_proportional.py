@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from statsmodels.duration.hazard_regression import PHReg
 
 import clinclust as cc
@@ -55,3 +56,21 @@ def test_too_few_events_are_not_tested():
     ratios, test = of_periods(frame, labels)
     assert ratios.empty
     assert test["remark"] == "not tested: too few events in a half"
+
+
+def test_the_log_rank_test_is_that_of_two_groups_by_hand():
+    """The sum over event times of observed less expected events, squared, over its hypergeometric variance."""
+    frame, labels = cohort(2, 60, crossing=False)
+    frame["days"] = frame["days"].round(1) + 0.1
+    groups = cc.Partition(labels, SCHEMA, made_by="hand")
+    found = cc.compare_outcomes(groups, frame, "died", time="days")
+    row = found[found["measure"] == "log-rank"].iloc[0]
+    apart = variance = 0.0
+    for time in frame.loc[frame["died"] == 1, "days"].unique():
+        at_risk = frame["days"] >= time
+        died = (frame["days"] == time) & (frame["died"] == 1)
+        n, first, d = at_risk.sum(), (at_risk & (labels == 1)).sum(), died.sum()
+        apart += (died & (labels == 1)).sum() - d * first / n
+        variance += d * (first / n) * (1 - first / n) * (n - d) / max(n - 1, 1)
+    assert row["estimate"] == pytest.approx(apart**2 / variance)
+    assert row["p"] == pytest.approx(stats.chi2(1).sf(apart**2 / variance))
