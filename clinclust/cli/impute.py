@@ -14,7 +14,7 @@ from clinclust.errors import InputError
 
 @dataclass(kw_only=True)
 class _Options(ModelOptions, OutputOptions):
-    out: Path = option("table to write: .csv, .xlsx or .parquet", type=path_given, metavar="FILE")
+    out: Path = option("table to write: .csv, .xlsx or .parquet", type=path_given, required=True, metavar="FILE")
     tables: int = option(
         "number of completed tables, one below the other; 20 for standard errors (default: 1)",
         1,
@@ -44,8 +44,11 @@ def run(options: _Options) -> int:
         write_completed,
     )
 
-    if options.tables < 1:
-        raise InputError(f"--tables must be at least 1, not {options.tables}")
+    least = {"--tables": (options.tables, 1), "--seed": (options.seed, 0)}
+    if wrong := [
+        f"{name} must be at least {most}, not {given}" for name, (given, most) in least.items() if given < most
+    ]:
+        raise InputError("; ".join(wrong))
     spare_file(options, SUFFIXES, called="a completed table")
     model = read_model(options)
     frame = read_table_of_model(options, model)

@@ -15,7 +15,10 @@ from clinclust.cli.streams import say
 @dataclass(kw_only=True)
 class _Options(SuppressOptions, ModelOptions, OutputOptions):
     cohort: Path = option(
-        "table of the fit, read with the same options but with the rows of the fit", type=path_given, metavar="TABLE"
+        "table of the fit, read with the same options but with the rows of the fit",
+        type=path_given,
+        required=True,
+        metavar="TABLE",
     )
     out: Path | None = option("page (.html) or table (.csv) to write", type=path_given, metavar="FILE")
 

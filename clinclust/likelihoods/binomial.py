@@ -72,10 +72,20 @@ class Binomial(Likelihood):
         levels = np.arange(self.trials + 1.0)
         return float(levels[self.predictive(posterior).pmf(levels).argmax()])
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of scores, float64 (n_sets, n), each with a probability drawn from the beta posterior."""
-        chances = rng.beta(posterior[0], posterior[1], size=(n_sets, 1))
-        return rng.binomial(self.trials, chances, size=(n_sets, n)).astype(np.float64)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return probabilities of success, (R, 1), from beta posteriors."""
+        first, second = posteriors.T
+        return np.asarray(rng.beta(first, second))[:, None]
+
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n scores for each probability, float64 (R, n)."""
+        return rng.binomial(self.trials, parameters, size=(len(parameters), n)).astype(np.float64)
+
+    def given(self, parameters: Array) -> Any:
+        """Return the binomial distribution."""
+        from scipy.stats import binom
+
+        return binom(self.trials, parameters[..., 0])
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

@@ -16,6 +16,23 @@ from clinclust.priors.conjugate import Dirichlet
 
 
 @dataclass(frozen=True)
+class _Shares:
+    """The levels 0 .. L - 1 with shares (..., L)."""
+
+    shares: Array
+
+    def cdf(self, levels: Array) -> Array:
+        """Return the share of levels up to these, float64 (...)."""
+        is_below = np.arange(self.shares.shape[-1]) <= np.asarray(levels)[..., None]
+        return np.asarray((self.shares * is_below).sum(axis=-1))
+
+    def ppf(self, shares: Array) -> Array:
+        """Return the first level up to which there is this share, float64 (...)."""
+        up_to = self.shares.cumsum(axis=-1)[..., :-1]
+        return np.asarray((np.asarray(shares)[..., None] > up_to).sum(axis=-1), dtype=np.float64)
+
+
+@dataclass(frozen=True)
 class OfLevels(Likelihood):
     """One of `n_levels` levels, coded 0 .. n_levels - 1, each with a probability of its own."""
 
@@ -46,10 +63,14 @@ class OfLevels(Likelihood):
 
         return rv_discrete(values=(np.arange(self.n_levels), self.probabilities(posterior)))
 
-    def draw_levels(self, chances: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return n levels from each of R distributions (R, L), float64 (R, n)."""
-        drawn = rng.random((len(chances), n))
-        return np.asarray((drawn[:, None, :] >= chances.cumsum(axis=1)[:, :-1, None]).sum(axis=1), dtype=np.float64)
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n levels for each set of shares (R, L), float64 (R, n)."""
+        drawn = rng.random((len(parameters), n))
+        return np.asarray((drawn[:, None, :] >= parameters.cumsum(axis=1)[:, :-1, None]).sum(axis=1), dtype=np.float64)
+
+    def given(self, parameters: Array) -> Any:
+        """Return the distribution over the codes."""
+        return _Shares(parameters)
 
     def mode(self, posterior: Array) -> float:
         """Return the code of the level with the highest predictive probability."""
@@ -99,9 +120,9 @@ class Categorical(OfLevels):
         """Return the mean of the Dirichlet posterior."""
         return np.asarray(posterior / posterior.sum())
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of codes, float64 (n_sets, n), each with shares drawn from the Dirichlet posterior."""
-        return self.draw_levels(rng.dirichlet(posterior, size=n_sets), n, rng)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return shares of the levels, (R, L), from Dirichlet posteriors."""
+        return np.array([rng.dirichlet(posterior) for posterior in posteriors]).reshape(posteriors.shape)
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the concentrations in the order of the levels."""

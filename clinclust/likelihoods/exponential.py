@@ -77,11 +77,20 @@ class Exponential(Likelihood):
         shape, rate = posterior
         return np.asarray(-np.expm1(-shape * np.log1p(np.maximum(values, 0.0) / rate)), dtype=np.float64)
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of durations, float64 (n_sets, n), each with a rate drawn from the gamma posterior."""
-        shape, rate = posterior
-        means = rate / np.maximum(rng.gamma(shape, size=(n_sets, 1)), _SMALLEST)
-        return np.asarray(rng.exponential(size=(n_sets, n)) * means, dtype=np.float64)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return mean durations, (R, 1), from gamma posteriors of the rate."""
+        shape, rate = posteriors.T
+        return np.asarray(rate / np.maximum(rng.gamma(shape), _SMALLEST))[:, None]
+
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n durations for each mean, float64 (R, n)."""
+        return np.asarray(rng.exponential(size=(len(parameters), n)) * parameters)
+
+    def given(self, parameters: Array) -> Any:
+        """Return the exponential distribution."""
+        from scipy.stats import expon
+
+        return expon(scale=parameters[..., 0])
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

@@ -122,12 +122,21 @@ class Gaussian(Likelihood):
 
         return np.asarray(stdtr(2.0 * posterior[2], (values - posterior[0]) / _spread(posterior)), dtype=np.float64)
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of values, float64 (n_sets, n), each with a mean and precision from the posterior."""
-        mean, kappa, shape, rate = posterior
-        deviation = np.sqrt(rate / np.maximum(rng.gamma(shape, size=(n_sets, 1)), _SMALLEST))
-        centre = mean + deviation / math.sqrt(kappa) * rng.standard_normal((n_sets, 1))
-        return np.asarray(centre + deviation * rng.standard_normal((n_sets, n)), dtype=np.float64)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return means and standard deviations, (R, 2), from normal-gamma posteriors."""
+        mean, kappa, shape, rate = posteriors.T
+        deviation = np.sqrt(rate / np.maximum(rng.gamma(shape), _SMALLEST))
+        return np.column_stack([mean + deviation / np.sqrt(kappa) * rng.standard_normal(mean.size), deviation])
+
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n values for each mean and standard deviation, float64 (R, n)."""
+        return np.asarray(parameters[:, :1] + parameters[:, 1:] * rng.standard_normal((len(parameters), n)))
+
+    def given(self, parameters: Array) -> Any:
+        """Return the normal distribution."""
+        from scipy.stats import norm
+
+        return norm(parameters[..., 0], parameters[..., 1])
 
     def mode(self, posterior: Array) -> float:
         """Return the centre of the predictive, which is symmetric."""

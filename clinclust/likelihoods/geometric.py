@@ -13,6 +13,9 @@ from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import Beta, log_beta
 
+_SMALLEST = 1e-300
+"""Least probability of success."""
+
 
 @dataclass(frozen=True)
 class Geometric(Likelihood):
@@ -63,9 +66,20 @@ class Geometric(Likelihood):
         """Return n draws of a new value, float64 (n,). Scipy's draws fail if the probability of success is tiny."""
         return _failures(rng.beta(posterior[0], posterior[1], size=n), n, rng)
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of counts, float64 (n_sets, n), each with a probability drawn from the beta posterior."""
-        return _failures(rng.beta(posterior[0], posterior[1], size=(n_sets, 1)), (n_sets, n), rng)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return probabilities of success, (R, 1), from beta posteriors."""
+        first, second = posteriors.T
+        return np.asarray(rng.beta(first, second))[:, None]
+
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n counts for each probability, float64 (R, n)."""
+        return _failures(parameters, (len(parameters), n), rng)
+
+    def given(self, parameters: Array) -> Any:
+        """Return the geometric distribution of the failures before a success."""
+        from scipy.stats import geom
+
+        return geom(np.maximum(parameters[..., 0], _SMALLEST), loc=-1)
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

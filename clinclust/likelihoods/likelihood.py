@@ -218,8 +218,20 @@ class Likelihood(ABC):
         return np.asarray(self.predictive(posterior).rvs(size=n, random_state=rng), dtype=np.float64)
 
     @abstractmethod
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return the parameters of R clusters, (R, Q), each drawn from its posterior (R, H)."""
+
+    @abstractmethod
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n values for each set of parameters (R, Q), float64 (R, n)."""
+
+    @abstractmethod
+    def given(self, parameters: Array) -> Any:
+        """Return the distribution of a value given parameters (..., Q), with `cdf` and `ppf` of arrays (...)."""
+
     def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
         """Return new values of one cluster, float64 (n_sets, n); a set shares one draw of the parameters."""
+        return self.draw_given(self.draw_parameters(np.tile(posterior, (n_sets, 1)), rng), n, rng)
 
     def levels(self, values: Array) -> Array | None:
         """Return the levels (L,) of the table of log predictives, ascending; None for a continuous feature."""

@@ -231,9 +231,9 @@ class MultivariateGaussian(Gaussian):
         """Return n draws of a new value, float64 (n,), of the feature alone."""
         return super().draw(self.marginal_prior(posterior), n, rng)
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of values of the feature alone, float64 (n_sets, n)."""
-        return super().draw_jointly(self.marginal_prior(posterior), n_sets, n, rng)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return means and standard deviations of the feature alone, (R, 2)."""
+        return super().draw_parameters(self.marginal_prior(posteriors), rng)
 
     def mode(self, posterior: Array) -> float:
         """Return the centre of the predictive of the feature alone."""

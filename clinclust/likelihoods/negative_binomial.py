@@ -33,6 +33,10 @@ _COMPARED = (_LEAST, _MOST, 40)
 """Bounds and number of the dispersions of which the best is taken in clusters, each a third above the last."""
 
 
+_SMALLEST = 1e-300
+"""Least probability of success."""
+
+
 @dataclass(frozen=True)
 class NegativeBinomial(Likelihood):
     """Counts with one unknown mean, and a known dispersion, which is a hyperparameter."""
@@ -133,10 +137,20 @@ class NegativeBinomial(Likelihood):
         a, b, dispersion = posterior
         return _failures(rng.beta(a, b, size=n), dispersion, n, rng)
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of counts, float64 (n_sets, n), each with a probability drawn from the beta posterior."""
-        a, b, dispersion = posterior
-        return _failures(rng.beta(a, b, size=(n_sets, 1)), dispersion, (n_sets, n), rng)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return probabilities of success and dispersions, (R, 2), from beta posteriors."""
+        a, b, dispersion = posteriors.T
+        return np.column_stack([rng.beta(a, b), dispersion])
+
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n counts for each set of parameters, float64 (R, n)."""
+        return _failures(parameters[:, :1], parameters[:, 1:], (len(parameters), n), rng)
+
+    def given(self, parameters: Array) -> Any:
+        """Return the negative binomial distribution."""
+        from scipy.stats import nbinom
+
+        return nbinom(parameters[..., 1], np.maximum(parameters[..., 0], _SMALLEST))
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:
@@ -144,7 +158,9 @@ class NegativeBinomial(Likelihood):
         return tuple(_example(dispersion) for dispersion in (0.7, 3.0))
 
 
-def _failures(chance: Array, dispersion: float, shape: int | tuple[int, int], rng: np.random.Generator) -> Array:
+def _failures(
+    chance: Array, dispersion: float | Array, shape: int | tuple[int, int], rng: np.random.Generator
+) -> Array:
     """Return counts of a shape, given the probability of success: a gamma rate is drawn, then a Poisson count."""
     chance = np.maximum(chance, 1e-300)
     rate = rng.gamma(dispersion, 1.0, size=shape) * ((1.0 - chance) / chance)

@@ -80,12 +80,12 @@ class Ordinal(OfLevels):
         """Return the mean probability of each level under the Dirichlet tree."""
         return dirichlet_tree.probabilities(posterior)
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of scores, float64 (n_sets, n), each with shares of the splits drawn from the posterior."""
-        lower, upper = np.split(posterior, 2)
-        shares = rng.beta(lower, upper, size=(n_sets, self.n_levels - 1))
-        chances = [dirichlet_tree.probabilities(np.concatenate([share, 1.0 - share])) for share in shares]
-        return self.draw_levels(np.array(chances).reshape(n_sets, self.n_levels), n, rng)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return shares of the levels, (R, L), with those of each split from its beta posterior."""
+        lower, upper = np.split(posteriors, 2, axis=1)
+        shares = rng.beta(lower, upper)
+        found = [dirichlet_tree.probabilities(np.concatenate([share, 1.0 - share])) for share in shares]
+        return np.array(found).reshape(len(posteriors), self.n_levels)
 
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the parameters of both halves by name, in the order of the boundaries."""

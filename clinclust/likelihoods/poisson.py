@@ -70,10 +70,20 @@ class Poisson(Likelihood):
         shape, rate = posterior
         return rng.negative_binomial(shape, rate / (rate + 1.0), size=n).astype(np.float64)
 
-    def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
-        """Return sets of counts, float64 (n_sets, n), each with a rate drawn from the gamma posterior."""
-        shape, rate = posterior
-        return rng.poisson(rng.gamma(shape, 1.0 / rate, size=(n_sets, 1)), size=(n_sets, n)).astype(np.float64)
+    def draw_parameters(self, posteriors: Array, rng: np.random.Generator) -> Array:
+        """Return rates, (R, 1), from gamma posteriors."""
+        shape, rate = posteriors.T
+        return np.asarray(rng.gamma(shape, 1.0 / rate))[:, None]
+
+    def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
+        """Return n counts for each rate, float64 (R, n)."""
+        return rng.poisson(parameters, size=(len(parameters), n)).astype(np.float64)
+
+    def given(self, parameters: Array) -> Any:
+        """Return the Poisson distribution."""
+        from scipy.stats import poisson
+
+        return poisson(parameters[..., 0])
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

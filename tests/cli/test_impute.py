@@ -90,3 +90,10 @@ def test_what_cannot_be_imputed(folder, capsys):
     assert "the model was fitted on 80 subjects" in refused(
         capsys, "impute", "others.csv", *GIVEN[2:], "--out", "o.csv"
     )
+
+
+def test_out_is_required_and_the_seed_is_a_number_from_0(folder, capsys):
+    with pytest.raises(SystemExit):
+        main(GIVEN)
+    assert "required: --out" in capsys.readouterr().err
+    assert "--seed must be at least 0, not -1" in refused(capsys, *GIVEN, "--out", "one.csv", "--seed", "-1")

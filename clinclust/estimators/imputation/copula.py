@@ -1,16 +1,16 @@
 """Missing values drawn jointly, given what is observed of a subject: a Gaussian copula inside the clusters.
 
-In cluster k a value of feature j has the predictive of its likelihood, F_jk, and a latent normal score
+In cluster k a value of feature j has the distribution F_jk of its likelihood, and a latent normal score
 
-    z_j = Phi^-1(F_jk(x_j)),   z ~ N(0, R),
+    z_j = Phi^-1(F_jk(x_j)),   z ~ N(0, R_k).
 
-with correlations R that all clusters share. Of a discrete value the score is known to lie in an interval,
-Phi^-1(F_jk(x_j - 1)) < z_j <= Phi^-1(F_jk(x_j)). A nominal feature has one score for each level but the last: whether
-it is the first level; if not, whether it is the second; and so on.
+Of a discrete value the score is known to lie in an interval, Phi^-1(F_jk(x_j - 1)) < z_j <= Phi^-1(F_jk(x_j)). A
+nominal feature has one score for each level but the last: whether it is the first level; if not, whether it is the
+second; and so on. The correlations R_k are those of all clusters, as far as those of one are not reliable.
 
-A round is a step of data augmentation (Tanner and Wong 1987, J Am Stat Assoc 82, 528-540): the margins and R are drawn
-given the completed values, by weights of the Bayesian bootstrap (Rubin 1981, Ann Stat 9, 130-134), then each column of
-scores given the others.
+A round is a step of data augmentation (Tanner and Wong 1987, J Am Stat Assoc 82, 528-540): given the completed values,
+the parameters of F are drawn from their posteriors, and R_k by weights of the Bayesian bootstrap (Rubin 1981, Ann Stat
+9, 130-134); then each column of scores is drawn given the others.
 """
 
 from __future__ import annotations
@@ -30,6 +30,8 @@ from clinclust.schema.parts import pairs_of_parts
 
 _FARTHEST = 6.0
 """Largest score."""
+_FEWEST = 5
+"""Observed values in a cluster below which its margin is that of all subjects."""
 _NO_BOUND = np.inf
 
 
@@ -46,21 +48,23 @@ class Column:
     """(N,) where they are drawn."""
     is_usual: Mask
     """(N,) where a value is not outlying; an outlying one says nothing of the margin, nor of other features."""
-    n_margins: int
+    n_clusters: int
     """K, or 1 if the feature is the same in all clusters."""
+    limits: tuple[float, float] = (-_NO_BOUND, _NO_BOUND)
+    """Between which values are drawn."""
 
     @cached_property
     def levels(self) -> Array:
-        """The levels of a discrete feature, nominal ones the most frequent first; without any, of a continuous one."""
-        if self.likelihood.is_continuous:
+        """The observed levels of a nominal feature, the most frequent first; none of others."""
+        if not self.likelihood.is_nominal:
             return np.empty(0)
         seen, counts = np.unique(self.completed[~self.is_missing & ~np.isnan(self.completed)], return_counts=True)
-        return seen[np.argsort(-counts, kind="stable")] if self.likelihood.is_nominal else seen
+        return seen[np.argsort(-counts, kind="stable")]
 
     @property
     def n_scores(self) -> int:
         """Number of latent scores."""
-        return max(self.levels.size - 1, 1) if self.likelihood.is_nominal else 1
+        return max(self.levels.size - 1, 1)
 
     @cached_property
     def is_known(self) -> Mask:
@@ -70,9 +74,7 @@ class Column:
     def _tells(self) -> Mask:
         """Return of which scores the completed values tell something, bool (N, n_scores)."""
         has_value = (self.is_usual & ~np.isnan(self.completed))[:, None]
-        if self.n_scores == 1:
-            return has_value
-        return np.asarray(has_value & (self._places()[:, None] >= np.arange(self.n_scores)))
+        return has_value if self.n_scores == 1 else has_value & (self._places()[:, None] >= np.arange(self.n_scores))
 
     def _places(self) -> Labels:
         """Return the place of each completed value among the levels, int64 (N,)."""
@@ -81,63 +83,64 @@ class Column:
         return order[np.searchsorted(self.levels[order], values)]
 
     def move(self, labels: Labels) -> None:
-        """Set the cluster of each subject, int64 (N,)."""
-        self.labels = np.minimum(labels, self.n_margins - 1)
+        """Set the cluster of each subject, int64 (N,); a cluster with few observed values has the margin K of all."""
+        labels = np.minimum(labels, self.n_clusters - 1)
+        seen = np.bincount(labels[~self.is_missing & ~np.isnan(self.completed)], minlength=self.n_clusters)
+        self.margin = np.where(seen[labels] >= _FEWEST, labels, self.n_clusters)
 
-    def fit(self, labels: Labels, weights: Array) -> None:
-        """Set the margin of each cluster, given the completed values of subjects with labels and weights (N,)."""
-        self.move(labels)
-        statistics = self.likelihood.statistics(self.completed) * (weights * self.is_usual)[:, None]
-        sums = np.array([np.bincount(self.labels, column, self.n_margins) for column in statistics.T]).T
+    def draw_margins(self, rng: np.random.Generator) -> None:
+        """Draw the parameters of each margin given the completed values."""
+        statistics = self.likelihood.statistics(self.completed) * self.is_usual[:, None]
+        sums = np.array([np.bincount(self.margin, column, self.n_clusters + 1) for column in statistics.T]).T
+        sums[-1] = statistics.sum(axis=0)
         prior = np.broadcast_to(self.theta, (len(sums), self.theta.size))
-        self._posteriors = self.likelihood.prior.posterior(prior, sums)
-        if self.levels.size:
-            below = [self.likelihood.cumulative(posterior, np.sort(self.levels)) for posterior in self._posteriors]
-            self._thresholds = self._cut(np.array(below))
-
-    def _cut(self, below: Array) -> Array:
-        """Return the scores between levels, (K, L - 1), from the probabilities (K, L) of values up to each level."""
-        below = below / below[:, -1:]
-        if not self.likelihood.is_nominal:
-            return np.asarray(ndtri(below[:, :-1]))
-        shares = np.diff(below, axis=1, prepend=0.0)[:, np.argsort(np.argsort(self.levels))]
-        left = shares[:, ::-1].cumsum(axis=1)[:, ::-1]
-        return np.asarray(ndtri(np.clip(shares / np.maximum(left, 1e-300), 0.0, 1.0))[:, :-1])
+        self.parameters = self.likelihood.draw_parameters(self.likelihood.prior.posterior(prior, sums), rng)
 
     def bounds(self) -> tuple[Array, Array]:
         """Return the bounds of the scores of the completed values, (N, n_scores) each; equal of a continuous value."""
+        tells = self._tells()
+        low = np.full(tells.shape, -_NO_BOUND)
+        high = -low
+        if self.levels.size > 1:
+            is_later, cuts = self._places()[:, None] > np.arange(self.n_scores), self._cuts()[self.margin]
+            return np.where(tells & is_later, cuts, low), np.where(tells & ~is_later, cuts, high)
+        if self.likelihood.is_nominal:
+            return low, high
+        rows = tells[:, 0]
+        margins = self.likelihood.given(self.parameters[self.margin[rows]])
+        high[rows, 0] = _score(margins.cdf(self.completed[rows]))
+        low[rows, 0] = high[rows, 0]
+        if not self.likelihood.is_continuous:
+            low[rows, 0] = _score(margins.cdf(self.completed[rows] - 1.0))
+            high[rows, 0] = np.maximum(high[rows, 0], low[rows, 0] + 1e-9)
+        return low, high
+
+    def limits_of_scores(self) -> tuple[Array, Array]:
+        """Return the scores of the limits for each subject, (N, n_scores) each."""
         low = np.full((self.completed.size, self.n_scores), -_NO_BOUND)
         high = -low
-        tells, labels = self._tells(), self.labels
-        if not self.levels.size:
-            known = tells[:, 0]
-            margins = self._posteriors[labels[known]].T
-            low[known] = high[known] = _score(self.likelihood.cumulative(margins, self.completed[known]))[:, None]
-        elif self.levels.size > 1 and self.likelihood.is_nominal:
-            is_later = self._places()[:, None] > np.arange(self.n_scores)
-            cut = self._thresholds[labels]
-            low, high = np.where(tells & is_later, cut, low), np.where(tells & ~is_later, cut, high)
-        elif self.levels.size > 1:
-            edges = np.pad(self._thresholds, ((0, 0), (1, 1)), constant_values=_NO_BOUND)
-            edges[:, 0] = -_NO_BOUND
-            known, place = tells[:, 0], self._places()
-            low[known, 0], high[known, 0] = edges[labels, place][known], edges[labels, place + 1][known]
-        return low, high
+        if self.likelihood.is_continuous:
+            margins = self.likelihood.given(self.parameters[self.margin])
+            low[:, 0], high[:, 0] = (_score(margins.cdf(np.full(len(low), limit))) for limit in self.limits)
+        return np.minimum(low, high - 1e-9), high
+
+    def _cuts(self) -> Array:
+        """Return the scores between a nominal level and those after it, (K + 1, L - 1)."""
+        shares = self.parameters[:, self.levels.astype(np.int64)]
+        left = shares[:, ::-1].cumsum(axis=1)[:, ::-1]
+        return np.asarray(ndtri(np.clip(shares / np.maximum(left, 1e-300), 0.0, 1.0))[:, :-1])
 
     def place_values(self, scores: Array, rows: Mask) -> None:
         """Set the missing values of these rows, bool (N,), from the scores (N, n_scores); others have no value."""
         self.completed[self.is_missing] = np.nan
-        for cluster in np.unique(self.labels[rows]):
-            here = np.flatnonzero(rows & (self.labels == cluster))
-            if not self.levels.size:
-                self.completed[here] = self.likelihood.predictive(self._posteriors[cluster]).ppf(ndtr(scores[here, 0]))
-            elif self.levels.size == 1:
-                self.completed[here] = self.levels[0]
-            elif self.likelihood.is_nominal:
-                is_level = np.column_stack([scores[here] <= self._thresholds[cluster], np.ones(here.size, bool)])
-                self.completed[here] = self.levels[is_level.argmax(axis=1)]
-            else:
-                self.completed[here] = self.levels[np.searchsorted(self._thresholds[cluster], scores[here, 0])]
+        if self.likelihood.is_nominal:
+            is_level = np.ones((int(rows.sum()), self.levels.size), dtype=bool)
+            if self.levels.size > 1:
+                is_level[:, :-1] = scores[rows] <= self._cuts()[self.margin[rows]]
+            self.completed[rows] = self.levels[is_level.argmax(axis=1)]
+            return
+        margins = self.likelihood.given(self.parameters[self.margin[rows]])
+        self.completed[rows] = np.clip(margins.ppf(ndtr(scores[rows, 0])), *self.limits)
 
 
 class Copula:
@@ -150,18 +153,24 @@ class Copula:
         self.columns, self._first_of, self._rng = columns, first_of, rng
         self._starts = np.concatenate([[0], np.cumsum([column.n_scores for column in columns])])
         self._known = np.column_stack([column.is_known for column in columns])
-        n_both = self._known.T.astype(np.float64) @ self._known
-        self._support = n_both / (n_both + 1.0)
         self._scores = rng.standard_normal(self._known.shape)
+        self._labels = labels
         for column in columns:
-            column.fit(labels, np.ones(labels.size))
-        self.move(labels)
+            column.move(labels)
+            column.draw_margins(rng)
+        self._place_values()
 
     @classmethod
     def of(
-        cls, clusters: Clusters, values: list[Array], is_usual: Mask, labels: Labels, rng: np.random.Generator
+        cls,
+        clusters: Clusters,
+        values: list[Array],
+        limits: list[tuple[float, float]],
+        is_usual: Mask,
+        labels: Labels,
+        rng: np.random.Generator,
     ) -> Self:
-        """Take encoded values (N,) of each feature, NaN = missing, and which are not outlying, bool (N, D)."""
+        """Take encoded values (N,) of each feature, NaN = missing, their limits, and which are not outlying, (N, D)."""
         encoding, prior = clusters.encoding, clusters.model.prior
         first_of = {second: first for first, second in pairs_of_parts(encoding.features)}
         columns = []
@@ -169,8 +178,9 @@ class Copula:
             theta = likelihood.marginal_prior(prior[encoding.prior_start[index] : encoding.prior_start[index + 1]])
             # The second part of a feature has no value where the first is at a point mass.
             missing = np.isnan(values[first_of.get(index, index)])
-            n_margins = clusters.sizes.size if clusters.included[index] else 1
-            columns.append(Column(likelihood.alone, theta, column.copy(), missing, is_usual[:, index], n_margins))
+            n_clusters = clusters.sizes.size if clusters.included[index] else 1
+            about = missing, is_usual[:, index], n_clusters, limits[index]
+            columns.append(Column(likelihood.alone, theta, column.copy(), *about))
         return cls(columns, first_of, labels, rng)
 
     def move(self, labels: Labels) -> None:
@@ -182,22 +192,44 @@ class Copula:
 
     def round(self) -> None:
         """Draw the margins and the correlations given the completed values, then all scores and missing values."""
-        weights = self._rng.exponential(size=len(self._scores))
         for column in self.columns:
-            column.fit(self._labels, weights)
+            column.draw_margins(self._rng)
         low, high = (
             np.concatenate(ends, axis=1) for ends in zip(*(column.bounds() for column in self.columns), strict=True)
         )
         self._scores = np.clip(self._scores, low, high)
-        correlation = shrunk_correlation(self._scores, weights, self._support)
-        precision = np.linalg.inv(correlation)
-        low, high = np.where(self._known, low, -_NO_BOUND), np.where(self._known, high, _NO_BOUND)
-        for place, own in enumerate(np.diag(precision)):
-            mean = self._scores[:, place] - self._scores @ precision[:, place] / own
-            rows = np.flatnonzero(low[:, place] < high[:, place])
-            drawn = between(mean[rows], 1.0 / np.sqrt(own), low[rows, place], high[rows, place], self._rng)
-            self._scores[rows, place] = np.clip(drawn, -_FARTHEST, _FARTHEST)
+        limits = zip(*(column.limits_of_scores() for column in self.columns), strict=True)
+        lowest, highest = (np.concatenate(ends, axis=1) for ends in limits)
+        low, high = np.where(self._known, low, lowest), np.where(self._known, high, highest)
+        for rows, precision in self._precisions():
+            own = np.diag(precision)
+            slopes = precision / own
+            scores, least, most = self._scores[rows], low[rows], high[rows]
+            for place in range(own.size):
+                free = np.flatnonzero(least[:, place] < most[:, place])
+                mean = scores[free, place] - scores[free] @ slopes[:, place]
+                drawn = between(mean, 1.0 / np.sqrt(own[place]), least[free, place], most[free, place], self._rng)
+                scores[free, place] = np.clip(drawn, -_FARTHEST, _FARTHEST)
+            self._scores[rows] = scores
         self._place_values()
+
+    def _precisions(self) -> list[tuple[Labels, Array]]:
+        """Return the subjects of each cluster, and the inverse of its correlations drawn given the scores."""
+        weights = self._rng.exponential(size=self._labels.size)
+        everybody = np.arange(self._labels.size)
+        pooled = self._correlation(everybody, weights, np.eye(self._scores.shape[1]))
+        found: list[tuple[Labels, Array]] = []
+        for cluster in np.unique(self._labels):
+            rows = np.flatnonzero(self._labels == cluster)
+            own = pooled if rows.size == everybody.size else self._correlation(rows, weights[rows], pooled)
+            precision = np.linalg.inv(nearest_correlation(own))
+            found.append((rows.astype(np.int64), np.asarray(precision, dtype=np.float64)))
+        return found
+
+    def _correlation(self, rows: Labels, weights: Array, target: Array) -> Array:
+        known = self._known[rows].astype(np.float64)
+        n_both = known.T @ known
+        return shrunk_correlation(self._scores[rows], weights, n_both, target)
 
     def _place_values(self) -> None:
         for index, column in enumerate(self.columns):
@@ -208,25 +240,30 @@ class Copula:
 
 
 def _score(shares: Array) -> Array:
-    return np.asarray(np.clip(ndtri(shares), -_FARTHEST, _FARTHEST))
+    return np.asarray(np.clip(ndtri(np.clip(shares, 0.0, 1.0)), -_FARTHEST, _FARTHEST))
 
 
-def shrunk_correlation(scores: Array, weights: Array, support: Array) -> Array:
-    """Return the weighted correlations of scores (N, D), drawn towards 0 where they are not reliable.
+def shrunk_correlation(scores: Array, weights: Array, n_both: Array, target: Array) -> Array:
+    """Return the weighted correlations of scores (N, D), drawn towards a target where they are not reliable.
 
-    Each is multiplied by its `support`, (D, D), and all by 1 - lambda, with lambda the sum of the variances of the
-    correlations over the sum of their squares (Schäfer and Strimmer 2005, Stat Appl Genet Mol Biol 4, 32).
+    With n both of which are known, `n_both` (D, D), a difference from the target shall count s = (1 - lambda) n / (n +
+    1), where lambda is the sum of the variances of the correlations over the sum of the squares of the differences
+    (Schäfer and Strimmer 2005, Stat Appl Genet Mol Biol 4, 32). The scores that are not known follow the correlations
+    of the last round, and shrink with them; so that it comes to s in the end, it is multiplied by s / (s + (1 - s) n /
+    N) in each round.
     """
     share = weights / weights.sum()
     apart = scores - share @ scores
     covariance = apart.T @ (apart * share[:, None])
     spread = np.sqrt(np.maximum(np.diag(covariance), 1e-12))
-    found = with_unit_diagonal(covariance / np.outer(spread, spread) * support)
-    squares = found**2
-    rest = float(squares.sum()) - len(found)
-    variance = float(((1.0 - squares) ** 2).sum()) / max(len(scores) - 1, 1)
-    shrinkage = min(1.0, variance / rest) if rest > 0.0 else 1.0
-    return nearest_correlation(with_unit_diagonal(found * (1.0 - shrinkage)))
+    found = with_unit_diagonal(covariance / np.outer(spread, spread))
+    away = np.where(n_both > 0.0, found - target, 0.0)
+    squares = float((away**2).sum())
+    variance = float(((1.0 - found**2) ** 2 * (n_both > 0.0) / np.maximum(n_both, 1.0)).sum())
+    shrinkage = min(1.0, variance / squares) if squares > 0.0 else 1.0
+    counts = (1.0 - shrinkage) * n_both / (n_both + 1.0)
+    in_a_round = counts / np.maximum(counts + (1.0 - counts) * n_both / len(scores), 1e-300)
+    return with_unit_diagonal(target + in_a_round * away)
 
 
 def between(mean: Array, deviation: float, low: Array, high: Array, rng: np.random.Generator) -> Array:

@@ -7,7 +7,7 @@ import statsmodels.api as sm
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
 import clinclust as cc
-from clinclust.errors import CohortError, InputError
+from clinclust.errors import CohortError, CohortWarning, InputError
 
 QUICK = {"n_restarts": 2, "random_state": 0, "progress": False}
 
@@ -148,3 +148,87 @@ def test_a_regression_is_found_again_where_its_regressor_is_missing_by_the_outco
     assert pooled.loc["x1", "estimate"] == pytest.approx(0.3, abs=0.06)
     assert np.mean([table["x0"].mean() for table in tables]) == pytest.approx(whole["x0"].mean(), abs=0.08)
     assert pooled.loc["x0", "se"] < 1.5 * sm.OLS(whole["y"], sm.add_constant(whole[["x0", "x1"]])).fit().bse["x0"]
+
+
+def gaussian(name, **more):
+    return cc.Feature(name=name, likelihood="gaussian", **more)
+
+
+def draws_of(frame, features, m=10, **settings):
+    schema = cc.FeatureSchema(features)
+    model = cc.MAPDP.as_published(schema, **QUICK | settings).fit(frame)
+    return model, model.multiple_imputations(frame, m=m, random_state=0)
+
+
+def test_slopes_that_differ_between_subtypes_are_kept():
+    rng = np.random.default_rng(12)
+    second = np.repeat([0, 1], 300)
+    x = rng.normal(size=600)
+    frame = pd.DataFrame({"x": x, "y": np.where(second, 1.0, -1.0) * x + rng.normal(0, 0.5, 600)})
+    for place in range(3):
+        frame[f"w{place}"] = rng.normal(5.0 * second)
+    frame["y"] = frame["y"].where(rng.random(600) > 1 / (1 + np.exp(0.5 - x)))
+    model, tables = draws_of(frame, [gaussian(name) for name in frame])
+    assert model.n_clusters_ == 2
+    for group, slope in ((0, -1.0), (1, 1.0)):
+        found = [np.polyfit(table["x"][second == group], table["y"][second == group], 1)[0] for table in tables]
+        assert np.mean(found) == pytest.approx(slope, abs=0.15)
+
+
+def test_draws_stay_near_the_data_where_much_is_missing_for_a_reason():
+    """A chain whose margins followed single weights once ran away: 1e36 where the largest observed value was 4."""
+    rng = np.random.default_rng(6)
+    x = rng.normal(size=200)
+    frame = pd.DataFrame({"x": x, "log": np.exp(0.6 * x + rng.normal(0, 0.5, 200))})
+    for place in range(4):
+        frame[f"w{place}"] = 0.8 * x + rng.normal(0, 0.6, 200)
+    for name in list(frame)[1:]:
+        frame[name] = frame[name].where(rng.random(200) > 1 / (1 + np.exp(0.3 - 2.0 * x)))
+    features = [gaussian(name, transform="log" if name == "log" else None) for name in frame]
+    _, tables = draws_of(frame, features, m=20)
+    assert max(table["log"].max() for table in tables) < frame["log"].max() ** 2
+    assert all(table["w0"].std() < 1.5 for table in tables)
+
+
+def test_a_subtype_without_any_value_has_the_distribution_of_all():
+    rng = np.random.default_rng(13)
+    second = np.repeat([0, 1], 60)
+    frame = pd.DataFrame({name: rng.normal(6.0 * second) for name in "ab"})
+    frame["h"] = np.where(second, np.nan, rng.normal(size=120))
+    _, tables = draws_of(frame, [gaussian("a"), gaussian("b"), gaussian("h", role="describe")], m=20)
+    drawn = np.array([table["h"][second == 1] for table in tables])
+    assert np.abs(drawn.mean(axis=1)).max() < 1.0
+    assert drawn.std(axis=1).max() < 2.0
+
+
+def test_counts_are_drawn_between_and_beyond_the_observed_ones_and_measurements_within_reason():
+    rng = np.random.default_rng(14)
+    x = rng.normal(size=300)
+    frame = pd.DataFrame({"x": x, "count": 5.0 * rng.poisson(np.exp(1.0 + 0.3 * x))})
+    frame["late"] = np.expm1(np.abs(rng.normal(0.2 * x + 0.4, 0.4)))
+    frame["limit"] = np.where(frame["late"] < 0.3, "<0.3", frame["late"].round(3).astype(str))
+    for name in ("count", "late", "limit"):
+        frame[name] = frame[name].where(rng.random(300) > 0.3)
+    features = [gaussian("x"), cc.Feature(name="count", likelihood="negative_binomial")]
+    features += [gaussian("late", transform="log1p"), gaussian("limit", transform="log", limit=["below"])]
+    _, tables = draws_of(frame, features)
+    counts = pd.concat([table["count"][frame["count"].isna()] for table in tables])
+    assert (counts % 5 > 0).any()
+    assert min(table["late"].min() for table in tables) >= 0.0
+    measured = pd.concat([table["limit"][frame["limit"].isna()] for table in tables])
+    assert np.isinf(measured).any()
+    assert measured[~np.isinf(measured)].min() >= 0.3
+
+
+def test_what_says_nothing_is_filled_from_what_is_observed_and_the_rest_is_told():
+    rng = np.random.default_rng(15)
+    frame = pd.DataFrame({"x": rng.normal(size=40), "same": 3.0, "one": np.nan, "none": np.nan})
+    frame.loc[::4, "same"], frame.loc[3, "one"] = np.nan, 7.0
+    features = [gaussian("x"), *(gaussian(name, role="describe") for name in ("same", "one", "none"))]
+    schema = cc.FeatureSchema(features)
+    model = cc.MAPDP.as_published(schema, **QUICK).fit(frame)
+    with pytest.warns(CohortWarning, match="nothing is observed in none"):
+        (table,) = model.multiple_imputations(frame, m=1, random_state=0)
+    assert (table["same"] == 3.0).all()
+    assert (table["one"] == 7.0).all()
+    assert table["none"].isna().all()
