@@ -220,7 +220,9 @@ class Prediction(FittedAttributes):
         Each time the subtype of every subject is drawn from its membership, then the distributions of the features in
         each subtype and their correlations inside it, then the missing values of a subject jointly, given what is
         observed of it (a Gaussian copula; data augmentation of Tanner and Wong 1987). Described columns take part and
-        are filled too; a column that says nothing of a subject is filled with observed values. Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
+        are filled too; a column that says nothing of a subject is filled with observed values.
+
+        Analyse each table as if it were complete, and pool the results with `pool_estimates`. Do not
         test differences between the subtypes in imputed tables: the values were drawn from the clusters.
 
         Parameters
