@@ -102,7 +102,7 @@ class ComparisonsFrame:
     @property
     def is_weighted(self) -> bool:
         """Whether the summaries have sampling weights, and nothing is tested therefore."""
-        return not self.contrasts and bool(self.summaries)
+        return not self.contrasts and bool(self.summaries) and not self.is_rounded
 
     @property
     def is_rounded(self) -> bool:

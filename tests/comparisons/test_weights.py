@@ -105,3 +105,9 @@ def test_the_table_says_what_is_weighted_and_has_no_p(cohort, tmp_path, monkeypa
     assert "cannot be used with --suppress" in refused(
         capsys, *given, "--weights", "weight", "--suppress", "5", "--out", "t.md"
     )
+
+
+def test_rounded_counts_have_no_tests_either_and_are_not_weighted(cohort):
+    frame, labels = cohort
+    shared = cc.suppress_small_cells(cc.compare_subtypes(frame, labels, SCHEMA), threshold=3, rounding=5)
+    assert "sampling weights" not in " ".join(note.text for note in cc.subtype_table(shared).notes)
