@@ -185,7 +185,7 @@ def test_draws_stay_near_the_data_where_much_is_missing_for_a_reason():
     for name in list(frame)[1:]:
         frame[name] = frame[name].where(rng.random(200) > 1 / (1 + np.exp(0.3 - 2.0 * x)))
     features = [gaussian(name, transform="log" if name == "log" else None) for name in frame]
-    _, tables = draws_of(frame, features, m=20)
+    _, tables = draws_of(frame, features, m=6)
     assert max(table["log"].max() for table in tables) < frame["log"].max() ** 2
     assert all(table["w0"].std() < 1.5 for table in tables)
 
@@ -195,7 +195,7 @@ def test_a_subtype_without_any_value_has_the_distribution_of_all():
     second = np.repeat([0, 1], 60)
     frame = pd.DataFrame({name: rng.normal(6.0 * second) for name in "ab"})
     frame["h"] = np.where(second, np.nan, rng.normal(size=120))
-    _, tables = draws_of(frame, [gaussian("a"), gaussian("b"), gaussian("h", role="describe")], m=20)
+    _, tables = draws_of(frame, [gaussian("a"), gaussian("b"), gaussian("h", role="describe")], m=8)
     drawn = np.array([table["h"][second == 1] for table in tables])
     assert np.abs(drawn.mean(axis=1)).max() < 1.0
     assert drawn.std(axis=1).max() < 2.0
