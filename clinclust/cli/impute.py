@@ -43,6 +43,7 @@ def run(options: _Options) -> int:
         problems_of_file,
         write_completed,
     )
+    from clinclust.reporting.words import counted
 
     least = {"--tables": (options.tables, 1), "--seed": (options.seed, 0)}
     if wrong := [
@@ -57,9 +58,9 @@ def run(options: _Options) -> int:
     with about_table(options):
         tables = model.multiple_imputations(frame, options.tables, random_state=options.seed)
         completed = completed_table(frame, model.schema_, tables)
-    counts = filled_cells(completed)
-    write_completed(completed, options.out)
+        counts = filled_cells(frame, model.schema_, tables)
+    write_completed(completed, counts, options.out)
     n_cells, n_columns = int(counts["filled"].sum()), len(counts)
     each = f" in each of {options.tables} tables" if options.tables > 1 else ""
-    say(f"Wrote {options.out}: {len(frame)} rows, {n_cells:,} cells of {n_columns} columns filled{each}")
+    say(f"Wrote {options.out}: {len(frame)} rows, {n_cells:,} cells of {counted(n_columns, 'column')} filled{each}")
     return 0

@@ -44,10 +44,7 @@ def completed_table(frame: pd.DataFrame, schema: FeatureSchema, tables: Sequence
     if taken:
         raise InputError(f"the table has a column {' and a column '.join(map(repr, taken))}, which is added; rename it")
     seen = schema.validate(frame, warn=False)
-    missing = {
-        feature.name: np.flatnonzero(seen[feature.name].isna() & tables[0][feature.name].notna())
-        for feature in schema.reported
-    }
+    missing = _filled(seen, schema, tables[0])
     names = np.array([""] * len(frame), dtype=object)
     for name, rows in missing.items():
         names[rows] = [f"{before}; {name}" if before else name for before in names[rows]]
@@ -68,6 +65,14 @@ def completed_table(frame: pd.DataFrame, schema: FeatureSchema, tables: Sequence
     return pd.concat(found)
 
 
+def _filled(seen: pd.DataFrame, schema: FeatureSchema, table: pd.DataFrame) -> dict[str, NDArray[np.int64]]:
+    """Return the rows in which each column of a validated table is filled in a completed one, int64 (n,)."""
+    return {
+        feature.name: np.flatnonzero(seen[feature.name].isna() & table[feature.name].notna())
+        for feature in schema.reported
+    }
+
+
 def _in_few_digits(column: pd.Series[Any], rows: NDArray[np.int64]) -> pd.Series[Any]:
     """Return a column of numbers with the drawn ones in six digits."""
     if not pd.api.types.is_float_dtype(column):
@@ -83,17 +88,15 @@ def _as_written(cells: pd.Series[Any], seen: pd.Series[Any], as_read: pd.Series[
     return [limits[cell] if np.isinf(cell) else f"{cell:.{_DIGITS}g}" for cell in cells]
 
 
-def filled_cells(table: pd.DataFrame) -> pd.DataFrame:
-    """Return how many cells of each column were filled, of how many rows, in the order of the table."""
-    first = table[table[IMPUTATION] == 1]
-    names = first[FILLED].str.split("; ").explode()
-    counts = names[names != ""].value_counts()
-    order = [name for name in table.columns if name in counts]
-    return pd.DataFrame({"column": order, "filled": [int(counts[name]) for name in order], "rows": len(first)})
+def filled_cells(frame: pd.DataFrame, schema: FeatureSchema, tables: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Return how many cells of each column are filled in each completed table, of how many rows."""
+    filled = _filled(schema.validate(frame, warn=False), schema, tables[0])
+    rows = [(name, rows.size, len(frame)) for name, rows in filled.items() if rows.size]
+    return pd.DataFrame(rows, columns=["column", "filled", "rows"])
 
 
-def write_completed(table: pd.DataFrame, path: Path) -> None:
-    """Write the table of `completed_table` as csv, parquet, or a workbook whose second sheet counts what is filled."""
+def write_completed(table: pd.DataFrame, counts: pd.DataFrame, path: Path) -> None:
+    """Write the table of `completed_table` as csv or parquet, or with its `filled_cells` as a workbook."""
     if path.suffix.lower() == ".csv":
         write_inert_csv(table, path)
     elif path.suffix.lower() == ".parquet":
@@ -101,7 +104,7 @@ def write_completed(table: pd.DataFrame, path: Path) -> None:
             table.to_parquet(target, index=False)
     else:
         with atomic_write(path) as target:
-            _write_sheets({"Completed": table, "Filled": filled_cells(table)}, target)
+            _write_sheets({"Completed": table, "Filled": counts}, target)
 
 
 def _write_sheets(tables: dict[str, pd.DataFrame], path: Path) -> None:

@@ -149,6 +149,7 @@ def validate_subtypes(
     asked = parameters["n_clusters"]
     if isinstance(asked, Integral):  # a search that finds fewer says that they are not there
         parameters["n_clusters"] = None
+    validated = schema.validate(other, warn=False)  # before the model, which knows a repair for single subjects only
     assigned = np.asarray(searched.predict(other))
     fit = MAPDP(**parameters).fit(other)
     n_found = min(int(asked), fit.n_clusters_) if isinstance(asked, Integral) else fit.n_clusters_
@@ -163,7 +164,7 @@ def validate_subtypes(
     nearest = _nearest(in_other)
     profiles = (
         _profiles(cohort, reported, schema.clustered),
-        _profiles(schema.validate(other, warn=False), found, schema.clustered),
+        _profiles(validated, found, schema.clustered),
     )
     sizes = np.bincount(assigned[known], minlength=n_subtypes)
     bands = [band_of(value, size).name for value, size in zip(jaccard.tolist(), sizes.tolist(), strict=True)]

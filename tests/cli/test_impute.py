@@ -97,3 +97,14 @@ def test_out_is_required_and_the_seed_is_a_number_from_0(folder, capsys):
         main(GIVEN)
     assert "required: --out" in capsys.readouterr().err
     assert "--seed must be at least 0, not -1" in refused(capsys, *GIVEN, "--out", "one.csv", "--seed", "-1")
+
+
+def test_a_column_name_that_holds_the_separator_is_counted_as_one(folder, capsys):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"grip; left": rng.normal(size=40), "gait": rng.normal(size=40)})
+    frame.loc[::4, "grip; left"] = np.nan
+    frame.to_csv("named.csv", index=False)
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
+    MAPDP.as_published(schema, random_state=0, progress=False).fit(frame).save("named")
+    assert main(["impute", "named.csv", "--model", "named", "--out", "one.csv"]) == 0
+    assert "10 cells of 1 column filled" in capsys.readouterr().out

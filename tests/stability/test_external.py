@@ -91,5 +91,7 @@ def test_the_command_says_it_and_writes_one_page(fitted, tmp_path, monkeypatch, 
     assert main([*given, "--out", "table.csv"]) == 0
     assert pd.read_csv("table.csv")["jaccard"].min() > 0.8
     capsys.readouterr()
+    frame.assign(x3="high").to_csv("other.csv", index=False)
+    assert "--unseen" not in refused(capsys, *given)
     assert "ends in .html or .csv" in refused(capsys, *given, "--out", "page.pdf")
     assert "validate cannot be used with --suppress" in refused(capsys, *given, "--suppress", "5")

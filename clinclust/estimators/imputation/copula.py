@@ -32,7 +32,6 @@ _FARTHEST = 6.0
 """Largest score."""
 _FEWEST = 5
 """Observed values in a cluster below which its margin is that of all subjects."""
-_NO_BOUND = np.inf
 
 
 @dataclass
@@ -50,7 +49,7 @@ class Column:
     """(N,) where a value is not outlying; an outlying one says nothing of the margin, nor of other features."""
     n_clusters: int
     """K, or 1 if the feature is the same in all clusters."""
-    limits: tuple[float, float] = (-_NO_BOUND, _NO_BOUND)
+    limits: tuple[float, float] = (-np.inf, np.inf)
     """Between which values are drawn."""
 
     @cached_property
@@ -99,7 +98,7 @@ class Column:
     def bounds(self) -> tuple[Array, Array]:
         """Return the bounds of the scores of the completed values, (N, n_scores) each; equal of a continuous value."""
         tells = self._tells()
-        low = np.full(tells.shape, -_NO_BOUND)
+        low = np.full(tells.shape, -np.inf)
         high = -low
         if self.levels.size > 1:
             is_later, cuts = self._places()[:, None] > np.arange(self.n_scores), self._cuts()[self.margin]
@@ -117,7 +116,7 @@ class Column:
 
     def limits_of_scores(self) -> tuple[Array, Array]:
         """Return the scores of the limits for each subject, (N, n_scores) each."""
-        low = np.full((self.completed.size, self.n_scores), -_NO_BOUND)
+        low = np.full((self.completed.size, self.n_scores), -np.inf)
         high = -low
         if self.likelihood.is_continuous:
             margins = self.likelihood.given(self.parameters[self.margin])
