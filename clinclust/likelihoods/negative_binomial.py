@@ -109,7 +109,10 @@ class NegativeBinomial(Likelihood):
         return _beta_negative_binomial()(*posterior)
 
     def quantile(self, posterior: Array, share: float) -> float:
-        """Return a quantile of a new value."""
+        """Return a quantile of a new value; few are beyond the counts whose probabilities are summed."""
+        sums = _sums(tuple(posterior.tolist()))
+        if sums[-1] >= share:
+            return float(np.searchsorted(sums, share))
         return first_count(lambda x: float(self.cumulative(posterior, np.array([x]))[0]) >= share)
 
     def cumulative(self, posterior: Array, values: Array) -> Array:

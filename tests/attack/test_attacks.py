@@ -6,7 +6,14 @@ import pytest
 from attack.attempts import ImpossibleHereError, carried_out
 from attack.registry import ATTACKS
 
-_SLOW = {"Ctrl-C in the first compilation", "malformed tables"}
+_SLOW = {
+    "Ctrl-C in a fit",
+    "Ctrl-C in the first compilation",
+    "a table that is not the model's",
+    "malformed tables",
+    "writing: files that grow too large",
+    "writing: kills at a random moment",
+}
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,10 @@ STAGES = {
 }
 
 
-@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize(
+    "stage",
+    [pytest.param(stage, marks=[pytest.mark.simulation] * (stage in {"reading", "checking"})) for stage in STAGES],
+)
 def test_ctrl_c_leaves_whole_files_and_says_which(here, capsys, monkeypatch, stage):
     where, left = STAGES[stage]
 
@@ -167,7 +170,7 @@ def test_ctrl_c_at_the_pause_stops(terminal):
     process, ours = terminal()
     read_until(ours, ASKED)
     process.send_signal(signal.SIGINT)
-    while not select.select([ours], [], [], 5)[0]:  # Ctrl-C is lost between the prompt and the reading: press it again
+    while not select.select([ours], [], [], 0.5)[0]:  # Ctrl-C is lost between the prompt and the reading: press it again
         process.send_signal(signal.SIGINT)
     read_until(ours, "clinclust: stopped")
     assert process.wait(timeout=60) in (130, -signal.SIGINT)

@@ -35,7 +35,13 @@ def cohort(n=120):
     return frame, with_blocks(schema)
 
 
-@pytest.fixture(scope="module", params=OPTIONS)
+_FAST = {"plain", "outlying", "blocks"}
+
+
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.simulation] * (name not in _FAST)) for name in OPTIONS],
+)
 def fitted(request):
     frame, schema = cohort()
     model = MAPDP.as_published(schema, **QUICK, **OPTIONS[request.param]).fit(frame)

@@ -34,7 +34,7 @@ def test_pairs_are_distributed_as_if_drawn_one_after_the_other(name, place):
     likelihood, posterior = known(name, place)
     rng = np.random.default_rng(1)
     jointly = likelihood.draw_jointly(posterior, 10 * N_PAIRS, 2, rng)
-    in_turn = np.array([one_after_the_other(likelihood, posterior, rng) for _ in range(N_PAIRS // 3)])
+    in_turn = np.array([one_after_the_other(likelihood, posterior, rng) for _ in range(N_PAIRS // 8)])
     cuts = np.unique(np.quantile(in_turn, [0.25, 0.5, 0.75]))
     tables = [
         np.histogram2d(*np.searchsorted(cuts, pairs).T, bins=np.arange(cuts.size + 2) - 0.5)[0]

@@ -10,13 +10,14 @@ shares its information with other features of its block.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.kernels.partition import CohortArrays, Partition, log_marginals
+from clinclust.engine.kernels.partition import CohortArrays, Partition, add_up, log_marginals
 from clinclust.priors.conjugate import log_gamma_ratio
 
 if TYPE_CHECKING:
@@ -25,15 +26,23 @@ if TYPE_CHECKING:
 
 def log_joint(problem: Problem, partition: Partition) -> float:
     """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
-    k, model = int(partition.n_clusters[0]), problem.model
-    marginals = log_marginals(problem.cohort.arrays, model.prior, partition.statistics[:k])
-    log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
-    return log_crp(partition.sizes[:k], model.concentration, model.discount) + model.coarsening * log_likelihood
+    k = int(partition.n_clusters[0])
+    return _joint(problem, partition.sizes[:k], partition.statistics[:k])
 
 
 def joint_of(problem: Problem, labels: Labels) -> float:
     """Return the log joint of the partition with these labels, 0 .. K - 1, int64 (N,), in nats."""
-    return log_joint(problem, problem.partition(labels))
+    arrays, n_clusters = problem.cohort.arrays, int(labels.max()) + 1
+    sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(arrays.statistic_start[-1])))
+    add_up(arrays, np.ascontiguousarray(labels, dtype=np.int64), sizes, statistics)
+    return _joint(problem, sizes, statistics)
+
+
+def _joint(problem: Problem, sizes: Array, statistics: Array) -> float:
+    model = problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, statistics)
+    log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
+    return log_crp(sizes, model.concentration, model.discount) + model.coarsening * log_likelihood
 
 
 def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
@@ -41,12 +50,16 @@ def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
 
     With a discount above 0 it is the two-parameter process (Pitman 1995), the partition law of a Pitman-Yor process.
     """
-    n_subjects = float(sizes.sum())
     return float(
         np.log(concentration + discount * np.arange(sizes.size)).sum()
         + (gammaln(sizes - discount) - gammaln(1.0 - discount)).sum()
-        - log_gamma_ratio(concentration, n_subjects)
+        - _log_of_all(concentration, float(sizes.sum()))
     )
+
+
+@lru_cache
+def _log_of_all(concentration: float, n_subjects: float) -> float:
+    return float(log_gamma_ratio(concentration, n_subjects))
 
 
 def feature_relevance(problem: Problem, partition: Partition) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextvars
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
-    from threadpoolctl import threadpool_limits
+    from threadpoolctl import ThreadpoolController, threadpool_limits
 
 Result = TypeVar("Result")
 
@@ -111,15 +112,15 @@ class _BlasOnOneThread:
     def __init__(self) -> None:
         self._lock, self._n_users = threading.Lock(), 0
         self._limits: threadpool_limits | None = None
+        self._libraries: ThreadpoolController | None = None
+        self._n_modules = 0
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        from threadpoolctl import threadpool_limits
-
         with self._lock:
             self._n_users += 1
             if self._limits is None:
-                self._limits = threadpool_limits(1, user_api="blas")
+                self._limits = self._controller().limit(limits=1, user_api="blas")
         try:
             yield
         finally:
@@ -128,6 +129,14 @@ class _BlasOnOneThread:
                 if self._n_users == 0 and self._limits is not None:
                     self._limits.restore_original_limits()
                     self._limits = None
+
+    def _controller(self) -> ThreadpoolController:
+        """Return the loaded libraries: looking for them takes longer than a small fit, so only after an import."""
+        from threadpoolctl import ThreadpoolController
+
+        if self._libraries is None or len(sys.modules) != self._n_modules:
+            self._libraries, self._n_modules = ThreadpoolController(), len(sys.modules)
+        return self._libraries
 
 
 blas_on_one_thread = _BlasOnOneThread()
