@@ -170,7 +170,7 @@ def test_ctrl_c_at_the_pause_stops(terminal):
     process, ours = terminal()
     read_until(ours, ASKED)
     process.send_signal(signal.SIGINT)
-    while not select.select([ours], [], [], 0.5)[0]:  # Ctrl-C is lost between the prompt and the reading: press it again
+    while not select.select([ours], [], [], 0.5)[0]:  # lost before the reading: press again
         process.send_signal(signal.SIGINT)
     read_until(ours, "clinclust: stopped")
     assert process.wait(timeout=60) in (130, -signal.SIGINT)
