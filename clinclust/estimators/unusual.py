@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -33,8 +33,8 @@ _SCREENED, _FIRST = 0.01, 400
 """The p up to which subjects are examined further, and the number of draws of the screening."""
 MOST_LISTED = 30
 """Largest number of subjects that are listed, the least probable ones."""
-_LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 20_000, 200_000, 40
-"""Number of further draws for each subject of the cohort, within bounds."""
+_LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
+"""Number of further draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
 _AT_ONCE = 10_000
 _ALL_LEVELS = 1.0 - 1e-12
 """The probability of some values from which on they are taken for all that a feature can have."""
@@ -145,6 +145,8 @@ class _Column:
         The cluster of comparison of each subject.
     is_counted : bool (N,)
         Whether its statistics include the value of the subject.
+    known : dict
+        What draws, by the cluster and the value left out.
     """
 
     likelihood: Likelihood
@@ -153,6 +155,7 @@ class _Column:
     sums: Array
     labels: Labels
     is_counted: NDArray[np.bool_]
+    known: dict[tuple[int, float | None], _Draws] = field(default_factory=dict)
 
     @cached_property
     def levels(self) -> _Values | None:
@@ -175,8 +178,11 @@ class _Column:
         value = self.values[subject : subject + 1]
         if np.isnan(value[0]):
             return lambda n, rng: np.zeros(n)
-        own = self.likelihood.statistics(value)[0] * self.is_counted[subject]
-        return self._draws(self.likelihood.prior.posterior(self.theta, self.sums[self.labels[subject]] - own))
+        of = int(self.labels[subject]), float(value[0]) if self.is_counted[subject] else None
+        if of not in self.known:
+            own = self.likelihood.statistics(value)[0] * self.is_counted[subject]
+            self.known[of] = self._draws(self.likelihood.prior.posterior(self.theta, self.sums[of[0]] - own))
+        return self.known[of]
 
     def _draws(self, posterior: Array) -> _Draws:
         if self.levels is not None:

@@ -63,6 +63,9 @@ def as_svg(draw: Callable[[], Axes], *, name: str, label: str) -> str:
         # matplotlib warns of glyphs that DejaVu Sans lacks; the browser takes them from another font.
         warnings.filterwarnings("ignore", "Glyph .* missing")
         figure: Any = draw().figure
+        if (engine := figure.get_layout_engine()) is not None:  # done here, it saves matplotlib a drawing for it
+            engine.execute(figure)
+            figure.set_layout_engine("none")
         figure.savefig(written, format="svg", metadata={"Date": None})
     root = ElementTree.fromstring(written.getvalue())  # noqa: S314 - matplotlib wrote this text above
     return _embedded(root, name, label)
