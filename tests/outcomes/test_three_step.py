@@ -112,23 +112,32 @@ def test_errors_of_assignment_are_the_averages_of_memberships():
 def test_errors_and_weights_are_those_that_mplus_prints():
     """Mplus 8.11, four classes of five answers of 2,675 pupils: the example of Nylund-Gibson, Grimm and Masyn (2019).
 
-    *Prediction from latent classes*, Structural Equation Modeling 26, 967-985; the output is printed in its replication,
+    *Prediction from latent classes*, Structural Equation Modeling 26, 967-985; its replication prints the output,
     mixture-modeling.netlify.app/distal-outcomes-nylund-gibson-grimm-masyn-2019: the counts of the most likely classes,
     their average probabilities (given), the classification probabilities and the saved BCH weights (held to).
     """
-    averages = np.array(
-        [[0.808, 0.037, 0.041, 0.114], [0.063, 0.855, 0.080, 0.001], [0.047, 0.124, 0.777, 0.052]]
-        + [[0.062, 0.001, 0.040, 0.898]]
-    )
+    averages = [
+        [0.808, 0.037, 0.041, 0.114],
+        [0.063, 0.855, 0.080, 0.001],
+        [0.047, 0.124, 0.777, 0.052],
+        [0.062, 0.001, 0.040, 0.898],
+    ]
     assigned = np.repeat(np.arange(4), [770, 432, 285, 1188])
-    errors = assignment_errors(averages[assigned], assigned)
-    classification = np.array(
-        [[0.845, 0.037, 0.018, 0.099], [0.066, 0.851, 0.081, 0.002], [0.094, 0.104, 0.661, 0.141]]
-        + [[0.075, 0.000, 0.013, 0.912]]
-    )
+    errors = assignment_errors(np.array(averages)[assigned], assigned)
+    classification = [
+        [0.845, 0.037, 0.018, 0.099],
+        [0.066, 0.851, 0.081, 0.002],
+        [0.094, 0.104, 0.661, 0.141],
+        [0.075, 0.000, 0.013, 0.912],
+    ]
     np.testing.assert_allclose(errors, classification, atol=0.0015)  # all are printed with three decimals
-    weights = [[1.201, -0.049, -0.025, -0.127], [-0.079, 1.196, -0.146, 0.028], [-0.138, -0.182, 1.544, -0.224]]
-    np.testing.assert_allclose(np.linalg.inv(errors), [*weights, [-0.097, 0.006, -0.019, 1.110]], atol=0.0015)
+    weights = [
+        [1.201, -0.049, -0.025, -0.127],
+        [-0.079, 1.196, -0.146, 0.028],
+        [-0.138, -0.182, 1.544, -0.224],
+        [-0.097, 0.006, -0.019, 1.110],
+    ]
+    np.testing.assert_allclose(np.linalg.inv(errors), weights, atol=0.0015)
 
 
 @pytest.mark.parametrize(("kind", "structural"), [("continuous", "gaussian_unit"), ("binary", "binary")])
