@@ -46,6 +46,14 @@ def test_every_page_is_listed():
     assert [page for page in PAGES if page != "docs/index.md" and ROOT / page not in listed] == []
 
 
+def test_the_reference_lists_every_public_name():
+    listed = re.findall(r"^   ([\w.]+)$", text_of("docs/reference.md"), re.MULTILINE)
+    rooms = [name for name in dir(cc) if name.islower() and name not in cc.__all__ and not name.startswith("_")]
+    public = {*cc.__all__, *(f"{room}.{name}" for room in rooms for name in getattr(cc, room).__all__)}
+    assert len(set(listed)) == len(listed)
+    assert public - set(listed) == {f"{room}.{name}" for room in rooms for name in cc.__all__} & public
+
+
 @pytest.mark.parametrize("document", ["README.md", *PAGES])
 def test_commands_have_the_options_that_pages_show(document):
     lines = [line for block in blocks_of(document, "sh") for line in block.splitlines()]

@@ -10,6 +10,7 @@ from clinclust.associations.tested_association import Part, TestRules
 from clinclust.associations.validity import GRADES, grade_of, one_row_each, p_whatever_is_missing
 
 
+@pytest.mark.simulation
 def test_values_missing_by_their_size_could_undo_a_difference():
     for seed in range(8):
         rng = np.random.default_rng([6, seed])

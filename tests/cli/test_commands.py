@@ -33,6 +33,7 @@ def test_a_first_analysis_step_by_step(here, capsys):
     assert "Wrote new.csv: 100 subjects" in capsys.readouterr().out
 
 
+@pytest.mark.simulation
 def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
     assert (

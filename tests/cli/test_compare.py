@@ -12,6 +12,7 @@ from clinclust.cli import main
 SOME = ["--method", "K-means, K by silhouette", "--method", "Mean shift", "--resamples", "1", "--draws", "20"]
 
 
+@pytest.mark.simulation
 def test_methods_are_said_and_written(fitted, tmp_path, capsys):
     out = tmp_path / "methods.csv"
     table = str(fitted.parent / "cohort.csv")

@@ -49,6 +49,7 @@ def test_the_attacker_finds_counts_if_features_stand_by_true_relevance(benchmark
     assert benchmark.attacked("one rare", 2, tmp_path)["the report"]["narrowed"] > 0
 
 
+@pytest.mark.simulation
 def test_no_prior_word_condition_or_exact_size_is_found(benchmark, tmp_path, some):
     found = [benchmark.leaks_found(seed, tmp_path) for seed in some(range(11), few=3)]
     sums = {leak: sum((each[leak] for each in found), Counter()) for leak in benchmark.LEAKS}

@@ -177,6 +177,7 @@ def test_fewer_than_ten_subjects_are_one_subtype():
     assert len(distinct_subtypes(model, frame).joins) > 0
 
 
+@pytest.mark.simulation
 def test_a_stricter_level_accepts_no_more(three, monkeypatch):
     monkeypatch.setattr("clinclust.engine.continuum.tested_node._CHECKPOINTS", ())  # the level decides when draws end
     model, frame, _, _ = three
@@ -217,6 +218,7 @@ def test_the_seed_is_that_of_the_model_or_the_given_one(three):
     assert (other.labels == distinct.labels).all()  # nothing here is near the level
 
 
+@pytest.mark.simulation
 def test_the_order_of_rows_and_the_names_of_columns_change_nothing(three):
     model, frame, _, distinct = three
     order = np.random.default_rng(0).permutation(len(frame))
@@ -418,6 +420,7 @@ def test_a_skewed_severity_is_divided_and_not_distinct():
 # --- MAPDP(n_clusters="distinct") -----------------------------------------------------------------------------------
 
 
+@pytest.mark.simulation
 def test_a_fit_that_asks_for_distinct_subtypes_is_the_plain_fit_tested_and_cut(three, tmp_path):
     model, frame, groups, _ = three
     asked = fitted(frame, model.schema_, n_clusters="distinct")

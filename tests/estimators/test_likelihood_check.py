@@ -170,6 +170,7 @@ def test_features_pay_together_what_a_division_costs():
     assert (charges[gains <= 0.0] == 0.0).all()
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("most", [pytest.param(4000, marks=pytest.mark.simulation), 50])
 def test_the_order_of_the_subjects_changes_nothing(most, monkeypatch):
     monkeypatch.setattr(likelihood_check, "_MOST_SUBJECTS", most)
@@ -203,6 +204,7 @@ def test_any_distribution_of_levels_has_no_alternative():
         assert alternatives_of(declared, np.array([0.0, 1.0, 1.0])) == []
 
 
+@pytest.mark.simulation
 def test_what_is_better_but_not_clearly_is_named_beside_clear_misfits_only():
     frame, schema = attack("five-point scales as binomial")
     model, frame = fitted(schema, frame)

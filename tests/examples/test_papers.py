@@ -71,6 +71,7 @@ def test_labelled_sets_by_dp_means_are_the_printed_ones():
         assert found == pytest.approx(printed, abs=0.01)
 
 
+@pytest.mark.simulation
 def test_the_page_of_labelled_sets_has_every_cell():
     sets = script("labelled_sets")
     rows = pd.DataFrame(sets.run((1, 60)))

@@ -152,6 +152,7 @@ def test_an_error_of_the_system_names_the_file(tmp_path, monkeypatch):
         read_cohort(path)
 
 
+@pytest.mark.simulation
 def test_the_work_of_reading_grows_as_the_number_of_columns(tmp_path):
     def wide(number):
         lines = (",".join(f"{start}{k}" for k in range(number)) for start in ("c", "1", "2"))

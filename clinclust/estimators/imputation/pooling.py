@@ -29,13 +29,12 @@ def pool_estimates(
 
     With Q the mean of the estimates, U the mean of their variances and B the variance of the estimates (divisor m - 1):
 
-        total variance            T = U + (1 + 1/m) B
-        share due to what is missing  lambda = (1 + 1/m) B / T
-        degrees of freedom        1 / (1 / old + 1 / observed),  old = (m - 1) / lambda^2,
-                                  observed = (c + 1) / (c + 3) c (1 - lambda)   (Barnard and Rubin 1999)
+        T = U + (1 + 1/m) B,  lambda = (1 + 1/m) B / T,  degrees of freedom = 1 / (1 / old + 1 / observed),
+        old = (m - 1) / lambda^2,  observed = (c + 1) / (c + 3) c (1 - lambda)
 
-    c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates should be
-    about normal: pool log odds ratios, log variances and Fisher's z of correlations.
+    are the total variance, the share of it that is due to what is missing, and Barnard and Rubin's degrees of freedom
+    (1999). c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates
+    should be about normal: pool log odds ratios, log variances and Fisher's z of correlations.
 
     Parameters
     ----------
