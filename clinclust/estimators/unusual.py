@@ -36,6 +36,7 @@ MOST_LISTED = 30
 _LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
 """Number of further draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
 _AT_ONCE = 10_000
+_FEW_EDGES = 8
 _ALL_LEVELS = 1.0 - 1e-12
 """The probability of some values from which on they are taken for all that a feature can have."""
 _FEATURES = 3
@@ -189,7 +190,7 @@ class _Column:
             logs = self._logs(posterior[None, :], self.levels)
             up_to = np.exp(logs).cumsum()
             if up_to[-1] >= _ALL_LEVELS:
-                return lambda n, rng: logs[np.searchsorted(up_to[:-1], rng.random(n), side="right")]
+                return lambda n, rng: logs[_above(up_to[:-1], rng.random(n))]
         draw, known = self.likelihood.draw, self._with_statistics
         return lambda n, rng: self._logs(posterior[None, :], known(draw(posterior, n, rng)))
 
@@ -201,6 +202,13 @@ class _Column:
         prior = self.likelihood.prior
         rise = prior.log_normalizer(prior.posterior(posterior, of.statistics)) - prior.log_normalizer(posterior)
         return np.where(np.isnan(of.values), 0.0, rise + of.base)
+
+
+def _above(edges: Array, values: Array) -> Labels:
+    """Return how many of the ascending edges (L,) are not above each value, int64 (n,)."""
+    if edges.size > _FEW_EDGES:
+        return np.searchsorted(edges, values, side="right")
+    return sum((values >= edge for edge in edges), start=np.zeros(values.size, dtype=np.int64))  # four times as fast
 
 
 def _reference(fit: Fit, cohort: pd.DataFrame) -> Labels:
