@@ -111,7 +111,7 @@ def _more_than_a_continuum(findings: Findings) -> str:
         return "Not tested: the subtypes were given."
     if division is None:
         return "Not tested: the number was not left to the test." if fit.tree_test_ is None else "Nothing to test."
-    often = "" if findings.is_shared else f": {p_in_words(division.p, division.n_draws)} continua are parted as clearly"
+    often = "" if findings.is_shared else f": {p_in_words(division.p, division.n_draws)} continua are as clear"
     if not division.is_accepted:
         return f"{'Nearly, but not shown' if division.p < _NEAR else 'Not shown'}{often}."
     if not shows_tested_subtypes(fit):
@@ -140,7 +140,7 @@ def _next(findings: Findings) -> str:
     if fit is not None and fit.stopped_early_:
         return f"the search was {STOPPED_EARLY}; let it end."
     if column_in_words(findings):
-        return "what else there is besides this column; Trust says how."
+        return "what else there is besides this column (Trust)."
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return "features whose likelihood does not fit (Likelihoods)."
     small = [subtype for subtype in findings.sizes if (findings.shown_sizes[subtype] or _SMALL) < _SMALL]

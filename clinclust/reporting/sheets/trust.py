@@ -252,10 +252,8 @@ def column_in_words(findings: Findings) -> list[str]:
     found = []
     for row in shown[:1]:
         columns = " and ".join(schema[name].title if name in schema else name for name in _names(row))
-        what, names = (
-            ("They are", "subtype") if all(len(group) == 1 for group in row["groups"]) else ("A division is", "side")
-        )
-        found.append(f"{what} nearly {columns}: it names the {names} of {row['named_right']:.0%} of subjects.")
+        what = "They are" if all(len(group) == 1 for group in row["groups"]) else "A division is"
+        found.append(f"{what} nearly {columns}: right for {row['named_right']:.0%} of subjects.")
     return found
 
 

@@ -79,8 +79,7 @@ def count_in_words(findings: Findings) -> str:
     if not tested:
         return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
     parts = [
-        f"{found.differing:,} of {found.shown:,}"
-        + (", between subtypes found without them" if found is counted_of[0] else " that had no part in them")
+        f"{found.differing:,} of {found.shown:,}{'' if found is counted_of[0] else ' that had no part in them'}"
         for found in tested
     ]
     return f"{'; '.join(parts)}."
