@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,8 +83,9 @@ def compare_subtypes(
     ----------
     frame : pandas.DataFrame, N rows
         Any table that `schema` accepts.
-    labels : array_like of int, shape (N,)
-        The cluster of each subject, 0, 1, ...; subtype = label + 1. A Series must have the index of `frame`.
+    labels : array_like, shape (N,)
+        The cluster of each subject, 0, 1, ...; subtype = label + 1. Categories (`MAPDP.labels`) and texts are numbered
+        from 1 in their order. A Series must have the index of `frame`.
     schema : FeatureSchema
         The features that are clustered on or described are compared.
     min_size : int
@@ -232,7 +233,7 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
             "labels is a Series whose index differs from the frame's, so its order may differ too; "
             "align it with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
         )
-    clusters = np.asarray(labels)
+    clusters = _numbered(labels)
     if clusters.shape != (len(frame),):
         raise InputError(f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}")
     if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
@@ -240,10 +241,23 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
     if len(clusters) and clusters.min() < 0:
         first = int(np.argmax(clusters < 0))
         raise InputError(
-            f"labels must not be negative; {np.sum(clusters < 0)} are (first: row {first}). "
+            f"labels must not be negative or missing; {np.sum(clusters < 0)} are (first: row {first}). "
             "Leave out subjects without a subtype"
         )
     return clusters.astype(np.int64)
+
+
+def _numbered(labels: ArrayLike) -> NDArray[Any]:
+    """Return categories and texts as their place in order, 0, 1, ... (missing: -1), and other labels as they are."""
+    import pandas as pd
+
+    if isinstance(getattr(labels, "dtype", None), pd.CategoricalDtype):
+        return np.asarray(pd.Series(cast(Any, labels)).cat.codes)
+    found = np.asarray(labels)
+    if found.ndim != 1 or found.dtype.kind not in "OUT" or pd.api.types.infer_dtype(found, skipna=True) != "string":
+        return found
+    places, names = pd.factorize(found, sort=True)
+    return found if all(str(name).isdecimal() for name in names) else np.asarray(places)  # "10" is before "2"
 
 
 def _checked_weights(weights: ArrayLike, frame: pd.DataFrame) -> NDArray[np.float64]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -119,7 +120,7 @@ def cohort_and_schema(
     return validated, schema
 
 
-def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataFrame:
+def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFrame:
     """Return a DataFrame unchanged, and an array as one with the columns `names`; InputError if it does not fit."""
     if isinstance(X, pd.DataFrame):
         return X
@@ -129,7 +130,7 @@ def named_table(X: pd.DataFrame | ArrayLike, names: tuple[str, ...]) -> pd.DataF
     return pd.DataFrame(table, columns=list(names))
 
 
-def table_of_fitted(X: pd.DataFrame | ArrayLike, names: tuple[str, ...], *, called: str = "X") -> pd.DataFrame:
+def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
     """Return the same for new subjects of a fitted model; `called` names the argument in errors."""
     if isinstance(X, pd.DataFrame):
         return X

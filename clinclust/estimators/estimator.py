@@ -154,11 +154,25 @@ class BaseSubtypes(RenamedAttributes):
 
     index_: pd.Index | None = None
     """Index of the cohort; None if it is not stored."""
+    _rows: pd.Index | None = None
+    """Index of the table of a fit, which is not saved: it may hold names of patients."""
 
     @property
     def names_(self) -> Mapping[int, str]:
         """Default names of the subtypes in reports, by number from 1; empty if there are none."""
         return MappingProxyType({})
+
+    @property
+    def labels(self) -> pd.Series[Any]:
+        """Subtype of each subject, numbered 1 .. K or named as in reports: categories, with the index of the cohort.
+
+        A model that was loaded has no index.
+        """
+        import pandas as pd
+
+        rows = self.index_ if self._rows is None else self._rows
+        called: pd.Index[Any] = pd.Index([self.names_.get(k, k) for k in range(1, self.n_clusters_ + 1)])
+        return pd.Series(pd.Categorical.from_codes(self.labels_, called), index=rows, name="subtype")
 
     @property
     def cluster_sizes_(self) -> NDArray[np.int64]:
@@ -193,7 +207,7 @@ class FittedAttributes(BaseSubtypes, _Attributes):
         value = getattr(found, name, None) if is_fitted_attribute and found is not None else None
         if value is not None:
             return value
-        if is_fitted_attribute and found is None:
+        if found is None and (is_fitted_attribute or name == "labels"):
             raise not_fitted(f"{name!r} is no attribute of this MAPDP, which is not fitted yet: call fit first")
         raise AttributeError(f"{name!r} is no attribute of this MAPDP")
 

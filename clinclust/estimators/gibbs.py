@@ -67,7 +67,7 @@ class GibbsDP(Parameterised, BaseSubtypes):
         Seconds after which no further round of sweeps begins.
     n_jobs : int, optional
         Number of threads; None or -1: one per processor.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, RandomState or None
     progress : bool
         As in `MAPDP`.
 
@@ -124,7 +124,7 @@ class GibbsDP(Parameterised, BaseSubtypes):
         max_sweeps: int = 12800,
         max_seconds: float | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         progress: bool = True,
     ) -> None:
         self.schema = schema

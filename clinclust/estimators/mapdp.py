@@ -93,7 +93,7 @@ class MAPDP(Parameterised, Prediction):
         speed of the machine.
     n_jobs : int, optional
         Number of threads; None or -1: one per processor.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, RandomState or None
         Seed of the starts. For None a seed is drawn (`random_seed_`).
     progress : bool
         Show the stages of the search on the terminal and in the logger ``clinclust.progress``.
@@ -182,7 +182,7 @@ class MAPDP(Parameterised, Prediction):
         max_sweeps: int = 200,
         max_seconds: float | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.Generator | None = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
         progress: bool = True,
     ) -> None:
         self.schema = schema
@@ -277,6 +277,7 @@ class MAPDP(Parameterised, Prediction):
         settings, cancelled = Settings.of(self.get_params()), Event()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
+        self._rows = cohort.frame.index
         for warning in warnings_of_fit(self.fit_, settings, cohort):
             warnings.warn(warning, CohortWarning, stacklevel=3)
         return self

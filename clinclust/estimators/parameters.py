@@ -167,8 +167,10 @@ RULES: dict[str, Rule] = {
     "method": Rule("'refit' or 'cross-fit'", lambda value: isinstance(value, str) and value in ("refit", "cross-fit")),
     "random_state": Rule(
         "a whole number from 0",
-        lambda value: value is None or isinstance(value, np.random.Generator) or _is_whole(value, 0),
-        ", a numpy Generator or None",
+        lambda value: (
+            value is None or isinstance(value, np.random.Generator | np.random.RandomState) or _is_whole(value, 0)
+        ),
+        ", a numpy Generator or RandomState, or None",
     ),
     "progress": _ON_OR_OFF,
 }
@@ -316,10 +318,12 @@ def _problems_of_filling(given: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def seed_of(random_state: int | np.random.Generator | None) -> int:
-    """Return the seed of a `random_state`: the number, a draw of the Generator, or system entropy for None."""
+def seed_of(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
+    """Return the seed of a `random_state`: the number, a draw of the generator, or system entropy for None."""
     if isinstance(random_state, Integral):
         return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31))
     return int(np.random.default_rng(random_state).integers(2**31))
 
 

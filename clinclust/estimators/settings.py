@@ -60,7 +60,7 @@ class Settings:
     max_sweeps: int
     max_seconds: float | None
     n_jobs: int | None
-    random_state: int | np.random.Generator | None
+    random_state: int | np.random.Generator | np.random.RandomState | None
     progress: bool
 
     @classmethod
@@ -176,7 +176,7 @@ class SamplerSettings:
     max_sweeps: int
     max_seconds: float | None
     n_jobs: int | None
-    random_state: int | np.random.Generator | None
+    random_state: int | np.random.Generator | np.random.RandomState | None
     progress: bool
 
     @classmethod

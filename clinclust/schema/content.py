@@ -106,9 +106,9 @@ class SchemaContent:
         return {feature.name: feature for feature in self.features}
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the features, in order."""
-        return tuple(self._by_name)
+    def names(self) -> list[str]:
+        """The names of the features, in order: ``frame[schema.names]`` are their columns."""
+        return list(self._by_name)
 
     @property
     def clustered(self) -> tuple[Feature, ...]:

@@ -119,7 +119,7 @@ class FeatureSchema(SchemaContent):
             If these are not the features of this schema, by name and in order.
         """
         changed = tuple(features)
-        if tuple(feature.name for feature in changed) != self.names:
+        if [feature.name for feature in changed] != self.names:
             raise SchemaError("the changed features must be those of the schema, in its order")
         return replace(self, features=changed, extras=self.extras.restricted_to(self.names))
 
@@ -147,6 +147,26 @@ class FeatureSchema(SchemaContent):
         ['arm', 'describe', 'cluster']
         """
         return self.with_changed(with_roles(self.features, {**(roles or {}), **by_name}))
+
+    def replace(self, name: str, /, **fields: Any) -> FeatureSchema:
+        """Return the same schema with other fields for one feature (see `Feature`).
+
+        Raises
+        ------
+        KeyError
+            If there is no such feature.
+        SchemaError
+            If the feature cannot be declared so. The message lists all problems.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> schema = cc.FeatureSchema([cc.Feature(name="crp", likelihood="gaussian")])
+        >>> schema.replace("crp", transform="log", unit="mg/L")["crp"].transform
+        'log'
+        """
+        changed = Feature(**{**self[name].content(), **fields})
+        return self.with_changed(changed if feature.name == name else feature for feature in self)
 
     def validate(self, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
         """Convert a table to typed columns and check all of it.

@@ -11,6 +11,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from clinclust.comparisons import compare_subtypes
+from clinclust.errors import InputError
 from clinclust.schema import Feature, FeatureSchema
 
 TIGHT = {"rtol": 1e-10, "atol": 0}
@@ -296,7 +297,7 @@ def test_the_significance_level_is_used():
     [
         ([0, 1], "one label for each of the 4 rows"),
         ([[0, 1], [0, 1]], "one label for each of the 4 rows"),
-        ([0, 1, 1, -1], r"not be negative; 1 are \(first: row 3\)"),
+        ([0, 1, 1, -1], r"not be negative or missing; 1 are \(first: row 3\)"),
         ([0.0, 0.5, 1.0, 1.0], "whole numbers"),
         (["0", "1", "1", "1"], "whole numbers"),
         ([True, False, True, True], "whole numbers"),
@@ -349,3 +350,25 @@ def test_the_number_of_subjects_costs_no_calls():
     assert (result.kind == "test").sum() == 30 * 10 * 2
     few = calls_of(compare_subtypes, frame[:500], labels[:500], schema)
     assert calls_of(compare_subtypes, frame, labels, schema) < 1.1 * few
+
+
+@pytest.mark.parametrize("as_given", [list, np.array, pd.Series, lambda names: pd.Series(names, dtype="string")])
+def test_names_of_groups_are_numbered_in_order(as_given):
+    values, names = np.random.default_rng(0).normal(size=60), np.repeat(["b", "a", "c"], 20).tolist()
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    frame = pd.DataFrame({"x": values})
+    numbers = compare_subtypes(frame, np.repeat([1, 0, 2], 20), schema)
+    pd.testing.assert_frame_equal(compare_subtypes(frame, as_given(names), schema), numbers)
+    ordered = pd.Categorical(names, categories=["b", "unused", "a", "c"])
+    found = compare_subtypes(frame, ordered, schema)
+    assert sorted(set(found["subtype"].dropna())) == [0, 1, 3, 4]
+    means = found[found["kind"] == "summary"].set_index("subtype")["mean"]
+    assert means[3] == pytest.approx(values[20:40].mean())
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA])
+def test_a_group_without_a_name_is_refused(missing):
+    frame = pd.DataFrame({"x": np.arange(6.0)})
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    with pytest.raises(InputError, match=r"labels must not be negative or missing; 1 are \(first: row 2\)"):
+        compare_subtypes(frame, pd.Series(["a", "b", missing, "a", "b", "a"], dtype=object), schema)

@@ -74,7 +74,7 @@ def test_levels_are_written_as_the_table_writes_them():
 
 def test_features_stand_in_the_order_of_the_table_and_reasons_say_what_was_seen():
     schema = draft_schema(FRAME)
-    assert schema.names == tuple(FRAME.columns)
+    assert schema.names == list(FRAME.columns)
     assert schema.comments["real_scale"] == "5 steps of a scale"
     assert schema.comments["crp"] == "a measurement, right-skewed, gaussian on the log scale"
     assert schema.comments["pressure"] == "a measurement, gaussian"

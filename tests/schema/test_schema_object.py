@@ -16,7 +16,7 @@ SEX = Feature(name="sex", likelihood="bernoulli", levels=["f", "m"], role="descr
 def test_a_schema_is_an_ordered_immutable_collection():
     schema = FeatureSchema([AGE, SEX], title="t")
     assert list(schema) == [AGE, SEX]
-    assert schema.names == ("age", "sex")
+    assert schema.names == ["age", "sex"]
     assert len(schema) == 2
     assert schema["sex"] is SEX
     assert "sex" in schema
@@ -76,7 +76,7 @@ def test_a_malformed_schema_is_a_schema_error(features, settings, words):
 def test_a_schema_of_a_plain_array():
     X = np.array([[0, 1.5, np.nan, 1], [1, 2, np.nan, 2], [np.nan, 3, np.nan, 2]])
     schema = schema_for_array(X)
-    assert schema.names == ("x0", "x1", "x2", "x3")
+    assert schema.names == ["x0", "x1", "x2", "x3"]
     assert [feature.likelihood for feature in schema] == ["bernoulli", "gaussian", "gaussian", "gaussian"]
     mixed = schema_for_array(np.array([["b", 1, True, "k"], ["a", 2.5, None, "k"]], dtype=object))
     assert [feature.likelihood for feature in mixed] == ["categorical", "gaussian", "bernoulli", None]

@@ -117,3 +117,23 @@ def test_a_written_schema_begins_with_what_forms_no_subtypes():
         "# Not used to form subtypes: x (outcome), y (time). To use one, give it `role: cluster`.\nclinclust: 1"
     )
     assert FeatureSchema.from_yaml(text) == schema
+
+
+@given(cohorts(), st.data())
+def test_a_replaced_field_changes_one_feature_only(cohort, data):
+    schema, _ = cohort
+    name = data.draw(st.sampled_from(schema.names))
+    changed = schema.replace(name, label="Another title")
+    assert changed[name] == Feature(**{**schema[name].content(), "label": "Another title"})
+    assert [feature for feature in changed if feature.name != name] == [f for f in schema if f.name != name]
+    assert changed.replace(name, label=schema[name].label) == schema
+
+
+def test_a_feature_that_cannot_be_declared_so_is_not_replaced():
+    schema = FeatureSchema([Feature(name="crp", likelihood="gaussian")])
+    with pytest.raises(SchemaError, match="transform"):
+        schema.replace("crp", transform="unknown")
+    with pytest.raises(SchemaError, match="must be those of the schema"):
+        schema.replace("crp", name="other")
+    with pytest.raises(KeyError):
+        schema.replace("crq", label="x")
