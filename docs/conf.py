@@ -33,7 +33,8 @@ CONTENTS = {
         From a table to a report <docs/first_table>
         Reading files <docs/reading_files>
         Drafting a schema <docs/drafting>
-        Likelihoods <docs/likelihoods>""",
+        Likelihoods <docs/likelihoods>
+        pandera <docs/pandera>""",
     "Answers": """
         How many subtypes <docs/number_of_subtypes>
         Trust <docs/trust>

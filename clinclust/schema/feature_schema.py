@@ -231,18 +231,23 @@ class FeatureSchema(SchemaContent):
         return to_pandera(self)
 
     @classmethod
-    def from_pandera(cls, schema: pa.DataFrameSchema) -> FeatureSchema:
+    def from_pandera(cls, schema: pa.DataFrameSchema | type[pa.DataFrameModel]) -> FeatureSchema:
         """Read a pandera schema whose columns have ``metadata={"clinclust": {...}}`` (the fields of `Feature`).
 
-        Other columns are ignored. Checks become `minimum`, `maximum`, `levels` or `complete` where equivalent;
-        `validate` runs all others on the validated column.
+        Columns without it are ignored, with a warning. Categories, checks and nullability become `levels`, `minimum`,
+        `maximum` or `complete` where equivalent; `validate` runs all other checks on the validated column.
 
         Raises
         ------
         SchemaError
             If the schema cannot be used. The message lists all problems.
         TypeError
-            If `schema` is not a pandera DataFrameSchema.
+            If `schema` is neither a DataFrameSchema nor a DataFrameModel of pandera for pandas.
+
+        Warns
+        -----
+        CohortWarning
+            If columns have no metadata for clinclust.
         """
         features, settings = from_pandera(schema)
         return cls(features, **settings)

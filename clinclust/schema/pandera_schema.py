@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clinclust.errors import SchemaError
+from clinclust.errors import CohortWarning, SchemaError
 from clinclust.files.cell_text import canonical_text, number_of
+from clinclust.files.listed import listed
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.nearest import did_you_mean
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
@@ -121,12 +123,14 @@ def _identifier_checks(schema: SchemaContent) -> list[Any]:
     return [_own_check(differ, "identifier", f"a different {' and '.join(ids)} in every row")] if ids else []
 
 
-def from_pandera(schema: pa.DataFrameSchema) -> tuple[list[Feature], dict[str, Any]]:
+def from_pandera(schema: pa.DataFrameSchema | type[pa.DataFrameModel]) -> tuple[list[Feature], dict[str, Any]]:
     """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_pandera`)."""
     import pandera.pandas as pa
 
+    if isinstance(schema, type) and issubclass(schema, pa.DataFrameModel):
+        schema = schema.to_schema()
     if not isinstance(schema, pa.DataFrameSchema):
-        raise TypeError(f"from_pandera needs a pandera DataFrameSchema, not {type(schema).__name__}")
+        raise TypeError(f"from_pandera needs a DataFrameSchema or DataFrameModel for pandas, not {_called(schema)}")
     problems: list[str] = []
     settings = _settings(schema, problems)
     features, checks, parsers = [], {}, {}
@@ -146,6 +150,11 @@ def from_pandera(schema: pa.DataFrameSchema) -> tuple[list[Feature], dict[str, A
         problems.append("parsers of the whole table may move rows: apply them to the table before it is validated")
     if problems:
         raise SchemaError(problems)
+    untold = [str(name) for name, column in schema.columns.items() if _METADATA not in (column.metadata or {})]
+    if untold:
+        called = f"{len(untold)} column{'' if len(untold) == 1 else 's'} without metadata for clinclust"
+        said = f"{called}: {listed(untold)}; not clustered on or described. draft_schema(frame) proposes what they are"
+        warnings.warn(said, CohortWarning, stacklevel=3)
     ids = [feature.name for feature in features if feature.is_id]
     unique = [name for name, column in schema.columns.items() if column.unique and [name] != ids]
     frame = {
@@ -156,6 +165,11 @@ def from_pandera(schema: pa.DataFrameSchema) -> tuple[list[Feature], dict[str, A
     whole = {key: value for key, value in frame.items() if value is not None and value != []}
     settings["other_columns"] = "error" if schema.strict is True else "ignore"
     return features, settings | {"extras": PanderaExtras(checks, parsers, unique, whole)}
+
+
+def _called(schema: object) -> str:
+    kind = schema if isinstance(schema, type) else type(schema)
+    return f"{kind.__module__}.{kind.__name__}"
 
 
 def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]:
@@ -196,10 +210,13 @@ def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | 
 
 
 def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]:
-    """Return the fields that the checks of the column state exactly."""
+    """Return the fields that the categories and the checks of the column state exactly."""
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
     found: dict[str, Any] = {}
+    categories = getattr(column.dtype, "categories", None)
+    if categories is not None and "levels" in traits.takes and not {"levels", "trials"} & set(fields):
+        found["levels"] = [canonical_text(category) for category in categories]
     for check in column.checks:
         allowed = _allowed_values(check)
         if allowed is not None and traits.is_share and "levels" not in fields:

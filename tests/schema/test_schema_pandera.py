@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from schema_strategies import schemas
 
-from clinclust.errors import CohortError, SchemaError
+from clinclust.errors import CohortError, CohortWarning, SchemaError
 from clinclust.schema import Feature, FeatureSchema, pandera_schema
 from clinclust.schema.reading import read_column
 
@@ -108,8 +108,10 @@ def test_checks_of_the_whole_table_unique_columns_and_parsers_stay_in_force():
 
 def test_columns_without_metadata_are_ignored_and_strict_decides_about_others():
     columns = {"a": pa.Column(int), "b": column(int, metadata={"likelihood": "poisson"})}
-    loose = FeatureSchema.from_pandera(pa.DataFrameSchema(columns))
-    strict = FeatureSchema.from_pandera(pa.DataFrameSchema(columns, strict=True))
+    with pytest.warns(CohortWarning, match="1 column without metadata for clinclust: a; not clustered on"):
+        loose = FeatureSchema.from_pandera(pa.DataFrameSchema(columns))
+    with pytest.warns(CohortWarning, match="draft_schema"):
+        strict = FeatureSchema.from_pandera(pa.DataFrameSchema(columns, strict=True))
     assert loose["a"].role == "ignore"
     assert (loose.other_columns, strict.other_columns) == ("ignore", "error")
 
@@ -157,8 +159,28 @@ def test_a_malformed_pandera_schema_is_a_schema_error(columns, arguments, words)
 
 
 def test_anything_but_a_pandera_schema_is_a_type_error():
-    with pytest.raises(TypeError, match="pandera DataFrameSchema"):
+    with pytest.raises(TypeError, match=r"needs a DataFrameSchema or DataFrameModel for pandas, not builtins\.dict"):
         FeatureSchema.from_pandera({"x": int})
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "categorical", "ordinal"])
+def test_categories_are_levels_unless_levels_are_given(likelihood):
+    categories = pd.CategoricalDtype(["mild", "severe"], ordered=True)
+    schema = schema_of(x=column(categories, metadata={"likelihood": likelihood}))
+    assert schema["x"].levels == ("mild", "severe")
+    given = {"likelihood": likelihood, "levels": ["severe", "mild"]}
+    assert schema_of(x=column(categories, metadata=given))["x"].levels == ("severe", "mild")
+
+
+def test_a_model_is_its_schema():
+    class Cohort(pa.DataFrameModel):
+        patient: int = pa.Field(unique=True, metadata={"clinclust": {"role": "id"}})
+        crp: float = pa.Field(ge=0, nullable=True, metadata={"clinclust": {"likelihood": "gaussian"}})
+
+    schema = FeatureSchema.from_pandera(Cohort)
+    assert schema == FeatureSchema.from_pandera(Cohort.to_schema())
+    assert schema.names == ["patient", "crp"]
+    assert schema["crp"].minimum == 0.0
 
 
 def test_a_check_that_cannot_run_is_a_failure_that_says_so():
