@@ -22,7 +22,8 @@ html_theme = "furo"
 html_title = f"clinclust {release}"
 html_show_sourcelink = False
 
-suppress_warnings = ["toc.not_included"]  # results are linked where they are told of
+# Results are linked where they are told of, and arguments may have the name of an attribute.
+suppress_warnings = ["toc.not_included", "ref.python"]
 myst_heading_anchors = 3
 autodoc_default_options = {"members": True, "inherited-members": "BaseModel, Exception, UserWarning, object"}
 autodoc_typehints = "none"  # the docstrings say what arguments are
