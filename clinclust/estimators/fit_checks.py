@@ -135,7 +135,7 @@ def _sizes(name: str, array: NDArray[Any]) -> Iterator[tuple[str, int]]:
 _KINDS = {"whole numbers": "iu", "numbers": "iuf", "truth values": "b"}
 _RESTARTS = {
     **dict.fromkeys(("restart", "n_clusters", "sweeps"), "whole numbers"),
-    **dict.fromkeys(("log_joint", "seconds", "ari_to_best"), "numbers"),
+    **dict.fromkeys(("log_joint", "ari_to_best"), "numbers"),
     "start": "text",
     "converged": "truth values",
 }

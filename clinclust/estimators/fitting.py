@@ -105,7 +105,6 @@ def _table_of_restarts(restarts: list[RestartResult], best: RestartResult) -> pd
             "n_clusters": [int(restart.labels.max()) + 1 for restart in restarts],
             "sweeps": [restart.n_sweeps for restart in restarts],
             "converged": [restart.converged for restart in restarts],
-            "seconds": [restart.seconds for restart in restarts],
             "ari_to_best": [adjusted_rand_index(restart.labels, best.labels) for restart in restarts],
         }
     )

@@ -131,8 +131,8 @@ class MAPDP(Parameterised, Prediction):
     leave_one_out_nll_ : float
         The paper's E (eq. 12); it is not the objective.
     restarts_ : DataFrame
-        One row per restart: start, log joint, number of clusters, sweeps, converged, seconds, adjusted Rand index to
-        the best partition.
+        One row per restart: start, log joint, number of clusters, sweeps, converged, adjusted Rand index to the best
+        partition.
     tuning_ : DataFrame
         One row per concentration tried.
     tree_, tree_test_ : SubtypeTree, TreeTest

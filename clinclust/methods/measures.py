@@ -136,7 +136,7 @@ def n_distinct(
     problem = _posed(frame, schema, powers)
     own = labels[problem.cohort.order]
     joint = log_joint(problem, partition_of(problem, own))
-    only = RestartResult("given", own, joint, np.array([joint]), 0, True, 0.0)
+    only = RestartResult("given", own, joint, np.array([joint]), 0, True)
     plan = SearchPlan(seed=seed, n_restarts=1)
     result = SearchResult(problem, [only], 0, tried_once(problem, [only]), none_outlying(problem))
     parameters = {**DEFAULT_TEST, "n_draws": n_draws, "random_state": seed, "n_jobs": 1}

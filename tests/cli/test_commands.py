@@ -33,6 +33,17 @@ def test_a_first_analysis_step_by_step(here, capsys):
     assert "Wrote new.csv: 100 subjects" in capsys.readouterr().out
 
 
+def test_the_same_input_options_and_seed_give_the_same_bytes(here, capsys):
+    for folder in ("one", "other"):
+        fit = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out", folder]
+        assert main([*fit, "--associations", "none"]) == 0
+    capsys.readouterr()
+    named = {path.name: path.read_bytes() for path in Path("one").iterdir()}
+    assert sorted(named) == FILES
+    differ = [name for name in named if Path("other", name).read_bytes() != named[name]]
+    assert differ == []  # conftest sets SOURCE_DATE_EPOCH, the date of reports
+
+
 @pytest.mark.simulation
 def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]

@@ -5,7 +5,6 @@ Sweeps and updates of all filled values raise ln p(X_obs, X_filled, z) in turn, 
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -27,7 +26,6 @@ LEAST_RISE = 1e-6
 
 def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
     """Sweep and fill in turn until nothing changes; log joints are those of the completed table."""
-    began = time.perf_counter()
     labels, filled = start.labels, cohort_modes(problem)
     table = completed(problem, filled)
     trace: list[float] = []
@@ -42,7 +40,7 @@ def search_filling(problem: Problem, start: Start, plan: SearchPlan, attempts: A
         trace.append(joint_of(table, labels))
         converged = swept.converged and trace[-1] - swept.trace[-1] <= LEAST_RISE
     trace = trace or [joint_of(table, labels)]
-    return RestartResult.of(start.name, labels, trace, converged=converged, began=began)
+    return RestartResult.of(start.name, labels, trace, converged=converged)
 
 
 def cohort_modes(problem: Problem) -> Array:

@@ -78,7 +78,7 @@ class ResolutionStep:
     def onward(self) -> RestartResult:
         """The best restart as the beginning of a restart of the next step."""
         best = self.restarts[self.best]
-        return replace(best, start=_ONWARD, trace=np.array([]), n_sweeps=0, seconds=0.0)
+        return replace(best, start=_ONWARD, trace=np.array([]), n_sweeps=0)
 
 
 def resolution_steps(

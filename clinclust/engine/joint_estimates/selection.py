@@ -12,7 +12,6 @@ z and in gamma raise the same joint.
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from itertools import cycle
 
@@ -46,7 +45,6 @@ class SelectingSearch:
 
     def __call__(self, problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
         """Search for the partition and select features, in turns, until neither raises the joint."""
-        began = time.perf_counter()
         n_features = len(problem.cohort.encoding.features)
         included = np.ones(n_features, dtype=np.bool_) if start.included is None else start.included
         traces: list[Array] = []
@@ -70,7 +68,6 @@ class SelectingSearch:
             log_joint=float(trace[-1]),
             trace=trace,
             n_sweeps=trace.size,
-            seconds=time.perf_counter() - began,
             # With one cluster, no feature differs between clusters.
             included=included if found.labels.max() > 0 else np.zeros_like(included),
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
@@ -66,7 +65,7 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
     For a start with `ignore_size` (that of the paper), only sweeps are made. Restarts share `attempts`, because most
     end at the same partition; an outcome does not depend on the restart that makes the attempt.
     """
-    began, enough = time.perf_counter(), Either(plan.cancelled, plan.budget)
+    enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
     found = settled(_first_labels(problem, start), ignore_size=start.ignore_size)
     trace = list(found.trace) or [log_joint(problem, found.partition)]  # empty if cancelled before the first sweep
@@ -76,7 +75,7 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
 
     if not start.ignore_size:
         found = merge_and_divide(problem, found, trace, settled, divided, enough)
-    return RestartResult.of(start.name, found.partition.labels, trace, converged=found.converged, began=began)
+    return RestartResult.of(start.name, found.partition.labels, trace, converged=found.converged)
 
 
 def merge_and_divide(

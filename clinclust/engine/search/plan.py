@@ -77,14 +77,13 @@ class RestartResult:
     """Log joint after every sweep."""
     n_sweeps: int
     converged: bool
-    seconds: float
     included: Mask | None = None
     """(D,) features that differ between the clusters; None if no feature selection took place."""
 
     @classmethod
-    def of(cls, start: str, labels: Labels, trace: list[float], *, converged: bool, began: float) -> RestartResult:
-        """Return the result of sweeps with this trace, which began at this time of `time.perf_counter`."""
-        return cls(start, labels, trace[-1], np.array(trace), len(trace), converged, time.perf_counter() - began)
+    def of(cls, start: str, labels: Labels, trace: list[float], *, converged: bool) -> RestartResult:
+        """Return the result of sweeps with this trace."""
+        return cls(start, labels, trace[-1], np.array(trace), len(trace), converged)
 
     @property
     def searched_features(self) -> Mask | None:
@@ -103,7 +102,6 @@ class RestartResult:
             start=self.start,
             trace=np.append(self.trace, after.trace),
             n_sweeps=self.n_sweeps + after.n_sweeps,
-            seconds=self.seconds + after.seconds,
         )
 
 

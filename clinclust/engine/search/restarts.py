@@ -6,7 +6,6 @@ and moved, and clusters are merged and divided; a division is searched for among
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import replace
@@ -179,7 +178,7 @@ def searched_on_among_all(
     problem: Problem, restart: RestartResult, rng: np.random.Generator, pool: Executor, plan: SearchPlan
 ) -> RestartResult:
     """Continue a search on all subjects of a large cohort from the labels of a restart; its trace goes on."""
-    began, enough = time.perf_counter(), Either(plan.cancelled, plan.budget)
+    enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle_by_scans, problem, plan=plan, pool=pool)
 
     def divided(found: SweepResult, _gains: Array) -> Labels | None:
@@ -188,7 +187,7 @@ def searched_on_among_all(
     found = settled(restart.labels)
     trace = list(found.trace)
     found = merge_and_divide(problem, found, trace, settled, divided, enough)
-    after = RestartResult.of(restart.start, found.partition.labels, trace, converged=found.converged, began=began)
+    after = RestartResult.of(restart.start, found.partition.labels, trace, converged=found.converged)
     return restart.followed_by(after)
 
 

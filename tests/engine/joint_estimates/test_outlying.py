@@ -93,7 +93,7 @@ def test_nothing_is_dissolved_twice_where_nothing_has_changed():
 
     plan = SearchPlan(outlying_share=SHARE)
     outlying, joint = best_outlying(problem, labels, none_outlying(problem), SHARE)
-    restart = RestartResult("here", labels, joint, np.array([joint]), 0, True, 0.0)
+    restart = RestartResult("here", labels, joint, np.array([joint]), 0, True)
     dissolved = Dissolution(problem, plan, sweep)
     after, mask = dissolved(restart, outlying)
     assert after.log_joint >= joint
@@ -105,5 +105,5 @@ def test_nothing_is_dissolved_twice_where_nothing_has_changed():
     assert again is after
     assert same is mask
     assert len(sweeps) == n_sweeps
-    dissolved(RestartResult("elsewhere", labels[::-1].copy(), -np.inf, np.array([]), 0, True, 0.0), mask)
+    dissolved(RestartResult("elsewhere", labels[::-1].copy(), -np.inf, np.array([]), 0, True), mask)
     assert len(sweeps) > n_sweeps
