@@ -42,7 +42,8 @@ CONTENTS = {
         Outcomes <docs/outcomes>
         Missing values <docs/missing_values>
         Sharing <docs/sharing>
-        Large cohorts <docs/large_cohorts>""",
+        Large cohorts <docs/large_cohorts>
+        Choosing a tool <docs/choosing>""",
     "Reference": """
         Questions and words <docs/index>
         Command line <docs/command_line>
