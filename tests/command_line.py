@@ -22,7 +22,15 @@ features:
   - {name: stage, likelihood: binomial, trials: 4}
   - {name: crp, likelihood: gaussian}
 """
-FILES = ["assignments.csv", "manifest.json", "model.json", "model.npz", "subtypes.html", "subtypes.xlsx"]
+FILES = [
+    "assignments.csv",
+    "manifest.json",
+    "model.json",
+    "model.npz",
+    "subtypes.html",
+    "subtypes.json",
+    "subtypes.xlsx",
+]
 
 
 def cohort(n=40):

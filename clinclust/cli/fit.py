@@ -25,6 +25,7 @@ from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     FILES_OF_A_MODEL,
     REPORTS,
+    REPORTS_IN_WORDS,
     SHARING,
     inputs_of,
     overwrite,
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     from clinclust.reporting.findings import Findings
 
 _REPEATED = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
-_NOT_WRITTEN = f"{' and '.join(REPORTS)} were not written"
+_NOT_WRITTEN = f"{REPORTS_IN_WORDS} were not written"
 
 
 @dataclass(kw_only=True)

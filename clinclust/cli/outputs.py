@@ -13,7 +13,8 @@ from clinclust.cli.streams import tell
 from clinclust.errors import InputError
 from clinclust.files.writing import MANIFEST
 
-REPORTS = ("subtypes.xlsx", "subtypes.html")
+REPORTS = ("subtypes.xlsx", "subtypes.html", "subtypes.json")
+REPORTS_IN_WORDS = f"{', '.join(REPORTS[:-1])} and {REPORTS[-1]}"
 FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
 """The results of a search, from which the reports can be made."""
 SHARING = "sharing.json"

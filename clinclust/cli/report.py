@@ -13,6 +13,7 @@ from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     FILES_OF_A_MODEL,
     REPORTS,
+    REPORTS_IN_WORDS,
     overwrite,
     reports_placed,
     spare_folder,
@@ -228,7 +229,7 @@ def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
     """Print which files of a folder may be shared, if counts are withheld, and which may not."""
     if options.suppress is None:
         return
-    say(f"For sharing: {' and '.join(REPORTS)} only.")
+    say(f"For sharing: {REPORTS_IN_WORDS} only.")
     kept = [name for name in FILES_OF_A_MODEL if (folder / name).exists()]
     if kept:
         say(

@@ -19,6 +19,9 @@ from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, is
 from clinclust.methods.compare import FEWEST_SUBJECTS, MethodComparison
 from clinclust.stability import Stability
 
+SUFFIXES = (".xlsx", ".html", ".json")
+"""How the file of a report may end: a workbook, a page, or the same numbers for programs."""
+
 
 @dataclass(frozen=True, eq=False)
 class ReportOptions:
@@ -82,8 +85,8 @@ class ReportOptions:
 def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions) -> None:
     """Check the arguments of `write_report`; the ValueError lists all problems."""
     problems = []
-    if path.suffix.lower() not in (".xlsx", ".html"):
-        problems.append(f"a report ends in .xlsx or .html, not {path.suffix!r} ({path.name})")
+    if path.suffix.lower() not in SUFFIXES:
+        problems.append(f"a report ends in .xlsx, .html or .json, not {path.suffix!r} ({path.name})")
     problems += [*cohort_problems(model, frame), *options.problems()]
     if is_fitted(model):
         problems += unknown_names(options.names, np.unique(model.labels_) + 1)

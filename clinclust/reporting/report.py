@@ -73,7 +73,8 @@ def write_report(
     frame : pandas.DataFrame, N rows
         The cohort of the fit, whose row order is restored; rows of a `Partition` must be in the order of its labels.
     path : path
-        File to write; ends in ``.xlsx`` or ``.html``. An existing file is replaced in one step.
+        File to write; ends in ``.xlsx``, ``.html`` or ``.json`` (for programs). An existing file is replaced in
+        one step.
     comparisons : pandas.DataFrame, optional
         From `compare_subtypes` for the same cohort and labels; computed by default.
     associations : {"refit", "cross-fit"}, pandas.DataFrame or None

@@ -37,7 +37,7 @@ from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.posterior import posterior_sheets
 from clinclust.reporting.sheets.profile import profile
 from clinclust.reporting.sheets.stability import other_methods_sheets, stability_sheets
-from clinclust.reporting.sheets.subjects import assignments, unusual_sheets
+from clinclust.reporting.sheets.subjects import ASSIGNMENTS, assignments, unusual_sheets
 from clinclust.reporting.sheets.subtypes import missing_data, pairwise_tests, table_of_report
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.trust import trust
@@ -122,18 +122,23 @@ def _number(value: Value, kind: Kind, decimals: int) -> Value:
 def write_findings(
     findings: Findings, path: Path, generated: datetime | None = None, progress: Progress = SILENT
 ) -> None:
-    """Write a report to a path that ends in ``.xlsx`` or ``.html``; ValueError if a workbook cannot hold it."""
+    """Write a report to a path that ends in .xlsx, .html or .json; ValueError if a workbook cannot hold it."""
     suffix, moment = path.suffix.lower(), _date(generated)
     title = findings.model.schema_.title or "Subtype report"
     with progress.stage(f"report {suffix}"):
-        sheets = _sheets(findings, moment, on_page=suffix != ".xlsx")
+        sheets = _sheets(findings, moment, on_page=suffix == ".html")
         sheets = list(as_shared(sheets)) if findings.is_shared else sheets
+        if findings.is_shared and suffix != ".html":  # a page holds the texts that are printed, and nothing more
+            sheets = [as_printed(sheet) for sheet in sheets]
         if suffix == ".xlsx":
             from clinclust.reporting.workbook.workbook import write_workbook
 
-            # A page holds the texts that are printed, and nothing more.
-            sheets = [as_printed(sheet) for sheet in sheets] if findings.is_shared else sheets
             write_workbook(sheets, path, title=title, generated=moment)
+        elif suffix == ".json":
+            from clinclust.reporting.results import write_results
+
+            listed = [sheet for sheet in sheets if sheet.name != ASSIGNMENTS]  # assignments.csv has them
+            write_results(listed, path, title=title, divisions=() if findings.is_shared else findings.divisions)
         else:
             from clinclust.reporting.page.illustrations import illustrations
             from clinclust.reporting.page.page import write_page

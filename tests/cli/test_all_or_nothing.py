@@ -55,7 +55,7 @@ def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, 
     _lock(monkeypatch, Path("out/subtypes.xlsx"))
     assert main(FIT) == 2
     err = capsys.readouterr().err
-    assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: out/subtypes.xlsx cannot be")
+    assert err.startswith("clinclust: subtypes.xlsx, subtypes.html and subtypes.json were not written: out/subtypes")
     assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
     assert changed_files(Path("out"), read_manifest(Path("out"))) == []
     MAPDP.load("out")
@@ -85,7 +85,7 @@ def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, here, ca
     assert main(shlex.split(again)[1:]) == 0
     assert main([*FIT[:4], "--out", "whole", *FIT[6:], *OPTIONS]) == 0
     assert sorted(path.name for path in Path("out").iterdir()) == sorted([*FILES, "sharing.json"])
-    for name in ("subtypes.xlsx", "subtypes.html", "model.npz", "assignments.csv"):
+    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json", "model.npz", "assignments.csv"):
         assert Path("out", name).read_bytes() == Path("whole", name).read_bytes(), name
 
 
@@ -162,7 +162,7 @@ def test_what_was_fitted_is_kept_when_a_name_is_that_of_no_subtype(here, capsys)
 def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, capsys):
     assert main([*FIT, "--suppress", "40"]) == 2
     out, err = capsys.readouterr()
-    assert err.startswith("clinclust: subtypes.xlsx and subtypes.html were not written: 40 subjects in subtypes of")
+    assert err.startswith("clinclust: subtypes.xlsx, subtypes.html and subtypes.json were not written: 40 subjects")
     assert "For sharing" not in out
     assert sorted(path.name for path in Path("out").iterdir()) == [*FILES_OF_A_MODEL, "sharing.json"]
 

@@ -86,7 +86,7 @@ def test_reports_for_sharing_can_be_asked_for(here, capsys):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
     assert main([*arguments, "shared", "--suppress"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "For sharing: subtypes.xlsx and subtypes.html only" in said
+    assert "For sharing: subtypes.xlsx, subtypes.html and subtypes.json only" in said
     assert (
         "Not for sharing: assignments.csv, model.json, model.npz (one row for each subject) and manifest.json" in said
     )

@@ -34,20 +34,20 @@ def test_the_bytes_are_those_of_the_fit(fit, asked):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "again", "--restarts", "4", "--as-published"]
     assert main([*arguments, *OPTIONS[asked]]) == 0
     assert main([*REPORT, "--overwrite", *OPTIONS[asked]]) == 0
-    for name in ("subtypes.xlsx", "subtypes.html"):
+    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
         assert Path("out", name).read_bytes() == Path("again", name).read_bytes(), name
 
 
 def test_the_manifest_stays_true(fit, capsys):
     before = contents("out")
     assert main([*REPORT, "--overwrite", "--name", "1=Mild", "--associations", "none"]) == 0
-    assert capsys.readouterr().out == "Wrote out: subtypes.xlsx, subtypes.html, manifest.json\n"
+    assert capsys.readouterr().out == "Wrote out: subtypes.xlsx, subtypes.html, subtypes.json, manifest.json\n"
     listed = read_manifest(fit)
     assert sorted([*listed, "manifest.json"]) == FILES
     assert changed_files(fit, listed) == []
     after = contents("out")
     changed = [Path(path).name for path in before if before[path] != after[path]]
-    assert changed == ["manifest.json", "subtypes.html", "subtypes.xlsx"]
+    assert changed == ["manifest.json", "subtypes.html", "subtypes.json", "subtypes.xlsx"]
     MAPDP.load("out")
 
 
@@ -61,7 +61,9 @@ def test_another_folder_gets_the_reports_alone(fit, capsys):
     before = contents("out")
     assert main([*REPORT, "--out", "elsewhere/shared", "--suppress", "5", "--associations", "none"]) == 0
     there = Path("elsewhere/shared")
-    assert sorted(path.name for path in there.iterdir()) == ["manifest.json", "subtypes.html", "subtypes.xlsx"]
+    assert sorted(path.name for path in there.iterdir()) == [
+        *("manifest.json", "subtypes.html", "subtypes.json", "subtypes.xlsx")
+    ]
     assert changed_files(there, read_manifest(there)) == []
     assert "Not for sharing" not in capsys.readouterr().out  # nothing of the model lies there
     assert contents("out") == before
@@ -83,14 +85,14 @@ def test_rows_in_another_order_are_put_back(fit, capsys):
     cohort().sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
     assert main(["report", "shuffled.csv", "--model", "out", "--out", "b", "--associations", "none"]) == 0
     assert "another order than when the model was fitted" in capsys.readouterr().err
-    for name in ("subtypes.xlsx", "subtypes.html"):
+    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
         assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
 
 
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "out holds what an earlier run wrote (subtypes.xlsx, subtypes.html); give --overwrite"),
+        ([], "out holds what an earlier run wrote (subtypes.xlsx, subtypes.html, subtypes.json); give --overwrite"),
         (["--overwrite", "--name", "9=Rare"], "there is no subtype 9; they are numbered 1 to 2"),
         (["--overwrite", "--name", "Rare", "--min-size", "0"], "--min-size must be at least 1 subject, not 0; --name"),
         (["--overwrite", "--suppress", "41"], "withholds everything of 40 subjects"),

@@ -129,7 +129,7 @@ def found_in(path):
 
 
 def test_no_planted_word_stands_in_a_shared_report(planted):
-    for name in ("subtypes.xlsx", "subtypes.html"):
+    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
         assert found_in(planted / "out" / name) == set()
         assert all(word in everything_in(planted / "out" / name) for word in ("coastal", "frequent"))  # many have them
         # The attack finds what stands there: all but what no report shows.
@@ -151,7 +151,7 @@ def test_reports_are_made_again_as_the_fit_was_asked(planted, tmp_path, capsys):
     report = ["report", str(planted / "cohort.csv"), "--model", str(planted / "out"), "--associations", "none", "--out"]
     assert main([*report, str(tmp_path / "again")]) == 0
     assert "the fit was asked for --suppress 10; --suppress 0 withholds nothing" in capsys.readouterr().out
-    for name in ("subtypes.xlsx", "subtypes.html"):
+    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
         assert (tmp_path / "again" / name).read_bytes() == (planted / "out" / name).read_bytes()
 
 

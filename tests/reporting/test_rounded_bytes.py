@@ -139,7 +139,7 @@ def test_rounded_frames_are_the_same(counts):
     assert first["count"].notna().sum() > 8
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_of_the_same_rounded_counts_are_the_same(tmp_path, suffix, some):
     first = report(tmp_path, suffix, {}, given).read_bytes()
     for counts in some(OTHERS[::-1], few=4):
@@ -167,7 +167,7 @@ def stand_in(seed):
     return fit
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_of_fits_with_the_same_rounded_counts_are_the_same(tmp_path, suffix):
     first = report(tmp_path, suffix, {}, stand_in(0)).read_bytes()
     for seed, counts in ((1, {}), (2, OTHERS[0]), (3, OTHERS[-1])):
@@ -190,7 +190,7 @@ def with_marker(counts):
     return frame, FeatureSchema([*described, *markers]), labels
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path, suffix):
     written = []
     for counts in ({}, OTHERS[0], OTHERS[1], OTHERS[-1]):

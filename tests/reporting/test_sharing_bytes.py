@@ -84,7 +84,7 @@ def given(schema):
     return Partition(GROUPS, schema, made_by="a clinician")
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_that_differ_in_withheld_counts_only_are_the_same(tmp_path, suffix, some):
     first = report(tmp_path, suffix, {}, given)
     for counts in some(OTHERS[::-1], few=3):
@@ -98,7 +98,7 @@ def test_the_counts_are_withheld_indeed():
     assert set(shared.loc[shared["suppressed"], "feature"]) == set(RARE)
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_of_fits_that_differ_in_what_withheld_features_tell_are_the_same(tmp_path, suffix):
     def fit(schema, relevance):
         model = fitted(schema, GROUPS)
@@ -139,7 +139,7 @@ def any_fit(seed):
     return fit
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_of_fits_that_differ_in_all_but_released_counts_are_the_same(tmp_path, suffix):
     first = report(tmp_path, suffix, {}, any_fit(0))
     for seed, counts in ((1, {}), (2, OTHERS[-1])):
@@ -181,7 +181,7 @@ def test_reports_and_tables_with_other_words_of_few_are_the_same(tmp_path, suffi
     assert written[0] == written[1]
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_what_is_not_listed_is_withheld(tmp_path, suffix, monkeypatch):
     """A new sheet, column or fact, until somebody lists it."""
     from clinclust.reporting import writing
@@ -215,13 +215,13 @@ def test_what_is_not_listed_is_withheld(tmp_path, suffix, monkeypatch):
 
 
 def everything_in(path):
-    if path.suffix == ".html":
+    if path.suffix in (".html", ".json"):
         return path.read_text(encoding="utf-8")
     with zipfile.ZipFile(path) as archive:
         return "".join(archive.read(name).decode("utf-8", "replace") for name in archive.namelist())
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html"])
+@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_that_differ_in_withheld_associations_are_the_same(tmp_path, suffix):
     def with_p(p, test, grade):
         _, schema = cohort_of(FIRST)

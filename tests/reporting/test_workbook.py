@@ -319,7 +319,7 @@ def test_entries_of_the_archive_carry_no_time(workbook_path):
 
 @pytest.mark.parametrize("name", ["x.csv", "x", "xlsx", "x.xls"])
 def test_other_suffixes_are_refused(model, frame, tmp_path, name):
-    with pytest.raises(ValueError, match=r"ends in \.xlsx or \.html"):
+    with pytest.raises(ValueError, match=r"ends in \.xlsx, \.html or \.json"):
         write_report(model, frame, tmp_path / name)
 
 

@@ -11,6 +11,9 @@ from clinclust.reporting.layout import Column, Sheet, Table, Value, as_value
 from clinclust.reporting.sheets.groups import explained_marks, remark_cell, remark_column
 from clinclust.schema import Feature
 
+ASSIGNMENTS = "Assignments"
+"""Name of the sheet with one row per subject."""
+
 
 def certainty(probability: float) -> str:
     """Return the word for a membership probability: clear (0.95 or more), likely (0.8 or more) or uncertain."""
@@ -50,7 +53,7 @@ def assignments(findings: Findings) -> Sheet:
             row.append(as_value(score))
         notes.append("Continuum score: place of the subject in the continuum, in SDs from the mean of the cohort.")
     table = Table("The subtype of every subject", columns, rows, stub=len(identifiers))
-    return Sheet("Assignments", notes, [table])
+    return Sheet(ASSIGNMENTS, notes, [table])
 
 
 _FEW, _MANY = 5, 0.02  # subjects, and share of them, above which the model is likely to be at fault

@@ -1,0 +1,63 @@
+"""The JSON of a report has the numbers of the workbook, for programs."""
+
+import json
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from clinclust import MAPDP, Feature, FeatureSchema, write_report
+from clinclust.reporting.sheets.subjects import ASSIGNMENTS
+
+
+@pytest.fixture(scope="module")
+def two_subtypes():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [50, 30])
+    frame = pd.DataFrame({f"lab{place}": rng.normal(3.0 * group, 1.0).round(2) for place in range(4)})
+    frame["falls"] = rng.poisson(1.0 + 4.0 * group)
+    frame.loc[::9, "falls"] = np.nan
+    features = [Feature(name=name, likelihood="poisson" if name == "falls" else "gaussian") for name in frame]
+    model = MAPDP(FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(frame)
+    assert model.n_clusters_ == 2
+    return model, frame
+
+
+def refuse(constant):
+    raise AssertionError(f"{constant} is no JSON")
+
+
+def results_of(path):
+    return json.loads(path.read_text(encoding="utf-8"), parse_constant=refuse)
+
+
+def numbers_in(values):
+    """Return the numbers with twelve digits: a workbook does not store the last ones."""
+    return {float(f"{value:.12g}") for value in values if isinstance(value, int | float)}
+
+
+@pytest.mark.parametrize("suppress", [None, 5])
+def test_it_has_the_cells_of_the_workbook(two_subtypes, tmp_path, suppress):
+    model, frame = two_subtypes
+    written = [write_report(model, frame, tmp_path / f"r{end}", suppress=suppress) for end in (".json", ".xlsx")]
+    results = results_of(written[0])
+    workbook = openpyxl.load_workbook(written[1])
+    assert [name for name in workbook.sheetnames if name != ASSIGNMENTS] == list(results["sheets"])
+    for name, sheet in results["sheets"].items():
+        values = [value for table in sheet["tables"] for row in table["rows"] for value in row]
+        cells = [cell.value for row in workbook[name].iter_rows() for cell in row]
+        assert numbers_in(values) <= numbers_in(cells), name
+
+
+def test_it_has_the_divisions_as_the_test_found_them(two_subtypes, tmp_path):
+    model, frame = two_subtypes
+    results = results_of(write_report(model, frame, tmp_path / "r.json"))
+    (found,) = results["divisions"]
+    (tested,) = model.tree_test_.joins.query("accepted").to_dict("records")
+    assert (found["p"], found["gain"], found["n_draws"]) == (tested["p"], tested["gain"], model.tree_test_.n_draws)
+    assert (found["is_accepted"], found["sizes"]) == (True, model.cluster_sizes_.tolist())
+    rows = dict(row[:2] for row in results["sheets"]["Overview"]["tables"][0]["rows"])
+    assert list(rows.values()) == model.cluster_sizes_.tolist()
+    shared = results_of(write_report(model, frame, tmp_path / "s.json", suppress=5))
+    assert shared["divisions"] == []
