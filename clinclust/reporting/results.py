@@ -9,7 +9,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import clinclust
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.divisions import Division
 from clinclust.reporting.layout import Sheet, Table
@@ -17,8 +16,10 @@ from clinclust.reporting.layout import Sheet, Table
 
 def write_results(sheets: Sequence[Sheet], path: Path, *, title: str, divisions: Sequence[Division]) -> None:
     """Write the sheets and the tested divisions to `path`, reproducibly; what is no number is null."""
+    from clinclust import __version__
+
     found = {
-        "clinclust": clinclust.__version__,
+        "clinclust": __version__,
         "title": title,
         "divisions": [_division(division) for division in divisions],
         "sheets": {sheet.name: _content(sheet) for sheet in sheets},
