@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 from functools import wraps
 from inspect import signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import InputError, not_fitted
+from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, own_membership
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -168,11 +169,19 @@ class BaseSubtypes(RenamedAttributes):
 
         A model that was loaded has no index.
         """
-        import pandas as pd
-
         rows = self.index_ if self._rows is None else self._rows
         called: pd.Index[Any] = pd.Index([self.names_.get(k, k) for k in range(1, self.n_clusters_ + 1)])
         return pd.Series(pd.Categorical.from_codes(self.labels_, called), index=rows, name="subtype")
+
+    def summary(self) -> pd.DataFrame:
+        """Return one row for each subtype: n, percent, and the percent of its members whose subtype is clear.
+
+        Clear is a probability of at least 0.95 (`membership_`); NaN without probabilities.
+        """
+        sizes, own = self.cluster_sizes_, own_membership(cast(SubtypeModel, self))
+        clear = np.nan if own is None else 100.0 * np.bincount(self.labels_, own >= CLEAR, sizes.size) / sizes
+        columns = {"n": sizes, "percent": 100.0 * sizes / self.labels_.size, "clear": clear}
+        return pd.DataFrame(columns, index=self.labels.cat.categories.rename("subtype"))
 
     @property
     def cluster_sizes_(self) -> NDArray[np.int64]:

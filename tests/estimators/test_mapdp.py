@@ -14,7 +14,7 @@ import pytest
 from cohorts import LEVELS, LIKELIHOODS, TRIALS, feature, mixed_cohort, random_hyperparameters
 from scipy.special import logsumexp
 
-from clinclust import MAPDP, CohortError, CohortWarning, Feature, FeatureSchema, compare_subtypes, log_joint
+from clinclust import MAPDP, CohortError, CohortWarning, Feature, FeatureSchema, Partition, compare_subtypes, log_joint
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.mapdp import NONE_OF_THESE
 
@@ -690,3 +690,15 @@ def test_labels_are_numbered_as_in_reports_and_have_the_index_of_the_cohort(coho
     pd.testing.assert_frame_equal(*compared)
     with pytest.raises(NotFittedError, match="call fit first"):
         _ = MAPDP().labels
+
+
+def test_the_summary_counts_the_members_and_those_who_are_clear(cohort):
+    _, schema, _, model = cohort
+    found, own = model.summary(), model.membership_[np.arange(60), model.labels_]
+    assert found["n"].tolist() == model.cluster_sizes_.tolist()
+    assert found["percent"].sum() == pytest.approx(100.0)
+    clear = [100.0 * (own[model.labels == subtype] >= 0.95).mean() for subtype in found.index]
+    np.testing.assert_allclose(found["clear"], clear)
+    given = Partition(["b", "a", "a"], schema, made_by="a clinician").summary()
+    assert given["n"].to_dict() == {"a": 2, "b": 1}
+    assert given["clear"].isna().all()
