@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, NoReturn
 
-from clinclust.cli import assign, check, compare, draft, fit, impute, outcomes, report, start, table, validate
+from clinclust.cli import assign, check, compare, draft, fit, impute, outcomes, report, schemas, start, table, validate
 from clinclust.cli.failures import BAD_INPUT, tell_failure
 from clinclust.cli.options import Command, in_options
 from clinclust.cli.streams import quiet, streams_for_people, tell
@@ -44,6 +44,9 @@ afterwards, without another search:
   clinclust impute cohort.csv --model subtypes --out completed.csv --tables 20   the table without gaps, 20 times
   clinclust compare cohort.csv --model subtypes --out methods.csv          what K-means, latent classes and others find
   clinclust validate other.csv --cohort cohort.csv --model subtypes        are they found again in another cohort?
+
+ready schemas of instruments, such as PHQ-9 or NIHSS:
+  clinclust schemas
 
 tables may be csv, tsv or xlsx; parquet, xls, xlsb, ods, SPSS, Stata and SAS need a further package
 `clinclust fit --help` lists the options of a command
@@ -124,7 +127,7 @@ def _parser() -> Parser:
     debug = "show the traceback of every failure; it may hold values of the table"
     parser.add_argument("--debug", action="store_true", help=debug)
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for command in (start, draft, check, fit, report, table, outcomes, impute, compare, assign, validate):
+    for command in (start, draft, check, fit, report, table, outcomes, impute, compare, assign, validate, schemas):
         command.add_parser(commands)
     for command_parser in commands.choices.values():  # without a default, which would undo one before the command
         command_parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=debug)

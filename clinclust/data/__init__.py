@@ -1,4 +1,4 @@
-"""Words, units, codes and instruments as data: TOML files in this folder, all read by `data`."""
+"""Words, units and codes as data: TOML files in this folder, all read by `data`; in `instruments/`, ready schemas."""
 
 from __future__ import annotations
 

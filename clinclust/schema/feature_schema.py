@@ -20,8 +20,9 @@ from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.changed_roles import with_roles
-from clinclust.schema.content import SchemaContent
+from clinclust.schema.content import PanderaExtras, SchemaContent
 from clinclust.schema.feature import Feature
+from clinclust.schema.instruments import schema_of_instrument
 from clinclust.schema.notebook_view import schema_html
 from clinclust.schema.pandera_schema import from_pandera, to_pandera
 from clinclust.schema.reading import text_cells
@@ -225,6 +226,57 @@ class FeatureSchema(SchemaContent):
         """
         features, settings = read_yaml(path_or_text)
         return cls(features, **settings)
+
+    @classmethod
+    def of_instrument(cls, name: str) -> FeatureSchema:
+        """Return the ready schema of an instrument, such as ``"phq9"``; ``clinclust schemas`` lists them.
+
+        Rename the columns of the cohort accordingly; `merged` adds the rest of its columns.
+
+        Raises
+        ------
+        ValueError
+            If there is no such instrument. The message lists all.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> schema = cc.FeatureSchema.of_instrument("gad7")
+        >>> len(schema), schema["gad7_1"].trials, schema["gad7_1"].block
+        (7, 3, 'GAD-7')
+        """
+        return cls.from_yaml(schema_of_instrument(name))
+
+    def merged(self, *others: FeatureSchema) -> FeatureSchema:
+        """Return the schema with the features of others after its own; its title and settings are kept.
+
+        Raises
+        ------
+        SchemaError
+            If a column is in two of them, or another has checks of pandera or missing codes that would be lost.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> own = cc.FeatureSchema([cc.Feature(name="age", likelihood="gaussian")], title="Ward 3")
+        >>> both = own.merged(cc.FeatureSchema.of_instrument("phq9"))
+        >>> both.title, len(both)
+        ('Ward 3', 10)
+        """
+        lost = [
+            f"{other.title or 'a schema without a title'}: its {what} would be lost; give it to the first schema"
+            for other in others
+            for what, is_lost in (
+                ("checks of pandera", other.extras != PanderaExtras()),
+                ("missing codes", not set(other.missing_codes) <= set(self.missing_codes)),
+            )
+            if is_lost
+        ]
+        if lost:
+            raise SchemaError(lost)
+        features = [feature for schema in (self, *others) for feature in schema]
+        comments = {name: text for schema in (*others, self) for name, text in schema.comments.items()}
+        return replace(self, features=tuple(features), comments=comments)
 
     def to_pandera(self) -> pa.DataFrameSchema:
         """Return the equivalent pandera schema, which converts and validates as `validate` does."""

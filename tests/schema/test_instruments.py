@@ -1,0 +1,60 @@
+"""Ready schemas of instruments, and schemas put together."""
+
+import pandera.pandas as pa
+import pytest
+
+from clinclust import Feature, FeatureSchema, SchemaError
+from clinclust.cli import main
+from clinclust.errors import InputError
+from clinclust.schema.instruments import instruments, schema_of_instrument
+
+SUMS = {"phq9": 27, "gad7": 21, "hads": 42, "nihss": 42}
+
+
+@pytest.mark.parametrize("name", instruments())
+def test_an_instrument_names_its_source_and_comes_back_from_yaml(name):
+    schema = FeatureSchema.of_instrument(name)
+    comments = [line for line in schema_of_instrument(name).splitlines() if line.startswith("#")]
+    assert any(character.isdigit() for character in comments[-1])  # year, volume, pages
+    assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
+    assert all(feature.is_clustered and feature.label for feature in schema)
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_the_sum_of_the_items_has_the_published_range(name):
+    assert sum(feature.trials for feature in FeatureSchema.of_instrument(name)) == SUMS[name]
+
+
+def test_an_unknown_instrument_is_refused_with_the_known_ones():
+    with pytest.raises(InputError, match=r"no instrument 'phq8'.*phq9"):
+        FeatureSchema.of_instrument("phq8")
+
+
+def test_all_instruments_can_be_merged():
+    others = [FeatureSchema.of_instrument(name) for name in instruments() if name != "phq9"]
+    merged = FeatureSchema.of_instrument("phq9").merged(*others)
+    assert len(merged) == sum(len(FeatureSchema.of_instrument(name)) for name in instruments())
+    assert merged.title == "PHQ-9, depression"
+
+
+def test_what_would_be_lost_or_twice_is_refused():
+    age = FeatureSchema([Feature(name="age", likelihood="gaussian")])
+    with pytest.raises(SchemaError, match="age"):
+        age.merged(age)
+    coded = FeatureSchema([Feature(name="crp", likelihood="gaussian")], missing_codes=["", "-9"], title="labs")
+    metadata = {"clinclust": {"likelihood": "gaussian"}}
+    checked = FeatureSchema.from_pandera(pa.DataFrameSchema({"w": pa.Column(float, pa.Check(bool), metadata=metadata)}))
+    with pytest.raises(SchemaError, match="missing codes would be lost") as refused:
+        age.merged(coded, checked)
+    assert len(refused.value.problems) == 2
+    assert coded.merged(age).missing_codes == ("", "-9")
+
+
+def test_the_command_lists_and_prints_them(capsys):
+    assert main(["schemas"]) == 0
+    listed = capsys.readouterr().out
+    assert "phq9: PHQ-9, depression (9 columns)" in listed
+    assert main(["schemas", "phq9"]) == 0
+    assert FeatureSchema.from_yaml(capsys.readouterr().out) == FeatureSchema.of_instrument("phq9")
+    assert main(["schemas", "phq8"]) == 2
+    assert "there is no instrument" in capsys.readouterr().err
