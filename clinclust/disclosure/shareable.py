@@ -17,7 +17,7 @@ _EFFECT = ("Estimate", "Lower", "Upper")
 _SUMMARIES = ("n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3")
 
 SHEETS: dict[str, tuple[str, ...]] = {
-    "Overview": ("Subtype*", "n", "%", "What marks it (all subjects)", "Question", "Answer"),
+    "Overview": ("Subtype*", "n", "%", "Marks (all subjects)", "Question", "Answer"),
     "Withheld": ("Feature", "Counts withheld in", "Means or SDs withheld in", "Tests and effect sizes"),
     "Subtype table": ("Feature", "Missing, n", "*n = *", "SMD*", "Descriptive p", "Validated p", "Validated q"),
     "Numbers": ("Feature", "Level", "n", "Missing", "Count", "%", "Mean", "SD", "Q1", "Median", "Q3"),

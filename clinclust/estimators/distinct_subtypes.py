@@ -199,7 +199,7 @@ def in_words(distinct: Labels, labels: Labels) -> str:
     if not graded:
         return "all distinct"
     which = "one" if len(graded) == 1 else f"{len(graded)}"
-    return f"{len(n_grades)} distinct, of which {which} in {_listed(graded)} grades"
+    return f"{len(n_grades)} distinct, {which} in {_listed(graded)} grades"
 
 
 def _listed(numbers: list[int]) -> str:

@@ -18,7 +18,7 @@ SAYS_SEX = re.compile(
     r"^These subtypes are nearly sex: it alone gives (9\d|100)% of the subjects to their subtype", re.M
 )
 
-NEARLY_SEX = re.compile(r"They are nearly sex: right for (9\d|100)% of subjects\.")
+NEARLY_SEX = re.compile(r"They are nearly sex: right for (9\d|100)%\.")
 
 
 @pytest.fixture

@@ -85,7 +85,7 @@ def test_a_group_that_bends_is_divided_into_grades_beside_a_distinct_one(graded)
     np.testing.assert_array_equal(distinct.distinct, far)
     assert distinct.joins["distinct"].tolist()[:2] == [True, False]
     assert distinct.joins["accepted"].tolist()[:2] == [True, True]
-    assert f"{distinct.n_subtypes} subtypes, 2 distinct, of which one in {distinct.n_subtypes - 1} grades, made" in (
+    assert f"{distinct.n_subtypes} subtypes, 2 distinct, one in {distinct.n_subtypes - 1} grades, made" in (
         distinct.summary
     )
     assert (len(re.findall("distinct$", repr(distinct), flags=re.M)), repr(distinct).count("graded")) == (

@@ -245,7 +245,7 @@ def test_divisions_that_one_continuum_that_bends_would_make_as_well_are_told(thr
     findings = shown((model, frame, replace(distinct, test=replace(distinct.test, joins=joins))), NAMES)
     assert [division.result for division in findings.divisions].count("distinct") == n_distinct
     (said,), (caution,), answer = verdict(findings), cautions(findings), overview(findings).notes[-1]
-    how_many = ("which may be grades of one", "2 distinct, of which one in 2 grades")[n_distinct]
+    how_many = ("which may be grades of one", "2 distinct, one in 2 grades")[n_distinct]
     assert f"3 subtypes, {how_many}." in said
     assert f"3 subtypes among {len(frame)} subjects, {how_many}; they are parted more clearly than one" in answer
     assert "Grades may be degrees of one condition" in said

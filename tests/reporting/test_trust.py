@@ -113,7 +113,7 @@ def test_one_search_is_no_share_of_searches(findings):
 def test_the_first_page_names_the_column_and_the_way_on():
     columns, labels = cohort(4)
     rows = dict(overview(findings_of(columns, labels, {"a sex": "describe"})).tables[1].rows)
-    assert rows["A column you already have?"] == "They are nearly The a sex: right for 98% of subjects."
+    assert rows["A column you already have?"] == "They are nearly The a sex: right for 98%."
     columns.pop("a sex")
     rows = dict(overview(findings_of(columns, labels, {})).tables[1].rows)
     assert rows["A column you already have?"] == "No: none alone names the subtypes."

@@ -84,7 +84,7 @@ def _subtypes(findings: Findings) -> list[Table]:
         Column("Subtype (name proposed)" if is_proposed else "Subtype", widest=33),
         Column("n", "0"),
         Column("%", "0.0"),
-        Column("What marks it (all subjects)", widest=60),
+        Column("Marks (all subjects)", widest=60),
         *([] if own is None else [Column("Clear (%)", "0")]),
     ]
     rows: list[list[Value]] = []
@@ -140,7 +140,7 @@ def _next(findings: Findings) -> str:
     if fit is not None and fit.stopped_early_:
         return f"the search was {STOPPED_EARLY}; let it end."
     if column_in_words(findings):
-        return "what else there is besides this column (Trust)."
+        return "what else there is (Trust)."
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return "features whose likelihood does not fit (Likelihoods)."
     small = [subtype for subtype in findings.sizes if (findings.shown_sizes[subtype] or _SMALL) < _SMALL]

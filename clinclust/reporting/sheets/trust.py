@@ -253,7 +253,7 @@ def column_in_words(findings: Findings) -> list[str]:
     for row in shown[:1]:
         columns = " and ".join(schema[name].title if name in schema else name for name in _names(row))
         what = "They are" if all(len(group) == 1 for group in row["groups"]) else "A division is"
-        found.append(f"{what} nearly {columns}: right for {row['named_right']:.0%} of subjects.")
+        found.append(f"{what} nearly {columns}: right for {row['named_right']:.0%}.")
     return found
 
 
