@@ -85,7 +85,7 @@ def compare_subtypes(
         Any table that `schema` accepts.
     labels : array_like, shape (N,)
         The cluster of each subject, 0, 1, ...; subtype = label + 1. Categories (`MAPDP.labels`) and texts are numbered
-        from 1 in their order. A Series must have the index of `frame`.
+        from 1 in their order, texts that are whole numbers by size. A Series must have the index of `frame`.
     schema : FeatureSchema
         The features that are clustered on or described are compared.
     min_size : int
@@ -231,13 +231,16 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
     if isinstance(labels, pd.Series) and not labels.index.equals(frame.index):
         raise InputError(
             "labels is a Series whose index differs from the frame's, so its order may differ too; "
-            "align it with `labels.loc[frame.index]`, or pass `labels.to_numpy()` if the order is the same"
+            "align it with `labels.loc[frame.index]`, or with `labels.set_axis(frame.index)` if the order is the same"
         )
     clusters = _numbered(labels)
     if clusters.shape != (len(frame),):
         raise InputError(f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}")
     if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
-        raise InputError(f"labels must be whole numbers 0, 1, ... of an integer type, not {clusters.dtype}")
+        raise InputError(
+            f"labels must be whole numbers 0, 1, ... of an integer type, categories or texts, none missing, "
+            f"not {clusters.dtype}"
+        )
     if len(clusters) and clusters.min() < 0:
         first = int(np.argmax(clusters < 0))
         raise InputError(
@@ -256,8 +259,10 @@ def _numbered(labels: ArrayLike) -> NDArray[Any]:
     found = np.asarray(labels)
     if found.ndim != 1 or found.dtype.kind not in "OUT" or pd.api.types.infer_dtype(found, skipna=True) != "string":
         return found
-    places, names = pd.factorize(found, sort=True)
-    return found if all(str(name).isdecimal() for name in names) else np.asarray(places)  # "10" is before "2"
+    places, names = pd.factorize(found)
+    texts = [str(name) for name in names]
+    order = sorted(texts, key=int if all(map(str.isdecimal, texts)) else None)  # "2" is before "10"
+    return np.append([order.index(text) for text in texts], -1)[places]  # a missing one is in the last place
 
 
 def _checked_weights(weights: ArrayLike, frame: pd.DataFrame) -> NDArray[np.float64]:

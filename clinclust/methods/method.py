@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError, missing_package
 from clinclust.estimators.copied_rows import warn_of_copied_rows
-from clinclust.estimators.estimator import Parameterised, RenamedAttributes
+from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
 from clinclust.methods.encoded import Encoded, different_rows, encoded
@@ -62,7 +62,7 @@ class Clustered:
     by_cluster: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
 
 
-class Method(Parameterised, RenamedAttributes):
+class Method(Parameterised, BaseSubtypes):
     """An estimator that partitions a cohort by another method than MAP-DP; a fitted one is a `SubtypeModel`.
 
     A subclass is a dataclass: its fields are the parameters, among them `schema`. It has the methods `_clustered` and
@@ -93,11 +93,9 @@ class Method(Parameterised, RenamedAttributes):
 
     schema: FeatureSchema | None
     labels_: NDArray[np.int64]
-    cluster_sizes_: NDArray[np.int64]
     membership_: NDArray[np.float64] | None
     schema_: FeatureSchema
     uninformative_: Mapping[str, str]
-    index_: pd.Index | None
     prepared_: str
     random_seed_: int
     made_by: str
@@ -162,16 +160,6 @@ class Method(Parameterised, RenamedAttributes):
         return self
 
     @property
-    def n_clusters_(self) -> int:
-        """Number of clusters, K."""
-        return int(self.cluster_sizes_.size)
-
-    @property
-    def names_(self) -> Mapping[int, str]:
-        """Empty: the clusters have no default names."""
-        return MappingProxyType({})
-
-    @property
     def fit_(self) -> Fit | None:
         """None: no MAP-DP search made the partition."""
         return None
@@ -179,7 +167,7 @@ class Method(Parameterised, RenamedAttributes):
     def _keep(self, found: Clustered) -> None:
         """Set what was found, with the clusters by decreasing size; clusters without subjects are left out."""
         self.labels_ = by_decreasing_size(found.labels)
-        self.cluster_sizes_, self.membership_ = np.bincount(self.labels_), None
+        self.membership_ = None
         order = np.empty(self.n_clusters_, dtype=np.int64)
         order[self.labels_] = found.labels
         if found.membership is not None:

@@ -61,10 +61,10 @@ def write_report(
     generated: datetime | None = None,
     progress: bool = True,
 ) -> Path:
-    """Write a report of the subtypes, and of the differences between them, as an Excel workbook or a web page.
+    """Write a report of the subtypes, and of the differences between them, as an Excel workbook, a web page, or JSON.
 
-    It contains one row per subject with its identifiers (a web page only of the first 2,000 subjects), unless
-    `suppress` makes the report for sharing. All arguments are checked before the first search starts.
+    A workbook contains one row per subject with its identifiers, unless `suppress` makes the report for sharing. All
+    arguments are checked before the first search starts.
 
     Parameters
     ----------

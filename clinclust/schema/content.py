@@ -107,7 +107,7 @@ class SchemaContent:
 
     @property
     def names(self) -> list[str]:
-        """The names of the features, in order: ``frame[schema.names]`` are their columns."""
+        """The names of the features, in order: ``table[schema.names]`` are their columns in the raw table."""
         return list(self._by_name)
 
     @property

@@ -166,6 +166,8 @@ class FeatureSchema(SchemaContent):
         >>> schema.replace("crp", transform="log", unit="mg/L")["crp"].transform
         'log'
         """
+        if fields.get("name", name) != name:
+            raise SchemaError(f"{name}: a feature cannot be renamed: it is found by its name; declare another Feature")
         changed = Feature(**{**self[name].content(), **fields})
         return self.with_changed(changed if feature.name == name else feature for feature in self)
 
@@ -263,6 +265,8 @@ class FeatureSchema(SchemaContent):
         >>> both.title, len(both)
         ('Ward 3', 10)
         """
+        if strangers := [type(other).__name__ for other in others if not isinstance(other, FeatureSchema)]:
+            raise TypeError(f"merged takes FeatureSchema objects, not {', '.join(strangers)}")
         lost = [
             f"{other.title or 'a schema without a title'}: its {what} would be lost; give it to the first schema"
             for other in others

@@ -82,6 +82,13 @@ def test_it_is_a_subtype_model(fitted):
         np.testing.assert_array_equal(model.membership_.argmax(axis=1), model.labels_)
 
 
+def test_its_labels_and_summary_are_those_of_reports(fitted):
+    model, frame, _ = fitted
+    assert model.labels.index.equals(frame.index)
+    assert (model.labels.astype(int) == model.labels_ + 1).all()
+    assert model.summary()["n"].tolist() == model.cluster_sizes_.tolist()
+
+
 def test_the_same_seed_gives_the_same_bits(fitted, name):
     model, frame, _ = fitted
     again = clone(model).fit(frame)

@@ -30,6 +30,13 @@ def test_an_unknown_instrument_is_refused_with_the_known_ones():
         FeatureSchema.of_instrument("phq8")
 
 
+def test_what_is_no_schema_and_no_name_is_refused():
+    with pytest.raises(InputError, match="no instrument None"):
+        FeatureSchema.of_instrument(None)
+    with pytest.raises(TypeError, match="merged takes FeatureSchema objects, not int"):
+        FeatureSchema.of_instrument("gad7").merged(1)
+
+
 def test_all_instruments_can_be_merged():
     others = [FeatureSchema.of_instrument(name) for name in instruments() if name != "phq9"]
     merged = FeatureSchema.of_instrument("phq9").merged(*others)

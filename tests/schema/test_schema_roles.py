@@ -133,7 +133,7 @@ def test_a_feature_that_cannot_be_declared_so_is_not_replaced():
     schema = FeatureSchema([Feature(name="crp", likelihood="gaussian")])
     with pytest.raises(SchemaError, match="transform"):
         schema.replace("crp", transform="unknown")
-    with pytest.raises(SchemaError, match="must be those of the schema"):
+    with pytest.raises(SchemaError, match="crp: a feature cannot be renamed"):
         schema.replace("crp", name="other")
     with pytest.raises(KeyError):
         schema.replace("crq", label="x")
