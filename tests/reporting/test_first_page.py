@@ -57,7 +57,7 @@ def columns_of(rng, labels):
         "measured": rng.normal(apart[0][labels], 1),
         "skewed": rng.exponential(1, n) ** 2 * spread + apart[1][labels],
         "log": np.exp(rng.normal(apart[2][labels], spread)),
-        "log1p": np.floor(np.exp(rng.normal(apart[3][labels], spread))),
+        "log1p": np.floor(np.exp(rng.normal(apart[3][labels], spread).clip(max=200.0))),  # a column holds at most 1e100
         "sqrt": rng.normal(4, 1, n) ** 2 * size[4],
         "tiny": rng.normal(3e-9, 1e-10, n) * size[5],
         "alike": np.full(n, 7.0),
