@@ -44,6 +44,7 @@ def columns_of(rng, labels):
     size = [np.exp(part[labels]) for part in apart]
     share = [1 / (1 + np.exp(-2 * part[labels])) for part in apart]
     spread = np.exp(rng.normal(0, 1.2, labels.max() + 1))[labels]  # means and medians can order subtypes differently
+    logs = [rng.normal(part[labels], spread).clip(max=200.0) for part in apart[2:4]]  # a column holds at most 1e100
     return {
         "yes": np.where(rng.random(n) < share[0], "yes", "no"),
         "sex": np.where(rng.random(n) < share[1], "female", "male"),
@@ -56,8 +57,8 @@ def columns_of(rng, labels):
         "years": rng.exponential(size[7]),
         "measured": rng.normal(apart[0][labels], 1),
         "skewed": rng.exponential(1, n) ** 2 * spread + apart[1][labels],
-        "log": np.exp(rng.normal(apart[2][labels], spread)),
-        "log1p": np.floor(np.exp(rng.normal(apart[3][labels], spread).clip(max=200.0))),  # a column holds at most 1e100
+        "log": np.exp(logs[0]),
+        "log1p": np.floor(np.exp(logs[1])),
         "sqrt": rng.normal(4, 1, n) ** 2 * size[4],
         "tiny": rng.normal(3e-9, 1e-10, n) * size[5],
         "alike": np.full(n, 7.0),
