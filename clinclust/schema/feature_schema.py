@@ -255,7 +255,8 @@ class FeatureSchema(SchemaContent):
         Raises
         ------
         SchemaError
-            If a column is in two of them, or another has checks of pandera or missing codes that would be lost.
+            If a column is in two of them, or another has checks of pandera, a choice of rows or missing codes that
+            would be lost.
 
         Examples
         --------
@@ -272,6 +273,7 @@ class FeatureSchema(SchemaContent):
             for other in others
             for what, is_lost in (
                 ("checks of pandera", other.extras != PanderaExtras()),
+                ("choice of rows", other.rows not in (self.rows, RowChoice())),
                 ("missing codes", not set(other.missing_codes) <= set(self.missing_codes)),
             )
             if is_lost

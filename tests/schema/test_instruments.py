@@ -51,9 +51,10 @@ def test_what_would_be_lost_or_twice_is_refused():
     coded = FeatureSchema([Feature(name="crp", likelihood="gaussian")], missing_codes=["", "-9"], title="labs")
     metadata = {"clinclust": {"likelihood": "gaussian"}}
     checked = FeatureSchema.from_pandera(pa.DataFrameSchema({"w": pa.Column(float, pa.Check(bool), metadata=metadata)}))
+    chosen = FeatureSchema([Feature(name="sex", likelihood="bernoulli")], rows={"where": "visit = 1"})
     with pytest.raises(SchemaError, match="missing codes would be lost") as refused:
-        age.merged(coded, checked)
-    assert len(refused.value.problems) == 2
+        age.merged(coded, checked, chosen)
+    assert len(refused.value.problems) == 3
     assert coded.merged(age).missing_codes == ("", "-9")
 
 
