@@ -2,8 +2,10 @@
 
 import os
 import signal
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -52,6 +54,13 @@ def undrawn(request):
         if not request.config.getoption("--simulations") and not _LOOK_AT_FIGURES.intersection(request.path.parts):
             patch.setattr("clinclust.reporting.page.page.as_svg", lambda _, *, name, label: f'<svg id="{name}"></svg>')
         yield
+
+
+@pytest.fixture(autouse=True)
+def same_luck(request, monkeypatch):
+    """Give each test the same draws in every run, also where it names no seed."""
+    seeds, seeded = np.random.SeedSequence(zlib.crc32(request.node.nodeid.encode())), np.random.default_rng
+    monkeypatch.setattr(np.random, "default_rng", lambda seed=None: seeded(seeds.spawn(1)[0] if seed is None else seed))
 
 
 @pytest.fixture

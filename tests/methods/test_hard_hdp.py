@@ -91,7 +91,7 @@ def test_wished_numbers_find_shared_clusters_of_many_small_centres():
     group = np.concatenate([np.repeat(rng.choice(15, 5, replace=False), 5) for _ in range(50)])
     frame = pd.DataFrame(rng.normal(means[group], 0.1), columns=["x", "y"])
     frame["hospital"] = np.repeat([f"h{number:02d}" for number in range(50)], 25)
-    model = HardHDP(schema_of_two(), centre="hospital", n_local=5, n_clusters=15).fit(frame)
+    model = HardHDP(schema_of_two(), centre="hospital", n_local=5, n_clusters=15, random_state=0).fit(frame)
     assert 8 <= model.n_clusters_ <= 20
     assert 3.0 < model.n_local_.mean() < 6.0
 
