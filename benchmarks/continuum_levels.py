@@ -51,12 +51,12 @@ Row = dict[str, Any]
 Labels = NDArray[np.int64]
 
 
-def result_of(problem: Problem, members: Labels, seed: int, *, is_bent: bool = False) -> tuple[NodeTest, int]:
+def result_of(problem: Problem, members: Labels, seed: int, *, any_shape: bool = False) -> tuple[NodeTest, int]:
     """Return the test of these subjects against one continuum, or one that bends, and the number of draws it made."""
     drawn: list[int] = []
     with Threads(1) as pool:
-        level = DISTINCT_LEVEL if is_bent else LEVEL
-        plan = DrawPlan(DRAWS, level, pool, Event(), lambda: drawn.append(1), is_bent=is_bent)
+        level = DISTINCT_LEVEL if any_shape else LEVEL
+        plan = DrawPlan(DRAWS, level, pool, Event(), lambda: drawn.append(1), any_shape=any_shape)
         node = Node(members, np.zeros(members.size, dtype=np.int64), PARTS)
         found = against_one_population(problem, node, plan, np.random.SeedSequence(seed))
     return found, len(drawn)
@@ -76,10 +76,10 @@ def at_the_root(task: tuple[str, int, int]) -> list[Row]:
         "z": found.z,
         "p": found.p,
         "draws": n_draws,
-        "p_bent": 1.0,
+        "p_any_shape": 1.0,
     }
     if found.p < LEVEL:
-        row["p_bent"] = result_of(problem, np.arange(n_subjects), seed, is_bent=True)[0].p
+        row["p_any_shape"] = result_of(problem, np.arange(n_subjects), seed, any_shape=True)[0].p
     if (kind, n_subjects) == CHECKED:
         with mock.patch.object(tested_node, "_CHECKPOINTS", ()):
             row["p_of_all"] = result_of(problem, np.arange(n_subjects), seed)[0].p
@@ -140,7 +140,7 @@ def table_of_roots(rows: pd.DataFrame, kinds: list[str]) -> str:
                 kind,
                 str(n_subjects),
                 share(part["p"] < LEVEL),
-                share(part["p_bent"] < DISTINCT_LEVEL),
+                share(part["p_any_shape"] < DISTINCT_LEVEL),
                 *z,
                 f"{part['draws'].mean():.0f}",
             ]

@@ -44,7 +44,7 @@ class DistinctSubtypes:
     """The tested subtypes of a fit: unions of its subtypes that are more than slices of one continuous population.
 
     Two subtypes are *distinct* if no continuum explains them, or *graded*: more than degrees of a continuum with the
-    same correlations, but perhaps degrees of one that bends.
+    same correlations, but perhaps degrees of one of another shape.
 
     Attributes
     ----------
@@ -65,8 +65,8 @@ class DistinctSubtypes:
         - `excess` : gain less its expectation, in nats;
         - `z`, `p` : the test (`distinct_subtypes`);
         - `accepted` : whether p is below the significance level, so that the two groups are subtypes;
-        - `p_bent` : p against a continuum that bends, of accepted joins below none but distinct ones; else NaN;
-        - `distinct` : whether `p_bent` is below 0.01.
+        - `p_any_shape` : p against a continuum of any shape, of accepted joins below none but distinct ones; else NaN;
+        - `distinct` : whether `p_any_shape` is below 0.01.
     tree : SubtypeTree
         The tested tree: that of the fit, or one with merged leaves.
     test : TreeTest
@@ -223,8 +223,8 @@ def distinct_subtypes(
     """Test along the tree of a fit which of its subtypes are more than slices of one continuous population.
 
     The null is a Gaussian copula with the margins, correlations and missing values of the subjects, as in SigClust (Liu
-    et al. 2008) along a tree (Kimes et al. 2017). Accepted joins are tested again, against one population that bends:
-    see docs/number_of_subtypes.md.
+    et al. 2008) along a tree (Kimes et al. 2017). Accepted joins are tested again, against one population of
+    any shape: the subjects' own distribution, smoothed until it has one peak (docs/number_of_subtypes.md).
 
     For the subjects below a join, G_k is the gain in log joint over one cluster of the best division into k parts,
     k = 2 .. k_max, that repeated two-way divisions find, and g_2 that of the best two-way division, with that of the
@@ -235,9 +235,10 @@ def distinct_subtypes(
         z   = (T - mean of M) / (standard deviation of M)
         p   = 1 - Phi(z), but at least the share of the draws with M_b >= T.
 
-    Likewise with two statistics of shape in the place of gains: the log of the dip (Hartigan and Hartigan 1985) of the
-    log odds in the best two-way division, and -log kurtosis of the first three principal components of normal scores.
-    The p of a join is the smaller of that of the gains and five times that of the shape, and z that of the same.
+    Likewise with statistics of shape in the place of gains: the log of the dip (Hartigan and Hartigan 1985) of the log
+    odds in the best two-way division, and the log likelihood ratio of two normal distributions to one along the first
+    three principal components of normal scores. The p of a join is the smaller of that of the gains and twice that of
+    the shape, and z that of the same.
 
     Parameters
     ----------

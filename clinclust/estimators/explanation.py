@@ -166,6 +166,7 @@ def _leading_cluster(scores: Array, subtypes: SubtypeMixture, subtype: Labels) -
 
 SIZE, WITHIN = "(size of the subtypes)", "(other clusters of the subtypes)"
 """Names of the rows that are not about a feature."""
+_COLUMNS = ["subject", "subtype", "against", "feature", "label", "value", "log_odds", "words"]
 _NEARLY_EVEN = 1.05
 _MOST = 1e6
 
@@ -192,26 +193,24 @@ def _table(
     best: Labels,
     other: Labels,
 ) -> pd.DataFrame:
-    parts = []
+    rows: list[tuple[object, ...]] = []
     for row, subject in enumerate(frame.index):
         places = np.flatnonzero(told[:, row])
         places = places[np.argsort(-np.abs(odds[places, row]), kind="stable")]
-        parts.append(
-            pd.DataFrame(
-                {
-                    "subject": [subject] * places.size,
-                    "subtype": best[row],
-                    "against": other[row],
-                    "feature": [names[place] for place in places],
-                    "label": [_label(schema, names[place]) for place in places],
-                    "value": [_value(frame, row, names[place]) for place in places],
-                    "log_odds": odds[places, row],
-                    "words": [_in_words(odds[place, row], best[row], other[row]) for place in places],
-                }
+        rows += [
+            (
+                subject,
+                best[row],
+                other[row],
+                names[place],
+                _label(schema, names[place]),
+                _value(frame, row, names[place]),
+                odds[place, row],
+                _in_words(odds[place, row], best[row], other[row]),
             )
-        )
-    columns = ["subject", "subtype", "against", "feature", "label", "value", "log_odds", "words"]
-    return pd.concat(parts, ignore_index=True)[columns]
+            for place in places
+        ]
+    return pd.DataFrame(rows, columns=_COLUMNS)
 
 
 def _label(schema: FeatureSchema, name: str) -> str:

@@ -214,7 +214,7 @@ def fit_by(
     """Return the fit by a plan, with its tree tested if `is_tested`; no clusters are merged.
 
     `n_draws` is the largest number of cohorts drawn at each join. With `with_grades`, accepted joins are also tested
-    against a continuum that bends.
+    against one continuum of any shape.
     """
     fit = fit_of(search(cohort.problem, plan), cohort.schema, plan, cohort.frame)
     if not is_tested:

@@ -133,7 +133,7 @@ def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:
 DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05}
 """Default parameters of the test."""
 DISTINCT_LEVEL = 0.01
-"""Level of the test against a continuum that bends, below which a join is distinct."""
+"""Level of the test against a continuum of any shape, below which a join is distinct."""
 FEWEST_DRAWS = 20
 """Least `n_draws`."""
 
@@ -151,7 +151,7 @@ JOIN_DTYPES = {
     "z": "float64",
     "p": "float64",
     "accepted": "bool",
-    "p_bent": "float64",
+    "p_any_shape": "float64",
     "distinct": "bool",
 }
 """The columns of `TreeTest.joins`."""
@@ -205,9 +205,9 @@ class TreeTest:
         is_below = self.joins["p"].to_numpy() < self.significance_level
         if len(set(steps)) < len(steps) or not np.array_equal(is_below, self.joins["accepted"].to_numpy()):
             return ["the joins that were accepted are not those whose p is below the significance level"]
-        is_distinct = self.joins["accepted"] & (self.joins["p_bent"] < DISTINCT_LEVEL)
+        is_distinct = self.joins["accepted"] & (self.joins["p_any_shape"] < DISTINCT_LEVEL)
         if not np.array_equal(is_distinct, self.joins["distinct"]):
-            return [f"the distinct joins are not the accepted ones whose p_bent is below {DISTINCT_LEVEL}"]
+            return [f"the distinct joins are not the accepted ones whose p_any_shape is below {DISTINCT_LEVEL}"]
         return []
 
 

@@ -70,13 +70,13 @@ class PairTests:
         halves = np.isin(self.labels[members], list(second)).astype(np.int64)
         return Node(members, halves, len(first | second))
 
-    def test(self, first: Side, second: Side, number: int | None = None, *, is_bent: bool = False) -> NodeTest:
-        """Return the test of two groups against one continuum, or one that bends.
+    def test(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> NodeTest:
+        """Return the test of two groups against one continuum, or one of any shape.
 
         The draws depend on `number`, or else on the clusters.
         """
-        plan = replace(self.plan, significance_level=DISTINCT_LEVEL, is_bent=True) if is_bent else self.plan
-        pair = frozenset((first, second)), is_bent
+        plan = replace(self.plan, significance_level=DISTINCT_LEVEL, any_shape=True) if any_shape else self.plan
+        pair = frozenset((first, second)), any_shape
         if pair not in self._found:
             key = sorted(first | second) if number is None else [number]
             seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
@@ -175,7 +175,7 @@ def tested_tree(
     """Test the joins of a tree from its root; merge leaves that are one continuum, and walk the new tree once more.
 
     `cohort` is as `cohort_of` returns it, `parameters` are those of `distinct_subtypes` with a seed as `random_state`.
-    With `with_grades`, accepted joins are also tested against a continuum that bends. Returns the tested tree and its
+    With `with_grades`, accepted joins are also tested against one of any shape. Returns the tested tree and its
     test.
     """
     level = float(parameters["significance_level"])
@@ -241,15 +241,15 @@ def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dic
 
 
 def _add_grades(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> None:
-    """Add to accepted joins, from the root on, their p against a continuum that bends, up to the first not distinct."""
+    """Add to accepted joins, from the root on, their p against one of any shape, up to the first not distinct."""
     members, reached = tree.members(), {2 * tree.n_subtypes - 2}
     for row in rows:
         node = tree.n_subtypes + row["step"] - 1
         if row["accepted"] and node in reached:
             sides = tree.joins[row["step"] - 1].tolist()
             first, second = (frozenset(members[side]) for side in sides)
-            row["p_bent"] = tests.test(first, second, node if by_number else None, is_bent=True).p
-            row["distinct"] = row["p_bent"] < DISTINCT_LEVEL
+            row["p_any_shape"] = tests.test(first, second, node if by_number else None, any_shape=True).p
+            row["distinct"] = row["p_any_shape"] < DISTINCT_LEVEL
             reached |= set(sides) if row["distinct"] else set()
 
 
@@ -270,6 +270,6 @@ def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, An
         "z": found.z,
         "p": found.p,
         "accepted": accepted,
-        "p_bent": np.nan,
+        "p_any_shape": np.nan,
         "distinct": False,
     }

@@ -22,8 +22,8 @@ _MOST_NAMED = 6
 class Division:
     """A tested division of a tree; `node` is numbered as in `SubtypeTree.joins`, and the evidence is in nats.
 
-    `subtypes` are those in each branch, from 1, or None if a subtype has parts in both. `p_bent` (NaN: not tested) is
-    about one continuum that bends; `n_draws` is the largest number of draws behind a p.
+    `subtypes` are those in each branch, from 1, or None if a subtype has parts in both. `p_any_shape` (NaN: not tested)
+    is about one continuum of any shape; `n_draws` is the largest number of draws behind a p.
     """
 
     number: int
@@ -35,7 +35,7 @@ class Division:
     expected: float
     expected_sd: float
     p: float
-    p_bent: float
+    p_any_shape: float
     n_draws: int
     is_accepted: bool
     is_distinct: bool
@@ -85,7 +85,7 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
                     expected=float(row["expected"]),
                     expected_sd=float(row["expected_sd"]),
                     p=float(row["p"]),
-                    p_bent=float(row["p_bent"]),
+                    p_any_shape=float(row["p_any_shape"]),
                     n_draws=fit.tree_test_.n_draws,
                     is_accepted=bool(row["accepted"]),
                     is_distinct=bool(row["distinct"]),

@@ -398,13 +398,15 @@ def test_the_stage_is_told_in_the_log(monkeypatch, caplog):
 def test_accepted_joins_below_distinct_ones_are_tested_against_a_continuum_that_bends(three, graded):
     for distinct in (three[3], graded[2]):
         joins, steps, root = distinct.joins, distinct.test.joins["step"].tolist(), 2 * distinct.tree.n_subtypes - 2
-        assert (joins["distinct"] == (joins["p_bent"] < 0.01)).all()
+        assert (joins["distinct"] == (joins["p_any_shape"] < 0.01)).all()
         reached = {root}
         for step, row in zip(steps, joins.to_dict("records"), strict=True):
             node = distinct.tree.n_subtypes + step - 1
-            assert np.isnan(row["p_bent"]) != (row["accepted"] and node in reached)
+            assert np.isnan(row["p_any_shape"]) != (row["accepted"] and node in reached)
             reached |= set(distinct.tree.joins[step - 1].tolist()) if row["distinct"] else set()
-    assert graded[2].joins["p_bent"].notna().sum() == 2  # the far group, and the first division of the one that bends
+    assert (
+        graded[2].joins["p_any_shape"].notna().sum() == 2
+    )  # the far group, and the first division of the one that bends
 
 
 @pytest.mark.simulation
@@ -414,7 +416,7 @@ def test_a_skewed_severity_is_divided_and_not_distinct():
     frame = pd.DataFrame(severity + 0.6 * rng.normal(size=(400, 8)), columns=list("abcdefgh"))
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
     joins = distinct_subtypes(fitted(frame, schema, coarsening="auto"), frame).joins
-    assert joins["p"][0] < 0.05 <= joins["p_bent"][0]
+    assert joins["p"][0] < 0.05 <= joins["p_any_shape"][0]
 
 
 # --- MAPDP(n_clusters="distinct") -----------------------------------------------------------------------------------
@@ -484,7 +486,7 @@ def test_a_fit_of_fewer_than_ten_subjects_is_saved_with_its_empty_test(tmp_path)
         (lambda joins: joins.iloc[[0, 0]], "significance level"),
         (lambda joins: joins.assign(distinct=True), "distinct"),
         (lambda joins: joins.assign(distinct=False), "distinct"),
-        (lambda joins: joins.assign(distinct=True, p_bent=0.0), "distinct"),
+        (lambda joins: joins.assign(distinct=True, p_any_shape=0.0), "distinct"),
     ],
 )
 def test_a_test_that_no_walk_makes_is_told(three, change, said):

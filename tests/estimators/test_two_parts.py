@@ -7,8 +7,8 @@ from scipy.special import betaln, gammaln
 
 import clinclust as cc
 from clinclust.associations.feature_tests import FeatureTests
-from clinclust.engine.continuum.bent_population import bent_population
 from clinclust.engine.continuum.null_cohorts import one_population
+from clinclust.engine.continuum.smoothed_population import smoothed_population
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.problem import pose
 
@@ -142,13 +142,13 @@ def test_a_yes_no_column_alone_never_makes_two_subtypes():
             assert (crp + gain).max() < 0.0
 
 
-@pytest.mark.parametrize("is_bent", [False, True])
-def test_in_drawn_cohorts_the_amount_is_missing_exactly_at_the_spike(is_bent):
+@pytest.mark.parametrize("any_shape", [False, True])
+def test_in_drawn_cohorts_the_amount_is_missing_exactly_at_the_spike(any_shape):
     frame, schema, _ = cohort(4, missing=0.1)
     part = pose(schema.validate(frame), schema, None, 3.0)
     population = one_population(part, np.random.default_rng(0))
-    if is_bent:
-        population = bent_population(population, np.random.default_rng(0))
+    if any_shape:
+        population = smoothed_population(population, np.random.default_rng(0))
     drawn = population.draw(np.random.default_rng(1))[0].cohort
     names = [feature.name for feature in drawn.encoding.features]
     arrays, n_table = drawn.arrays, drawn.arrays.codes.shape[1]

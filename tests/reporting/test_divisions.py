@@ -96,7 +96,7 @@ def test_the_table_says_who_was_divided_from_whom_and_how_sure(three):
         assert row[at["In one population (nats) SD"]] == join.expected_sd
         assert row[at["Excess (nats)"]] == pytest.approx(join.excess)
         assert row[at["p"]] == (join.p if join.p >= 1 / 40 else "< 0.025")
-        assert (row[at["p, bent"]] is None) == np.isnan(join.p_bent)
+        assert (row[at["p, any shape"]] is None) == np.isnan(join.p_any_shape)
         assert row[at["Result"]] == ("one continuum", "graded", "distinct")[int(join.accepted) + int(join.distinct)]
         for side, name in ((join.first, row[0]), (join.second, row[1])):
             below = np.unique(distinct.labels[np.isin(model.labels_ + 1, side)]) + 1
@@ -116,7 +116,7 @@ def test_page_and_workbook_say_it_in_the_same_words(three, tmp_path):
         "no subject was moved",
         "in up to 40 cohorts drawn from one continuum",
         "1 nat: 2.7 times more probable",
-        "one continuum that bends",
+        "one continuum of any shape",
         "Three ordered classes may be found as two",
         "Fewer than 10 subjects are not divided",
         "0.05 holds at each division",
@@ -236,12 +236,12 @@ def test_what_only_other_data_can_tell_follows_from_the_test(three, findings):
 
 
 @pytest.mark.parametrize("n_distinct", [0, 1])
-def test_divisions_that_one_continuum_that_bends_would_make_as_well_are_told(three, n_distinct):
+def test_divisions_that_one_continuum_of_any_shape_would_make_as_well_are_told(three, n_distinct):
     model, frame, distinct = three
     joins = distinct.test.joins.copy()
     accepted = joins.index[joins["accepted"]]
     assert len(accepted) == 2
-    joins.loc[accepted[n_distinct:], ["p_bent", "distinct"]] = 0.31, False
+    joins.loc[accepted[n_distinct:], ["p_any_shape", "distinct"]] = 0.31, False
     findings = shown((model, frame, replace(distinct, test=replace(distinct.test, joins=joins))), NAMES)
     assert [division.result for division in findings.divisions].count("distinct") == n_distinct
     (said,), (caution,), answer = verdict(findings), cautions(findings), overview(findings).notes[-1]
@@ -251,7 +251,7 @@ def test_divisions_that_one_continuum_that_bends_would_make_as_well_are_told(thr
     assert "Grades may be degrees of one condition" in said
     graded = [division for division in findings.divisions if division.result == "graded"]
     named = "; ".join(f"{division.number}: {division.title}" for division in graded)
-    assert f"One continuum that bends explains division {named}: the two may be degrees" in caution
+    assert f"One continuum of any shape explains division {named}: the two may be degrees" in caution
 
 
 def test_the_methods_describe_the_test_with_its_references(three):
@@ -266,7 +266,7 @@ def test_the_methods_describe_the_test_with_its_references(three):
     cited = " ".join(written.references)
     assert ("Silverman" in cited) == ("Silverman" in paragraph)
     assert "Hartigan" in cited
-    assert "called distinct where this population explains no division" in paragraph
+    assert "called distinct where this explains no division" in paragraph
     assert "no subject changed its group" in written.paragraphs["Model"]
     assert "each time the two with the least evidence between them, until" not in written.paragraphs["Model"]
 

@@ -6,7 +6,10 @@ ordered by their mean position on the principal axis. The first principal score 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from clinclust.arrays import Array
@@ -94,31 +97,53 @@ def _along(column: Array, axis: Array) -> Array:
 
 
 def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
-    """Return the expected first principal score of each subject, float64 (N,); NaN where nothing is observed.
+    """Return the expected score of each subject along an axis (D,), float64 (N,); NaN where nothing is observed.
 
-    With R the correlation matrix of the scores z, (N, D), NaN = missing, and v its first eigenvector, the `axis`, it is
-    v' R_.o R_oo^-1 z_o given the observed ones o.
+    With R the correlation matrix of the scores z, (N, D), NaN = missing, it is v' R_.o R_oo^-1 z_o given the observed
+    ones o, v the axis.
     """
     observed = ~np.isnan(scores)
     if observed.all():
         return np.asarray(np.einsum("ij,j->i", scores, axis))
-    patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
-    by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
     found = np.full(len(scores), np.nan)
-    for seen, rows in zip(patterns, np.split(by_pattern, ends[:-1]), strict=True):
+    for seen, rows in _patterns(observed):
         if seen.any():
             weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[seen] @ axis)
             found[rows] = np.einsum("ij,j->i", scores[np.ix_(rows, seen)], weights)
     return found
 
 
-def first_axis(correlation: Array, like: Array | None = None) -> tuple[Array, float]:
-    """Return the first eigenvector, with its largest entry positive or the direction of another, and its eigenvalue."""
+def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Array:
+    """Return scores (N, D) with draws where they are missing (NaN), given the observed ones; by N(0, R).
+
+    A draw y ~ N(0, R), made from independent normals (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and
+    Huijbregts 1978, *Mining Geostatistics*).
+    """
+    observed = ~np.isnan(scores)
+    if observed.all():
+        return scores
+    drawn = with_correlation(normals, correlation)
+    for seen, rows in _patterns(observed):
+        if seen.any() and not seen.all():
+            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
+            off = scores[np.ix_(rows, seen)] - drawn[np.ix_(rows, seen)]
+            drawn[np.ix_(rows, ~seen)] += np.einsum("ij,jk->ik", off, weights)
+    return np.where(observed, scores, drawn)
+
+
+def _patterns(observed: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
+    """Yield what is observed (D,), and the rows in which exactly this is."""
+    patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
+    by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
+    yield from zip(patterns, np.split(by_pattern, ends[:-1]), strict=True)
+
+
+def first_axis(correlation: Array) -> tuple[Array, float]:
+    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
     values, vectors = np.linalg.eigh(correlation)
     axis = vectors[:, -1]
-    along = axis[np.argmax(np.abs(axis))] if like is None else axis @ like
-    return axis * (-1.0 if along < 0.0 else 1.0), float(values[-1])
+    return axis * (-1.0 if axis[np.argmax(np.abs(axis))] < 0.0 else 1.0), float(values[-1])
 
 
 def reliable_correlations(scores: Array) -> Array:

@@ -10,7 +10,7 @@ with R such that the drawn values have the subjects' correlations.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from scipy.special import ndtr
@@ -81,37 +81,22 @@ class OnePopulation:
         """Return the share of the population below each latent score, float64 (N, D)."""
         return np.asarray(ndtr(latent))
 
-    def with_quantiles(self, latent: Array) -> Self:
-        """Return the population with the quantiles of these latent scores, where they are not normal."""
-        return self
-
     def normals(self, rng: np.random.Generator) -> Array:
         """Return independent normal draws for a round of correction."""
         return standard_normals(_DRAWS_OF_A_ROUND, len(self.margins), rng)
 
-    def drawn(self, normals: Array, rng: np.random.Generator) -> tuple[Self, Drawn]:
-        """Return the population with the quantiles of latent scores, and what is drawn, of these normal draws."""
-        latent = self.latent(normals, rng)
-        population = self.with_quantiles(latent)
-        columns = zip(self.margins, population.shares(latent).T, strict=True)
+    def found_of(self, normals: Array, rng: np.random.Generator) -> Array:
+        """Return the correlations of what is drawn of these normals, less what they have by chance, (D, D)."""
+        columns = zip(self.margins, self.shares(self.latent(normals, rng)).T, strict=True)
         scores = np.column_stack([margin.scores[_ranks(share, margin)] for margin, share in columns])
         straight = with_correlation(normals, self.correlation)
         by_chance = correlations(in_score_steps(straight))[0] - self.correlation
-        return population, Drawn(scores, correlations(scores)[0] - by_chance)
+        return np.asarray(correlations(scores)[0] - by_chance)
 
     def moved(self, wanted: Array, found: Array) -> Self:
         """Return the population with correlations moved by the difference of the wanted from those found."""
         moved = np.clip(self.correlation + wanted - found, -_LARGEST, _LARGEST)
         return replace(self, correlation=nearest_correlation(with_unit_diagonal(moved)))
-
-
-class Drawn(NamedTuple):
-    """What is drawn in a round of correction."""
-
-    scores: Array
-    """(M, D) normal scores of the drawn values."""
-    correlation: Array
-    """(D, D) their correlations, less what the draws have by chance."""
 
 
 @dataclass(frozen=True)
@@ -136,9 +121,8 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     population = OnePopulation(part, scores, margins, correlation)
     normals = population.normals(rng)
     for _ in range(_ROUNDS):
-        population, drawn = population.drawn(normals, rng)
-        population = population.moved(wanted, drawn.correlation)
-    return population.drawn(normals, rng)[0]
+        population = population.moved(wanted, population.found_of(normals, rng))
+    return population
 
 
 def _ranks(shares: Array, margin: _Margin) -> Whole:

@@ -1,9 +1,16 @@
-"""Two statistics of a cohort that tell groups from degrees: the gap in a division, and flat-topped main axes.
+"""Statistics of a cohort that tell groups from degrees: the gap in a division, and main axes in two halves.
 
 A gap is the dip of Hartigan and Hartigan (1985, *The dip test of unimodality*, Annals of Statistics 13, 70-84), of the
-log odds of the best division into two. A mixture of two groups of similar size is flatter than a normal distribution:
-its kurtosis is low along the axis that parts them (Pena and Prieto 2001, *Cluster identification using projections*,
-Journal of the American Statistical Association 96, 1433-1445), and that axis is among the principal ones.
+log odds of the best division into two.
+
+The halves of an axis are the mean log likelihood ratio of two normal distributions of equal weight, at a distance of
+2 delta, to one normal, of standardised principal scores x:
+
+    log cosh(x delta / v) - (x^2 + delta^2) / (2 v) + x^2 / 2 - log(v) / 2,   v = 1 - delta^2
+
+This is the most powerful statistic against these two (Neyman and Pearson 1933, *On the problem of the most efficient
+tests of statistical hypotheses*, Philosophical Transactions A 231, 289-337); the axis that parts two groups of similar
+size is among the principal ones.
 """
 
 from __future__ import annotations
@@ -17,16 +24,18 @@ from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import Problem
 
 _MOST_AXES = 3
+_APART = (0.7, 0.9)
+"""Distances delta of the halves from the middle, in standard deviations of the whole."""
 _LEAST = 1e-4
 """Least dip, of which the logarithm is taken."""
 
 
 def shape_of(part: Problem, scores: Array, halves: Labels) -> Array:
-    """Return the log dip of a division (N,), and the -log kurtosis along the A main axes, float64 (1 + A,).
+    """Return the log dip of a division (N,), and the halves of the A main axes at both distances, float64 (1 + 2 A,).
 
     The axes are the first min(D, 3) principal components of normal scores, float64 (N, D), NaN = missing.
     """
-    return np.concatenate([[log_dip(part, halves)], -np.log(kurtoses(scores))])
+    return np.concatenate([[log_dip(part, halves)], axes_in_halves(scores).ravel()])
 
 
 def log_dip(part: Problem, halves: Labels) -> float:
@@ -38,13 +47,19 @@ def log_dip(part: Problem, halves: Labels) -> float:
     return float(np.log(max(dip(np.sort(logs[:, 1] - logs[:, 0])), _LEAST)))
 
 
-def kurtoses(scores: Array) -> Array:
-    """Return the kurtosis of the first three principal components of scores (N, D), NaN = missing; 3 = normal.
+def axes_in_halves(scores: Array) -> Array:
+    """Return the mean log likelihood ratios, in nats, of the first A principal components of scores (N, D); (2, A).
 
-    A missing value has the mean, 0. A component that does not vary has kurtosis 1, the least.
+    A missing value (NaN) has the mean, 0.
     """
     _, axes = np.linalg.eigh(correlations(scores)[0])
     along = np.nan_to_num(scores) @ axes[:, : -_MOST_AXES - 1 : -1]
     along = along - along.mean(axis=0)
-    variance = (along**2).mean(axis=0)
-    return np.asarray((along**4).mean(axis=0) / np.maximum(variance, 1e-9) ** 2).clip(1.0)
+    x = along / np.maximum(along.std(axis=0), 1e-9)
+    return np.array([_log_ratio(x, delta).mean(axis=0) for delta in _APART])
+
+
+def _log_ratio(x: Array, delta: float) -> Array:
+    v = 1.0 - delta**2
+    log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
+    return np.asarray(log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0)

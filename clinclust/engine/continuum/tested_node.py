@@ -12,7 +12,7 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
 
 with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
 where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
-same way. The p of the node is the smaller of that of the gains and five times that of the shape. The draws end early if
+same way. The p of the node is the smaller of that of the gains and twice that of the shape. The draws end early if
 all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B draws, or if
 one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
 """
@@ -30,9 +30,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri, stdtr
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.continuum.bent_population import bent_population
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
 from clinclust.engine.continuum.shape import shape_of
+from clinclust.engine.continuum.smoothed_population import smoothed_population
 from clinclust.engine.kernels.partition import Partition, accumulate
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
@@ -61,11 +61,11 @@ _CLEARLY = 50.0
 """How many times smaller than the level the p by Student's t is, where a test ends early."""
 _LEAST_SPREAD = 0.1
 """Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
-_SHAPE_COUNTS = 5.0
-"""Multiple of the p of the shape in that of a node: it divides at a fifth of the level, so that with the gain, which is
+_SHAPE_COUNTS = 2.0
+"""Multiple of the p of the shape in that of a node: it divides at half of the level, so that with the gain, which is
 far below the level in one population, the level holds."""
 _LEAST_OF_SHAPE = 1e-3
-"""Least standard deviation of the log of a dip or kurtosis."""
+"""Least standard deviation of a statistic of shape."""
 _NODE, _DRAW = 0, 1
 """Spawn keys of the random numbers of the node itself and of its first draw."""
 _POPULATION = 1933
@@ -135,8 +135,8 @@ class DrawPlan:
     """When it is set, no further draw is made."""
     advance: Callable[[], object]
     """Called after each draw."""
-    is_bent: bool = False
-    """Whether the one population bends."""
+    any_shape: bool = False
+    """Whether the one population may have any shape (`smoothed_population`)."""
 
     def batches(self) -> Iterator[range]:
         """Yield the numbers of the draws up to each checkpoint."""
@@ -164,8 +164,8 @@ def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: n
     # The population is one whatever the seed: verdicts would change more with its seed than with those of the draws.
     rng = np.random.default_rng(_POPULATION)
     population = one_population(part, rng)
-    if plan.is_bent:
-        population = bent_population(population, rng)
+    if plan.any_shape:
+        population = smoothed_population(population, rng)
     gains = plan.pool.submit(_of_subjects, part, population.scores, node.halves, most)
     draw = partial(_of_draw, population, most, plan.cancelled)
     expected: list[tuple[Array, Array]] = []

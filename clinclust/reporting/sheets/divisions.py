@@ -29,10 +29,8 @@ _BY_DEGREE = (
     "subjects who differ by degree only, with the same distribution of each feature, correlations and missing values"
 )
 
-BENT = "one continuum that bends"
-_BENT_IN_WORDS = (
-    "one severity of any shape with one mode, along which features curve and scatter more or less, explains it as well"
-)
+ANY_SHAPE = "one continuum of any shape"
+_ANY_SHAPE_IN_WORDS = "the subjects' own distribution, smoothed until it has one peak, explains it as well"
 
 
 def verdict(findings: Findings) -> list[str]:
@@ -52,7 +50,7 @@ def verdict(findings: Findings) -> list[str]:
 def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
     found = n_parted(fit)
     if found > 1:
-        grades = f" Grades may be degrees of one condition: {_BENT_IN_WORDS}." if n_distinct(fit) < found else ""
+        grades = f" Grades may be degrees of one condition: {_ANY_SHAPE_IN_WORDS}." if n_distinct(fit) < found else ""
         return (
             f"the cohort has {found} subtypes, {distinct_in_words(fit)}. At each division between them, the subjects "
             f"are parted more clearly than one continuum would be: {_BY_DEGREE}.{grades}"
@@ -104,16 +102,16 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
             "continuum; the excess is what counts. "
         )
     )
-    bent = (
+    of_any_shape = (
         ""
-        if findings.is_shared or test.joins["p_bent"].isna().all()
-        else f" p, bent: the same for {BENT}: {_BENT_IN_WORDS}."
+        if findings.is_shared or test.joins["p_any_shape"].isna().all()
+        else f" p, any shape: the same for {ANY_SHAPE}: {_ANY_SHAPE_IN_WORDS}."
     )
     return (
         f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} both "
         f"sides are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
-        f"“{DISTINCT}” if {BENT} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above it; "
-        f"otherwise “{GRADED}”.{bent}"
+        f"“{DISTINCT}” if {ANY_SHAPE} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above it; "
+        f"otherwise “{GRADED}”.{of_any_shape}"
     )
 
 
@@ -159,7 +157,7 @@ def divisions_table(findings: Findings) -> list[Table]:
     columns = [*(Column(title, widest=18) for title in both), Column("Division", "0"), Column("Result")]
     columns += [Column(title, "0", ("Subjects", "")) for title in both]
     if not findings.is_shared:
-        columns += [Column("p", "p"), Column("p in words", widest=12), Column("p, bent", "p")]
+        columns += [Column("p", "p"), Column("p in words", widest=12), Column("p, any shape", "p")]
         columns += [Column("Evidence (nats)", "0.0"), *(Column(title, "0.0", population) for title in ("Mean", "SD"))]
         columns.append(Column("Excess (nats)", "0.0"))
     rows = [_row(findings, division) for division in findings.divisions]
@@ -171,8 +169,8 @@ def _row(findings: Findings, division: Division) -> list[Value]:
     if findings.is_shared:
         return start
     numbers: list[Value] = [division.gain, division.expected, division.expected_sd, division.excess]
-    words, bent = p_in_words(division.p, division.n_draws), _p(division.p_bent, division)
-    return [*start, _p(division.p, division), words, bent, *numbers]
+    words, of_any_shape = p_in_words(division.p, division.n_draws), _p(division.p_any_shape, division)
+    return [*start, _p(division.p, division), words, of_any_shape, *numbers]
 
 
 def _p(p: float, division: Division) -> Value:

@@ -103,20 +103,20 @@ def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> 
         "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
         f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
         f"{one}. p is one-sided, from the largest standardised gain, by a normal approximation to its distribution in "
-        "these cohorts, and at least the share of them that reach it; or, if smaller, five times that of the shape: "
-        f"the dip of the log odds of the best division ({references.cite('dip')}), and the kurtosis along the first "
-        "three principal components.",
+        "these cohorts, and at least the share of them that reach it; or, if smaller, twice that of the shape: the "
+        f"dip of the log odds of the best division ({references.cite('dip')}), and the likelihood ratio of two normal "
+        "distributions to one along the first three principal components.",
         f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Groups "
         f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
     ]
     if sampled:
         sentences.append(f"Of more than {LARGEST_NODE:,} subjects, a random sample of this size was tested.")
-    if test.joins["p_bent"].notna().any():
+    if test.joins["p_any_shape"].notna().any():
         sentences.append(
-            "Accepted divisions, from the root down, were also compared with a population that bends: its severity has "
-            f"the distribution of the subjects, smoothed to one mode ({references.cite('one mode')}), and features "
-            "curve and scatter along it as those of the subjects do. Subtypes are called distinct where this "
-            f"population explains no division above them (p below {DISTINCT_LEVEL:g}), and else graded."
+            "Accepted divisions, from the root down, were also compared with one population of any shape: draws of a "
+            f"smoothed bootstrap ({references.cite('smoothed bootstrap')}), with the smallest bandwidth at which the "
+            f"density of the first two principal components has one peak ({references.cite('one mode')}). Subtypes are "
+            f"called distinct where this explains no division above them (p below {DISTINCT_LEVEL:g}), else graded."
         )
     accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
     subtypes = "one continuum" if n_parted(fit) == 1 else f"{n_parted(fit)} subtypes, {distinct_in_words(fit)}"

@@ -15,7 +15,7 @@ from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.divisions import n_parted, shows_tested_subtypes
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value, percent
-from clinclust.reporting.sheets.divisions import BENT, divisions_table, on_the_test, verdict
+from clinclust.reporting.sheets.divisions import ANY_SHAPE, divisions_table, on_the_test, verdict
 from clinclust.reporting.sheets.groups import (
     groups_found,
     on_few_subjects,
@@ -204,7 +204,7 @@ def _on_grades(findings: Findings) -> str:
         return ""
     named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
     more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
-    return f"{BENT.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
+    return f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
 
 
 def _on_many(findings: Findings) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""The statistics of shape: kurtosis against scipy and theory, and the dip of log odds against the log joint."""
+"""The statistics of shape: likelihood ratios against scipy, and the dip of log odds against the log joint."""
 
 import numpy as np
 import pandas as pd
@@ -6,63 +6,60 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import kurtosis
+from scipy.special import logsumexp
+from scipy.stats import norm
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.shape import kurtoses, log_dip, shape_of
+from clinclust.engine.continuum.shape import axes_in_halves, log_dip, shape_of
 from clinclust.engine.kernels.dip import dip
 from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.problem.problem import pose
 
 
+def ratio(x, delta):
+    """Return the mean log likelihood ratio of two normal distributions, 2 delta apart, to one, by scipy."""
+    x = (x - x.mean()) / x.std()
+    two = [norm.logpdf(x, side, np.sqrt(1.0 - delta**2)) for side in (-delta, delta)]
+    return np.mean(logsumexp(two, axis=0) - np.log(2.0) - norm.logpdf(x))
+
+
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
-def test_kurtoses_are_those_of_the_first_principal_components(size):
+def test_halves_are_likelihood_ratios_along_the_first_principal_components(size):
     rng = np.random.default_rng(size)
     scores = rng.gamma(2.0, size=(300, size)) @ rng.normal(size=(size, size))
     scores = (scores - scores.mean(axis=0)) / scores.std(axis=0)
     _, axes = np.linalg.eigh(np.corrcoef(scores.T).reshape(size, size))
-    wanted = [kurtosis(scores @ axis, fisher=False) for axis in axes.T[::-1][:3]]
-    np.testing.assert_allclose(kurtoses(scores), wanted, rtol=1e-6)
+    wanted = [[ratio(scores @ axis, delta) for axis in axes.T[::-1][:3]] for delta in (0.7, 0.9)]
+    np.testing.assert_allclose(axes_in_halves(scores), wanted, rtol=1e-6)
 
 
-def test_a_normal_cohort_has_kurtosis_3():
-    rng = np.random.default_rng(0)
-    scores = 0.8 * rng.normal(size=(20_000, 1)) + 0.6 * rng.normal(size=(20_000, 6))
-    np.testing.assert_allclose(kurtoses(scores), 3.0, atol=0.15)
-
-
-@pytest.mark.parametrize("half", [0.5, 1.0, 2.0])
-def test_two_groups_of_one_size_are_flat_along_the_axis_that_parts_them(half):
+def test_two_groups_raise_the_ratio_along_the_axis_that_parts_them_and_one_lowers_it():
     rng = np.random.default_rng(1)
-    sides = np.where(np.arange(20_000) % 2, half, -half)
-    scores = rng.normal(size=(20_000, 4)) + sides[:, None]
-    along = 4.0 * half**2  # variance between the groups along the axis, within which it is 1
-    wanted = (along**2 + 6.0 * along + 3.0) / (along + 1.0) ** 2
-    found = kurtoses(scores)
-    assert found[0] == pytest.approx(wanted, abs=0.05)
-    np.testing.assert_allclose(found[1:], 3.0, atol=0.2)
-    uneven = rng.normal(size=(20_000, 4)) + half * (rng.random((20_000, 1)) < 0.05)
-    assert kurtoses(uneven)[0] > 2.9
+    one = 0.8 * rng.normal(size=(20_000, 1)) + 0.6 * rng.normal(size=(20_000, 6))
+    assert (axes_in_halves(one) < -0.005).all()
+    sides = np.where(np.arange(20_000) % 2, 0.5, -0.5)
+    found = axes_in_halves(rng.normal(size=(20_000, 6)) + sides[:, None])
+    assert found[0, 0] > 0.01
+    assert (found[:, 1:] < -0.005).all()
 
 
 @given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.0, 0.3, 0.95]))
-def test_kurtoses_are_finite_and_do_not_depend_on_the_order_of_rows_and_the_sign_of_columns(seed, missing):
+def test_halves_are_finite_and_do_not_depend_on_the_order_of_rows_and_the_sign_of_columns(seed, missing):
     rng = np.random.default_rng(seed)
     scores = np.rint(1024 * rng.normal(size=(60, 5)) @ rng.normal(size=(5, 5)))
     scores[:, 1] = 0.0
     scores[rng.random(scores.shape) < missing] = np.nan
-    found = kurtoses(scores)
-    assert found.shape == (3,)
+    found = axes_in_halves(scores)
+    assert found.shape == (2, 3)
     assert np.isfinite(found).all()
-    assert found.min() >= 1.0
     order = rng.permutation(60)
-    np.testing.assert_allclose(kurtoses(scores[order]), found, rtol=1e-9)
-    np.testing.assert_allclose(kurtoses(scores * [1, -1, 1, -1, 1]), found, rtol=1e-6)
+    np.testing.assert_allclose(axes_in_halves(scores[order]), found, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(axes_in_halves(scores * [1, -1, 1, -1, 1]), found, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("nothing", [0.0, np.nan])
-def test_columns_of_one_value_and_empty_ones_have_the_least_kurtosis(nothing):
-    assert (kurtoses(np.full((40, 4), nothing)) == 1.0).all()
+def test_columns_of_one_value_and_empty_ones_have_a_ratio(nothing):
+    assert np.isfinite(axes_in_halves(np.full((40, 4), nothing))).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -95,4 +92,4 @@ def test_one_half_has_the_least_dip_and_two_far_groups_a_large_one():
     scores = rng.normal(size=(80, 4))
     shape = shape_of(part, scores, halves)
     assert shape[0] == log_dip(part, halves)
-    np.testing.assert_array_equal(shape[1:], -np.log(kurtoses(scores)))
+    np.testing.assert_array_equal(shape[1:], axes_in_halves(scores).ravel())

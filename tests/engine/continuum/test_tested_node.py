@@ -14,6 +14,7 @@ from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, against_one_population, compared, node_test
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled, Threads
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 
 
 def plainly(observed, expected):
@@ -45,10 +46,10 @@ def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
 
 
 @given(p=st.floats(0.0, 1.0), p_of_shape=st.floats(0.0, 1.0))
-def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_five_times_that_of_its_shape(p, p_of_shape):
+def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_twice_that_of_its_shape(p, p_of_shape):
     found = node_test(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1))
-    assert found.p == min(p, 5.0 * p_of_shape, 1.0)
-    assert found.z == (1.5 if p <= 5.0 * p_of_shape else 2.5)
+    assert found.p == min(p, 2.0 * p_of_shape, 1.0)
+    assert found.z == (1.5 if p <= 2.0 * p_of_shape else 2.5)
     assert (found.n_parts, found.gain, found.expected, found.expected_sd, found.excess) == (3, 30.0, 10.0, 4.0, 20.0)
 
 
@@ -89,18 +90,18 @@ def no_more():
 
 
 def result(
-    problem, halves, n_threads=2, n_draws=40, is_bent=False, seed=0, cancelled=None, members=None, advance=no_more
+    problem, halves, n_threads=2, n_draws=40, any_shape=False, seed=0, cancelled=None, members=None, advance=no_more
 ):
     members = np.arange(problem.cohort.n_subjects) if members is None else members
     with Threads(n_threads) as pool:
-        plan = DrawPlan(n_draws, 0.05, pool, Event() if cancelled is None else cancelled, advance, is_bent)
+        plan = DrawPlan(n_draws, 0.05, pool, Event() if cancelled is None else cancelled, advance, any_shape)
         return against_one_population(problem, Node(members, halves[members], 4), plan, np.random.SeedSequence(seed))
 
 
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
     problem, halves = continuum(0)
-    for is_bent in (False, True):
-        one, other = (result(problem, halves, n_threads=n_threads, is_bent=is_bent) for n_threads in (1, 3))
+    for any_shape in (False, True):
+        one, other = (result(problem, halves, n_threads=n_threads, any_shape=any_shape) for n_threads in (1, 3))
         assert one == other
     assert result(problem, halves) != result(problem, halves, seed=1)
 
@@ -181,12 +182,12 @@ def test_batches_are_all_draws_in_turn(n_draws):
     assert [number for batch in plan_of(0.05, n_draws).batches() for number in batch] == list(range(n_draws))
 
 
-@pytest.mark.parametrize("is_bent", [False, True])
-def test_two_groups_are_told_from_a_continuum(is_bent):
-    apart = result(*continuum(1, separation=4.0), is_bent=is_bent)
+@pytest.mark.parametrize("any_shape", [False, True])
+def test_two_groups_are_told_from_a_continuum(any_shape):
+    apart = result(*continuum(1, separation=4.0), any_shape=any_shape)
     assert apart.p < 1e-3
     assert apart.excess > 20.0
-    assert result(*continuum(1), is_bent=is_bent).p > 0.05
+    assert result(*continuum(1), any_shape=any_shape).p > 0.05
 
 
 def test_one_factor_continua_are_rarely_split():
@@ -238,4 +239,4 @@ def test_a_curved_severity_is_told_from_a_straight_one_only(seed):
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     halves = (t[:, 0] > 0).astype(np.int64)[problem.cohort.order]
     assert result(problem, halves).p < 0.01
-    assert result(problem, halves, is_bent=True).p > 0.05
+    assert result(problem, halves, any_shape=True).p > DISTINCT_LEVEL

@@ -1,0 +1,104 @@
+"""One continuous population of any shape: the subjects' own distribution, smoothed until it has one peak.
+
+With z_i the normal scores of subject i, R their correlations and e ~ N(0, R), its latent scores are draws of the
+smoothed bootstrap (Silverman and Young 1987, *The bootstrap: to smooth or not to smooth?*, Biometrika 74, 469-479)
+
+    z = (z_i + h e) / (1 + h^2)^(1/2),   i drawn with replacement,
+
+which keeps R. Where z_i is not observed, it is drawn given what is. h is the critical bandwidth (Silverman 1981, *Using
+kernel density estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) in the
+plane of the first two principal scores: the smallest at which their density has one peak. A further one counts if the
+density falls below .7 of it on every way to a higher one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter, label, maximum
+
+from clinclust.arrays import Array
+from clinclust.engine.continuum.normal_scores import (
+    SCORE_STEPS,
+    conditional_draws,
+    standard_normals,
+    with_correlation,
+)
+from clinclust.engine.continuum.null_cohorts import OnePopulation
+
+_FARTHEST, _CELLS = 5.0, 80
+"""The plane, in standard deviations from its middle, and its cells along each axis."""
+_VALLEY, _LOWEST = 0.7, 0.05
+"""Share of a peak below which a valley parts it from a higher one, and of the highest below which none is counted."""
+_LEVELS = np.geomspace(_LOWEST * _VALLEY, _VALLEY, 40)
+_LEAST, _LARGEST = 0.1, 3.0
+"""Bounds of the bandwidth, in standard deviations."""
+_HALVINGS = 10
+
+
+@dataclass(frozen=True)
+class SmoothedPopulation(OnePopulation):
+    """The subjects' own distribution, smoothed."""
+
+    latent_scores: Array
+    """(N, D) normal scores of the subjects, with draws where missing."""
+    bandwidth: float
+    quantiles: Array
+    """(M, D) sorted latent draws of each feature."""
+
+    def shares(self, latent: Array) -> Array:
+        """Return the share of the population below each latent score, float64 (N, D)."""
+        n = len(self.quantiles)
+        columns = zip(self.quantiles.T, latent.T, strict=True)
+        return np.column_stack([(np.searchsorted(sample, column) + 0.5) / (n + 1) for sample, column in columns])
+
+    def latent(self, normals: Array, rng: np.random.Generator) -> Array:
+        """Return latent scores made from independent normal draws, float64 (N, D)."""
+        chosen = self.latent_scores[rng.integers(len(self.latent_scores), size=len(normals))]
+        noise = self.bandwidth * with_correlation(normals, self.correlation)
+        return np.asarray((chosen + noise) / np.sqrt(1.0 + self.bandwidth**2))
+
+
+def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
+    """Return the population of any shape of the subjects of a straight one."""
+    scores = straight.scores / SCORE_STEPS
+    scores = conditional_draws(scores, straight.correlation, standard_normals(len(scores), len(straight.margins), rng))
+    axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
+    bandwidth = one_peak_bandwidth(np.einsum("ij,jk->ik", scores, axes))
+    of_straight = (straight.part, straight.scores, straight.margins, straight.correlation)
+    population = SmoothedPopulation(*of_straight, scores, bandwidth, scores)
+    latent = population.latent(population.normals(rng), rng)
+    return replace(population, quantiles=np.sort(latent, axis=0))
+
+
+def one_peak_bandwidth(plane: Array) -> float:
+    """Return the smallest bandwidth at which the density estimate of points, (N, 2) or (N, 1), has one peak.
+
+    It is in standard deviations of each coordinate.
+    """
+    spread = plane.std(axis=0)
+    standard = (plane - plane.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    edges = np.linspace(-_FARTHEST, _FARTHEST, _CELLS + 1)
+    counts = np.histogramdd(np.clip(standard, -_FARTHEST, _FARTHEST), bins=[edges] * plane.shape[1])[0]
+    low, high = _LEAST, _LARGEST
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if has_one_peak(_smoothed(counts, middle)) else (middle, high)
+    return high
+
+
+def _smoothed(counts: Array, bandwidth: float) -> Array:
+    return np.asarray(gaussian_filter(counts, bandwidth * _CELLS / (2.0 * _FARTHEST), mode="constant", truncate=5.0))
+
+
+def has_one_peak(density: Array) -> bool:
+    """Return whether no valley of a density on a grid parts two peaks that count."""
+    touching = np.ones((3,) * density.ndim)
+    for level in density.max() * _LEVELS:
+        parts, n_parts = label(density > level, structure=touching)
+        if n_parts > 1:
+            peaks = np.asarray(maximum(density, parts, np.arange(1, n_parts + 1)))
+            if (peaks * _VALLEY > level).sum() > 1:
+                return False
+    return True

@@ -1,0 +1,170 @@
+"""The smoothed population: when a density has one peak, what draws keep, and what they lose."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import ks_2samp, kurtosis, skew
+
+from clinclust import Feature, FeatureSchema
+from clinclust.engine.continuum.normal_scores import SCORE_STEPS, conditional_draws, correlations, standard_normals
+from clinclust.engine.continuum.null_cohorts import one_population
+from clinclust.engine.continuum.smoothed_population import has_one_peak, one_peak_bandwidth, smoothed_population
+from clinclust.engine.problem.problem import pose
+
+D = 8
+
+
+def straight_of(values):
+    names = [f"x{place}" for place in range(values.shape[1])]
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
+    part = pose(schema.validate(pd.DataFrame(values, columns=names), warn=False), schema, None, 3.0)
+    return one_population(part, np.random.default_rng(0))
+
+
+def smoothed(straight, seed=1):
+    return smoothed_population(straight, np.random.default_rng(seed))
+
+
+def along(severity, rng, load=0.9):
+    return load * severity[:, None] + np.sqrt(1.0 - load**2) * rng.normal(size=(severity.size, D))
+
+
+# --- peaks --------------------------------------------------------------------------------------------------------
+
+
+def two_peaks(*, valley, second=1.0):
+    """Return a density on a line with two peaks, and a valley that is this share of the second."""
+    return np.array([0.0, 0.5, 1.0, valley * second, second, 0.3 * second, 0.0])
+
+
+@pytest.mark.parametrize("n_axes", [1, 2])
+def test_a_valley_counts_below_seven_tenths_of_the_lower_peak_and_a_peak_from_a_twentieth_of_the_highest(n_axes):
+    def has_one(line):
+        return has_one_peak(line if n_axes == 1 else np.outer([0.0, 0.4, 1.0, 0.4, 0.0], line))
+
+    assert has_one(two_peaks(valley=0.75))
+    assert not has_one(two_peaks(valley=0.6))
+    assert not has_one(two_peaks(valley=0.6, second=0.08))
+    assert has_one(two_peaks(valley=0.0, second=0.04))
+
+
+def test_a_ridge_joins_peaks_whatever_lies_between_them():
+    horseshoe = np.zeros((9, 9))
+    horseshoe[1:8, [1, 7]] = horseshoe[7, 1:8] = 0.9
+    horseshoe[1, [1, 7]] = 1.0
+    assert has_one_peak(horseshoe)
+    horseshoe[7, 4] = 0.5
+    assert not has_one_peak(horseshoe)
+
+
+def test_the_bandwidth_is_the_smallest_that_leaves_one_peak():
+    """Of two points, 2 apart and with SD 1, the density in the middle is 2 exp(-1/(2 h^2)) / (1 + exp(-2/h^2))."""
+    ends = np.repeat([-1.0, 1.0], 50)[:, None]
+    h = one_peak_bandwidth(ends)
+    assert 2.0 * np.exp(-0.5 / h**2) / (1.0 + np.exp(-2.0 / h**2)) == pytest.approx(0.7, abs=0.06)
+
+
+def test_two_far_groups_need_more_smoothing_than_one_and_units_do_not_matter():
+    rng = np.random.default_rng(3)
+    one = rng.normal(size=(300, 2))
+    two = one + np.where(np.arange(300) < 150, -4.0, 4.0)[:, None]
+    assert one_peak_bandwidth(two) > 1.5 * one_peak_bandwidth(one)
+    assert one_peak_bandwidth(7.0 - 4.0 * two) == pytest.approx(one_peak_bandwidth(two), rel=0.02)
+
+
+def test_points_that_do_not_vary_are_one_peak():
+    assert one_peak_bandwidth(np.full((20, 2), 3.0)) == pytest.approx(0.1, rel=0.01)
+
+
+# --- what is missing ----------------------------------------------------------------------------------------------
+
+
+def test_missing_scores_are_drawn_from_their_distribution_given_the_observed_ones():
+    correlation = np.array([[1.0, 0.6, 0.3], [0.6, 1.0, -0.2], [0.3, -0.2, 1.0]])
+    scores = np.tile([1.5, np.nan, np.nan], (40_000, 1))
+    drawn = conditional_draws(scores, correlation, standard_normals(40_000, 3, np.random.default_rng(0)))
+    assert (drawn[:, 0] == 1.5).all()
+    np.testing.assert_allclose(drawn[:, 1:].mean(axis=0), [0.9, 0.45], atol=0.02)
+    wanted = np.array([[1.0, -0.2], [-0.2, 1.0]]) - np.outer([0.6, 0.3], [0.6, 0.3])
+    np.testing.assert_allclose(np.cov(drawn[:, 1:].T), wanted, atol=0.02)
+
+
+def test_whole_and_empty_rows():
+    whole = np.random.default_rng(1).normal(size=(5, 2))
+    normals = standard_normals(5, 2, np.random.default_rng(2))
+    assert conditional_draws(whole, np.eye(2), normals) is whole
+    np.testing.assert_array_equal(conditional_draws(np.full((5, 2), np.nan), np.eye(2), normals), normals)
+
+
+# --- what draws keep ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def skewed():
+    rng = np.random.default_rng(7)
+    values = along(rng.exponential(size=1500) - 1.0, rng)
+    values[rng.random(values.shape) < 0.1] = np.nan
+    straight = straight_of(values)
+    population = smoothed(straight)
+    return straight, population, [population.draw(np.random.default_rng(seed)) for seed in range(5)]
+
+
+def test_draws_have_the_values_of_the_subjects_in_the_same_cells(skewed):
+    straight, _, draws = skewed
+    own = straight.part.cohort.arrays.values
+    for place, column in enumerate(own.T):
+        drawn = np.array([draw.cohort.arrays.values[:, place] for draw, _ in draws])
+        assert (np.isnan(drawn) == np.isnan(column)).all()
+        seen = column[~np.isnan(column)]
+        assert np.isin(drawn[:, ~np.isnan(column)], seen).all()
+        assert ks_2samp(drawn[:, ~np.isnan(column)].ravel(), seen).statistic < 0.05
+
+
+def test_draws_have_the_correlations_of_the_subjects(skewed):
+    straight, _, draws = skewed
+    drawn = np.mean([correlations(scores)[0] for _, scores in draws], axis=0)
+    assert np.abs(drawn - correlations(straight.scores)[0]).max() < 0.05
+
+
+def test_draws_have_a_skewed_severity_and_normal_ones_have_not(skewed):
+    straight, _, draws = skewed
+
+    def asymmetry(scores):
+        return skew(np.nanmean(scores, axis=1))
+
+    wanted = asymmetry(straight.scores)
+    assert wanted > 0.4
+    assert np.mean([asymmetry(scores) for _, scores in draws]) == pytest.approx(wanted, abs=0.12)
+    assert abs(np.mean([asymmetry(straight.draw(np.random.default_rng(seed))[1]) for seed in range(5)])) < 0.1
+
+
+def test_draws_of_two_far_groups_have_no_gap():
+    rng = np.random.default_rng(5)
+    straight = straight_of(rng.normal(size=(400, D)) + 6.0 * (np.arange(400) % 2)[:, None])
+
+    def flatness(scores):
+        return kurtosis(scores.mean(axis=1), fisher=False)
+
+    drawn = np.mean([flatness(smoothed(straight).draw(np.random.default_rng(seed))[1]) for seed in range(3)])
+    assert flatness(straight.scores) < 1.4 < 1.8 < drawn
+
+
+def test_the_same_seed_gives_the_same_bits(skewed):
+    straight, population, draws = skewed
+    again = smoothed(straight)
+    assert again.bandwidth == population.bandwidth
+    (part, scores), (other, of_other) = again.draw(np.random.default_rng(0)), draws[0]
+    np.testing.assert_array_equal(scores, of_other)
+    np.testing.assert_array_equal(part.cohort.arrays.values, other.cohort.arrays.values)
+    assert not np.array_equal(draws[0][1], draws[1][1], equal_nan=True)
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_cohorts_of_few_features_and_of_values_that_nobody_has(n_features):
+    values = np.random.default_rng(0).normal(size=(40, n_features))
+    values[3] = np.nan
+    population = smoothed(straight_of(values))
+    assert np.isfinite(population.latent_scores).all()
+    assert population.latent_scores[4, 0] == population.scores[4, 0] / SCORE_STEPS
+    drawn, _ = population.draw(np.random.default_rng(0))
+    assert (np.isnan(drawn.cohort.arrays.values) == np.isnan(population.part.cohort.arrays.values)).all()
