@@ -13,8 +13,8 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
 with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
 where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
 same way. The p of the node is the smaller of that of the gains and twice that of the shape. The draws end early if
-all z are below their values at the level by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B draws, or if
-one is so large that its p by Student's t with B - 1 degrees of freedom is a fiftieth of the level.
+one z is above its value at the level, or all are below, by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B
+draws.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri, stdtr
+from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
@@ -53,12 +53,10 @@ LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
-_CHECKPOINTS = (20, 50)
+_CHECKPOINTS = (10, 20, 30, 40, 50, 70)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
 _STANDARD_ERRORS = 3.5
-"""How far z is below its value at the level, in standard errors, where a test ends early."""
-_CLEARLY = 50.0
-"""How many times smaller than the level the p by Student's t is, where a test ends early."""
+"""How far z is from its value at the level, in standard errors, where a test ends early."""
 _LEAST_SPREAD = 0.1
 """Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
 _SHAPE_COUNTS = 2.0
@@ -150,10 +148,8 @@ class DrawPlan:
         if of_gain.spread <= _LEAST_SPREAD:
             return False
         both = ((of_gain.z, self.significance_level), (of_shape.z, self.significance_level / _SHAPE_COUNTS))
-        clearly = (stdtr(n_draws - 1, -z / np.sqrt(1.0 + 1.0 / n_draws)) < level / _CLEARLY for z, level in both)
-        errors = (np.sqrt((1.0 + 0.5 * z**2) / n_draws) for z, _ in both)
-        below = (z + _STANDARD_ERRORS * error < -ndtri(level) for (z, level), error in zip(both, errors, strict=True))
-        return any(clearly) or all(below)
+        margins = [(z + ndtri(level), _STANDARD_ERRORS * np.sqrt((1.0 + 0.5 * z**2) / n_draws)) for z, level in both]
+        return any(above > error for above, error in margins) or all(above < -error for above, error in margins)
 
 
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
