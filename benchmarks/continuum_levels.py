@@ -34,12 +34,23 @@ from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 
 sys.path.insert(0, str(Path(__file__).parent))
-from one_population_cohorts import COVERED, GROUPS, NOT_COVERED, cohort_of_groups, cohort_of_one
+from one_population_cohorts import (
+    CLASSES,
+    COVERED,
+    GROUPS,
+    IN_MIXED_FEATURES,
+    NOT_COVERED,
+    cohort_of_groups,
+    cohort_of_one,
+)
 
 RESULTS = Path(__file__).parent / "results" / "continuum_levels.md"
-N_SUBJECTS = (200, 500)
+N_SUBJECTS = (200, 500, 2000)
+MANY = 2000
+"""Number of subjects of which a third of the cohorts are tested."""
 CHECKED = ("severity, mixed, 10% missing", 200)
 """The population in which the short cuts of this benchmark are checked."""
+OF_CLASSES = (200, 300)
 LEVEL, DRAWS, PARTS = 0.05, 100, 4
 CONCENTRATION = 3.0
 FITS_OF_GROUPS: list[tuple[str, float | str]] = [(kind, "auto") for kind in GROUPS] + [(list(GROUPS)[-1], 1.0)]
@@ -128,12 +139,12 @@ def share(values: pd.Series) -> str:
     return f"{mean:.3f} ({np.sqrt(mean * (1.0 - mean) / len(values)):.3f})"
 
 
-def table_of_roots(rows: pd.DataFrame, kinds: list[str]) -> str:
+def table_of_roots(rows: pd.DataFrame, kinds: list[str], sizes: tuple[int, ...] = N_SUBJECTS) -> str:
     """Return the Markdown table of the level at the root."""
     heading = ["one population", "N", "divided (SE)", "called distinct (SE)", "z: mean", "SD", "largest", "draws"]
     lines = ["| " + " | ".join(heading) + " |", "| --- " * len(heading) + "|"]
     for kind in kinds:
-        for n_subjects in N_SUBJECTS:
+        for n_subjects in sizes:
             part = rows[(rows["kind"] == kind) & (rows["n"] == n_subjects)]
             z = [f"{value:.2f}" for value in (part["z"].mean(), part["z"].std(), part["z"].max())]
             cells = [
@@ -190,10 +201,10 @@ def page(roots: pd.DataFrame, groups: pd.DataFrame) -> str:
         [
             "# How often one population is divided",
             "",
-            f"{roots['seed'].nunique()} cohorts of each kind, 12 features, at most {DRAWS} draws; made by "
-            "`benchmarks/continuum_levels.py`. Divided: p < .05 against one continuum; called distinct: and p < .01 "
-            "against one that bends. All subjects are tested, in up to four parts. In brackets: the standard "
-            "error of a share; 0 of 200 is at most .015 with 95% confidence. Draws: their mean number.",
+            f"{roots['seed'].nunique()} cohorts of each kind, a third of 2,000 subjects; 12 features, at most {DRAWS} "
+            "draws; made by `benchmarks/continuum_levels.py`. Divided: p < .05 against one continuum; called distinct: "
+            "and p < .01 against one of any shape. All subjects are tested, in up to four parts. In brackets: the "
+            "standard error of a share; 0 of 60 is at most .05 with 95% confidence. Draws: their mean number.",
             "",
             "One population that a Gaussian copula describes:",
             "",
@@ -202,6 +213,14 @@ def page(roots: pd.DataFrame, groups: pd.DataFrame) -> str:
             "One population that it does not describe:",
             "",
             table_of_roots(roots, list(NOT_COVERED)),
+            "",
+            "The same in mixed features with missing values:",
+            "",
+            table_of_roots(roots, list(IN_MIXED_FEATURES)),
+            "",
+            "Two classes that overlap, which should be divided:",
+            "",
+            table_of_roots(roots, list(CLASSES), OF_CLASSES),
             "",
             checked(roots),
             "",
@@ -227,13 +246,22 @@ def collected(
             continue
         began = time.perf_counter()
         rows = pd.DataFrame(
-            [row for rows in pool.map(work, [(*kind, seed) for seed in range(n_cohorts)]) for row in rows]
+            [
+                row
+                for rows in pool.map(work, [(*kind, seed) for seed in range(n_cohorts // shared(kind))])
+                for row in rows
+            ]
         )
         print(*kind, f"{time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
         if path is not None:
             rows.to_json(path, orient="records", lines=True)
         found.append(rows)
     return pd.concat(found, ignore_index=True)
+
+
+def shared(kind: tuple[Any, ...]) -> int:
+    """Return by how much fewer cohorts of a kind are tested."""
+    return 3 if kind[1] == MANY else 1
 
 
 def main() -> None:
@@ -245,7 +273,8 @@ def main() -> None:
     parser.add_argument("--keep", type=Path, help="an existing folder for the rows of each kind, to go on from later")
     parser.add_argument("--write", action="store_true", help="write the page, instead of printing it only")
     options = parser.parse_args()
-    ones = [(kind, n) for n in N_SUBJECTS for kind in (*COVERED, *NOT_COVERED)]
+    ones = [(kind, n) for n in N_SUBJECTS for kind in (*COVERED, *NOT_COVERED, *IN_MIXED_FEATURES)]
+    ones += [(kind, n) for n in OF_CLASSES for kind in CLASSES]
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("spawn")) as pool:
         roots = collected(pool, at_the_root, ones, options.cohorts, options.keep)
         groups = collected(pool, inside_groups, FITS_OF_GROUPS, options.groups, options.keep)

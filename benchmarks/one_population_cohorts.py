@@ -11,7 +11,16 @@ from numpy.typing import NDArray
 
 from clinclust import Feature, FeatureSchema
 
-__all__ = ["COVERED", "GROUPS", "NOT_COVERED", "Cohort", "cohort_of_groups", "cohort_of_one"]
+__all__ = [
+    "CLASSES",
+    "COVERED",
+    "GROUPS",
+    "IN_MIXED_FEATURES",
+    "NOT_COVERED",
+    "Cohort",
+    "cohort_of_groups",
+    "cohort_of_one",
+]
 
 Array = NDArray[np.float64]
 Cohort = tuple[pd.DataFrame, FeatureSchema, NDArray[np.int64]]
@@ -111,6 +120,12 @@ def _cascade(rng: np.random.Generator, n: int) -> Array:
     )
 
 
+def _fanning(rng: np.random.Generator, n: int) -> Array:
+    """Return independent features whose spread grows with age."""
+    age = rng.uniform(0.0, 18.0, size=(n, 1))
+    return np.asarray((1.0 + age / 6.0) * rng.normal(size=(n, _D)))
+
+
 Population = tuple[Latent, tuple[str, ...], float]
 COVERED: Mapping[str, Population] = {
     "severity, Gaussian": (_with(_normal), ("gaussian",), 0.0),
@@ -135,8 +150,34 @@ NOT_COVERED: Mapping[str, Population] = {
     "one of two severities high": (_either_high, ("gaussian",), 0.0),
     "growth with age": (_growth, ("gaussian",), 0.0),
     "biomarkers one after the other": (_cascade, ("gaussian",), 0.0),
+    "independent, spread grows with age": (_fanning, ("gaussian",), 0.0),
 }
 """Others, as above."""
+IN_MIXED_FEATURES: Mapping[str, Population] = {
+    f"{name}, mixed, 20% missing": (latent, _MIXED, 0.2)
+    for name, (latent, likelihoods, _) in NOT_COVERED.items()
+    if likelihoods == ("gaussian",)
+}
+"""The Gaussian ones of these in mixed features with missing values."""
+
+
+def _two_classes(rng: np.random.Generator, n: int) -> Array:
+    """Return eight independent features in which two equal classes lie .9 standard deviations apart each."""
+    return np.asarray(0.9 * rng.permutation(np.arange(n) % 2)[:, None] + rng.normal(size=(n, 8)))
+
+
+def _beside_a_severity(rng: np.random.Generator, n: int) -> Array:
+    """Return eight features of a strong severity; in four, two equal classes lie 2 standard deviations apart."""
+    own = rng.normal(size=(n, 8))
+    own[:, :4] += 2.0 * rng.permutation(np.arange(n) % 2)[:, None]
+    return np.asarray(0.8 * rng.normal(size=(n, 1)) + 0.6 * own)
+
+
+CLASSES: Mapping[str, Population] = {
+    "two classes, .9 SD apart in 8 features": (_two_classes, ("gaussian",), 0.0),
+    "two classes, 2 SD apart in 4 of 8 features of a severity": (_beside_a_severity, ("gaussian",), 0.0),
+}
+"""Two classes that overlap, as above."""
 
 GROUPS = {
     "2 groups, Gaussian, 400": (400, 2, 12, ("gaussian",), 0.0, 0.0),
@@ -149,7 +190,7 @@ inside a group; 0 = one drawn from .4 to .8 for each feature."""
 
 def cohort_of_one(seed: int, kind: str, n_subjects: int) -> Cohort:
     """Return the table of one population, its schema, and zeros, int64 (N,)."""
-    kinds = {**COVERED, **NOT_COVERED}
+    kinds = {**COVERED, **NOT_COVERED, **IN_MIXED_FEATURES, **CLASSES}
     latent, likelihoods, missing = kinds[kind]
     rng = np.random.default_rng([seed, n_subjects, list(kinds).index(kind)])
     frame, schema = _table(latent(rng, n_subjects), likelihoods, missing, rng)

@@ -35,10 +35,10 @@ class Dissolution:
         problem: Problem,
         plan: SearchPlan,
         sweep: Callable[[Problem, Labels], SweepResult],
+        least: float,
         largest: float = np.inf,
     ) -> None:
-        self._problem, self._plan, self._sweep, self._largest = problem, plan, sweep, largest
-        self._least = minimum_gain(problem)
+        self._problem, self._plan, self._sweep, self._least, self._largest = problem, plan, sweep, least, largest
         self._ended: list[tuple[Labels, OutlyingMask]] = []
 
     def __call__(self, restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
@@ -152,7 +152,7 @@ def raise_in_turns(
     def sweep(kept: Problem, labels: Labels) -> SweepResult:
         return settle(kept, labels, start.order, _SWEEPS_OF_A_DISSOLUTION, plan.cancelled, traced=False)
 
-    dissolved = Dissolution(problem, plan, sweep)
+    dissolved = Dissolution(problem, plan, sweep, least)
     while True:
         before = restart.log_joint
         outlying, _ = best_outlying(problem, restart.labels, outlying, share)

@@ -25,7 +25,7 @@ from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.plan import ResolutionPlan, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.restarts import N_SAMPLED, carried_over, index_of_best, searched_on_among_all
-from clinclust.engine.search.settle import SweepResult, minimum_gain, settle_by_scans
+from clinclust.engine.search.settle import SweepResult, settle_by_scans, worth_a_round
 from clinclust.engine.search.starts import Start, search_starts, starts_from
 from clinclust.engine.search.threads import Threads
 from clinclust.progress import SILENT
@@ -235,9 +235,9 @@ class _AmongAll:
         self, problem: Problem, restart: RestartResult, outlying: OutlyingMask, advance: Callable[[], object]
     ) -> ResolutionStep:
         """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
-        plan, share, least = self.plan, self.plan.outlying_share, minimum_gain(problem)
+        plan, share, least = self.plan, self.plan.outlying_share, worth_a_round(problem)
         largest = _SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
-        dissolved = Dissolution(problem, plan, self._sweep, largest)
+        dissolved = Dissolution(problem, plan, self._sweep, least, largest)
         while share > 0.0:
             plan.refuse_cancelled()
             advance()
@@ -247,7 +247,7 @@ class _AmongAll:
             if plan.budget.used_up():
                 break
             whole, outlying = dissolved(restart, outlying)
-            has_risen |= whole.log_joint > restart.log_joint
+            has_risen |= whole.log_joint > restart.log_joint + least
             restart = whole
             if not has_risen:
                 break

@@ -194,8 +194,11 @@ def searched_on_among_all(
 def _divided(
     problem: Problem, found: SweepResult, rng: np.random.Generator, cancelled: Event, pool: Executor
 ) -> Labels | None:
-    """Return labels with the first cluster divided whose division raises the log joint of the cohort; None if none."""
-    labels = found.partition.labels
+    """Return labels with all clusters divided whose division raises the log joint of the cohort; None if none.
+
+    Rises add up, because the log joint is a sum over clusters.
+    """
+    labels = changed = found.partition.labels
     n_clusters = int(found.partition.n_clusters[0])
     groups = [np.flatnonzero(labels == cluster) for cluster in range(n_clusters)]
     some = [np.sort(rng.permutation(members)[:N_DIVIDED]) for members in groups]
@@ -212,7 +215,6 @@ def _divided(
         divided = compact(assigned(here, among.partition(division), pool))
         rise = joint_of(here, divided) - joint_of(here, here.cohort.together)
         if rise > minimum_gain(problem):
-            changed = labels.copy()
-            changed[members] = n_clusters + divided
-            return compact(changed)
-    return None
+            changed = changed.copy()
+            changed[members] = changed.max() + 1 + divided
+    return None if changed is labels else compact(changed)

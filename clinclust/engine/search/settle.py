@@ -26,6 +26,8 @@ CHUNK = 8192
 _HASTY_ROUNDS = 8
 _FEW = 1e-3
 """Share of subjects up to which candidates are moved one by one instead of all at once."""
+_NEGLIGIBLE = 1e-5
+"""Rise of the log joint in a round of scans, in nats for each subject, below which none follows."""
 
 
 class SweepResult(NamedTuple):
@@ -205,8 +207,13 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
     return best
 
 
+def worth_a_round(problem: Problem) -> float:
+    """Return the rise of the log joint of a large cohort, in nats, below which no round of scans follows."""
+    return max(minimum_gain(problem), _NEGLIGIBLE * problem.cohort.n_subjects)
+
+
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
-    """Move subjects from labels 0 .. K - 1, many at once or one by one, until a scan finds no candidate."""
+    """Move subjects from labels 0 .. K - 1, many at once or one by one, until this raises the joint hardly any more."""
     least, partition = minimum_gain(problem), problem.partition(compact(labels))
     trace = [log_joint(problem, partition)]
     converged, hasty = False, _HASTY_ROUNDS
@@ -228,4 +235,7 @@ def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Ex
         partition, _ = _moved(problem, partition, found.candidates, least)
         _add_up_all(problem, partition, pool)
         trace.append(log_joint(problem, partition))
+        converged = trace[-1] - trace[-2] < worth_a_round(problem)
+        if converged:
+            break
     return SweepResult(partition, trace, converged)

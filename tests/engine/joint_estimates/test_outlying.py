@@ -94,7 +94,7 @@ def test_nothing_is_dissolved_twice_where_nothing_has_changed():
     plan = SearchPlan(outlying_share=SHARE)
     outlying, joint = best_outlying(problem, labels, none_outlying(problem), SHARE)
     restart = RestartResult("here", labels, joint, np.array([joint]), 0, True)
-    dissolved = Dissolution(problem, plan, sweep)
+    dissolved = Dissolution(problem, plan, sweep, 1e-6)
     after, mask = dissolved(restart, outlying)
     assert after.log_joint >= joint
     assert (np.diff(after.trace) > 0.0).all()
