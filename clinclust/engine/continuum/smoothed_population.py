@@ -5,10 +5,12 @@ smoothed bootstrap (Silverman and Young 1987, *The bootstrap: to smooth or not t
 
     z = (z_i + h e) / (1 + h^2)^(1/2),   i drawn with replacement,
 
-which keeps R. Where z_i is not observed, it is drawn given what is. h is the critical bandwidth (Silverman 1981, *Using
-kernel density estimates to investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99) in the
-plane of the first two principal scores: the smallest at which their density has one peak. A further one counts if the
-density falls below .7 of it on every way to a higher one.
+with another h in the plane of the first two principal axes than at right angles to it. Where z_i is not observed, it is
+drawn given what is. In the plane, h is the critical bandwidth (Silverman 1981, *Using kernel density estimates to
+investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99): the smallest at which the density has
+one peak. A further one counts if the density falls below .7 of it on every way to a higher one. At right angles, h is
+N^(-1/(D+4)) (Scott 1992, *Multivariate Density Estimation*), and e is on the scale of the subject: times the root mean
+square of its scores there over that of all.
 """
 
 from __future__ import annotations
@@ -41,9 +43,14 @@ _HALVINGS = 10
 class SmoothedPopulation(OnePopulation):
     """The subjects' own distribution, smoothed."""
 
-    latent_scores: Array
-    """(N, D) normal scores of the subjects, with draws where missing."""
+    axes: Array
+    """(D, A) the first two principal axes, or one where there is one feature."""
+    within: Array
+    """(N, A) the subjects' scores along these axes."""
+    beside: Array
+    """(N, D) what is left of their scores."""
     bandwidth: float
+    """h in the plane of the axes."""
     quantiles: Array
     """(M, D) sorted latent draws of each feature."""
 
@@ -55,9 +62,14 @@ class SmoothedPopulation(OnePopulation):
 
     def latent(self, normals: Array, rng: np.random.Generator) -> Array:
         """Return latent scores made from independent normal draws, float64 (N, D)."""
-        chosen = self.latent_scores[rng.integers(len(self.latent_scores), size=len(normals))]
-        noise = self.bandwidth * with_correlation(normals, self.correlation)
-        return np.asarray((chosen + noise) / np.sqrt(1.0 + self.bandwidth**2))
+        n_subjects, n_features = self.beside.shape
+        chosen = rng.integers(n_subjects, size=len(normals))
+        noise = with_correlation(normals, self.correlation)
+        within = noise @ self.axes
+        scale = np.sqrt((self.beside**2).mean(axis=1) / max(float((self.beside**2).mean()), 1e-12))
+        beside = scale[chosen, None] * (noise - within @ self.axes.T)
+        beside = _blurred(self.beside[chosen], beside, n_subjects ** (-1.0 / (n_features + 4.0)))
+        return np.asarray(beside + _blurred(self.within[chosen], within, self.bandwidth) @ self.axes.T)
 
 
 def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
@@ -65,11 +77,16 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
     scores = straight.scores / SCORE_STEPS
     scores = conditional_draws(scores, straight.correlation, standard_normals(len(scores), len(straight.margins), rng))
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
-    bandwidth = one_peak_bandwidth(np.einsum("ij,jk->ik", scores, axes))
+    within = scores @ axes
     of_straight = (straight.part, straight.scores, straight.margins, straight.correlation)
-    population = SmoothedPopulation(*of_straight, scores, bandwidth, scores)
+    of_axes = (axes, within, scores - within @ axes.T, one_peak_bandwidth(within))
+    population = SmoothedPopulation(*of_straight, *of_axes, scores)
     latent = population.latent(population.normals(rng), rng)
     return replace(population, quantiles=np.sort(latent, axis=0))
+
+
+def _blurred(scores: Array, noise: Array, h: float) -> Array:
+    return np.asarray((scores + h * noise) / np.sqrt(1.0 + h**2))
 
 
 def one_peak_bandwidth(plane: Array) -> float:
