@@ -15,6 +15,8 @@ __all__ = ["SETTINGS", "Setting", "continuum_cohort", "measured"]
 Array = NDArray[np.float64]
 
 _N_FEATURES = 16
+_FARTHEST = 8.0
+"""Largest latent measurement that a count shows, so that counts stay ones that a schema takes."""
 _CUTS = (-1.0, -0.3, 0.4, 1.2)
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2
 _SPREAD = 2.0
@@ -109,4 +111,4 @@ def measured(z: Array, likelihood: str) -> Array:
         return np.digitize(z, _CUTS).astype(np.float64)
     if likelihood == "bernoulli":
         return (z > 0.4).astype(np.float64)
-    return np.floor(2.0 * np.exp(0.7 * z)) if likelihood == "negative_binomial" else z
+    return np.floor(2.0 * np.exp(0.7 * np.minimum(z, _FARTHEST))) if likelihood == "negative_binomial" else z

@@ -56,6 +56,16 @@ class InputError(ValueError):
         self.at_command_line = visible(str(message))
         super().__init__(self.at_command_line + visible(in_python))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let a process of its own hand its error over as it is."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(kind: type[InputError], args: tuple[object, ...], attributes: dict[str, Any]) -> InputError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
 
 class NotFittedError(InputError, AttributeError):
     """A fitted result was asked of a model before its fit; also scikit-learn's `NotFittedError` if that is imported."""
