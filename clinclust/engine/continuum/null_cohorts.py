@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from clinclust.arrays import Array, Whole
@@ -30,7 +31,7 @@ from clinclust.engine.continuum.normal_scores import (
 from clinclust.engine.problem.problem import Problem
 
 _ROUNDS = 4
-_DRAWS_OF_A_ROUND = 3000
+DRAWS_OF_A_ROUND = 3000
 _LARGEST = 0.97
 
 
@@ -52,26 +53,31 @@ class OnePopulation:
         Also the normal scores of its features, float64 (N, D), NaN = missing.
         """
         arrays = self.part.cohort.arrays
-        shares = self.shares(self.latent(standard_normals(self.part.cohort.n_subjects, len(self.margins), rng), rng))
-        codes, values, scores = arrays.codes.copy(), arrays.values.copy(), np.full(shares.shape, np.nan)
+        latent, observed = self.subjects(rng)
+        shares = self.shares(latent)
+        codes, values, scores = (
+            np.zeros_like(arrays.codes),
+            np.full_like(arrays.values, np.nan),
+            np.full_like(latent, np.nan),
+        )
         n_table = codes.shape[1]
-        for place, (margin, share) in enumerate(zip(self.margins, shares.T, strict=True)):
-            if not margin.subjects.size:
-                continue
-            ranks = _ranks(share, margin)
+        for place, margin in enumerate(self.margins):
+            seen = np.flatnonzero(observed[:, place])
+            ranks = _ranks(shares[seen, place], margin)
             subjects = margin.subjects[ranks]
-            first, *_ = margin.members
-            is_seen = arrays.codes[:, first] > 0 if first < n_table else ~np.isnan(arrays.values[:, first - n_table])
-            scores[:, place] = np.where(is_seen, margin.scores[ranks], np.nan)
+            scores[seen, place] = margin.scores[ranks]
             # Both parts of a feature are those of one subject: at a point mass, there is no other value.
             for member in margin.members:
                 if member < n_table:
-                    codes[:, member] = np.where(is_seen, arrays.codes[subjects, member], 0)
+                    codes[seen, member] = arrays.codes[subjects, member]
                 else:
-                    drawn = arrays.values[subjects, member - n_table]
-                    values[:, member - n_table] = np.where(is_seen, drawn, np.nan)
+                    values[seen, member - n_table] = arrays.values[subjects, member - n_table]
         cohort = replace(self.part.cohort, arrays=arrays._replace(codes=codes, values=values))
         return replace(self.part, cohort=cohort), scores
+
+    def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+        """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
+        return self.latent(self.normals(len(self.scores), rng), rng), ~np.isnan(self.scores)
 
     def latent(self, normals: Array, rng: np.random.Generator) -> Array:
         """Return latent scores made from independent normal draws, float64 (N, D)."""
@@ -81,9 +87,9 @@ class OnePopulation:
         """Return the share of the population below each latent score, float64 (N, D)."""
         return np.asarray(ndtr(latent))
 
-    def normals(self, rng: np.random.Generator) -> Array:
-        """Return independent normal draws for a round of correction."""
-        return standard_normals(_DRAWS_OF_A_ROUND, len(self.margins), rng)
+    def normals(self, n_draws: int, rng: np.random.Generator) -> Array:
+        """Return independent normal draws, float64 (n_draws, D)."""
+        return standard_normals(n_draws, len(self.margins), rng)
 
     def found_of(self, normals: Array, rng: np.random.Generator) -> Array:
         """Return the correlations of what is drawn of these normals, less what they have by chance, (D, D)."""
@@ -119,7 +125,7 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(with_unit_diagonal(wanted))
     population = OnePopulation(part, scores, margins, correlation)
-    normals = population.normals(rng)
+    normals = population.normals(DRAWS_OF_A_ROUND, rng)
     for _ in range(_ROUNDS):
         population = population.moved(wanted, population.found_of(normals, rng))
     return population

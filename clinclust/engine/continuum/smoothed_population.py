@@ -5,12 +5,12 @@ smoothed bootstrap (Silverman and Young 1987, *The bootstrap: to smooth or not t
 
     z = (z_i + h e) / (1 + h^2)^(1/2),   i drawn with replacement,
 
-with another h in the plane of the first two principal axes than at right angles to it. Where z_i is not observed, it is
-drawn given what is. In the plane, h is the critical bandwidth (Silverman 1981, *Using kernel density estimates to
-investigate multimodality*, Journal of the Royal Statistical Society B 43, 97-99): the smallest at which the density has
-one peak. A further one counts if the density falls below .7 of it on every way to a higher one. At right angles, h is
-N^(-1/(D+4)) (Scott 1992, *Multivariate Density Estimation*), and e is on the scale of the subject: times the root mean
-square of its scores there over that of all.
+with another h in the plane of the first two principal axes than at right angles to it. What is missing of subject i is
+missing in its draw; for its place on the axes, it is drawn given what is observed. In the plane, h is the critical
+bandwidth (Silverman 1981, *Using kernel density estimates to investigate multimodality*, Journal of the Royal
+Statistical Society B 43, 97-99): the smallest at which the density has one peak. A further one counts if the density
+falls below .7 of it on every way to a higher one. At right angles, h is N^(-1/(D+4)) (Scott 1992, *Multivariate Density
+Estimation*), and e is on the scale of the subject: times the root mean square of its scores there over that of all.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter, label, maximum
 
-from clinclust.arrays import Array
+from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.normal_scores import (
     SCORE_STEPS,
     conditional_draws,
-    standard_normals,
     with_correlation,
 )
-from clinclust.engine.continuum.null_cohorts import OnePopulation
+from clinclust.engine.continuum.null_cohorts import DRAWS_OF_A_ROUND, OnePopulation
 
 _FARTHEST, _CELLS = 5.0, 80
 """The plane, in standard deviations from its middle, and its cells along each axis."""
@@ -55,15 +55,19 @@ class SmoothedPopulation(OnePopulation):
     """(M, D) sorted latent draws of each feature."""
 
     def shares(self, latent: Array) -> Array:
-        """Return the share of the population below each latent score, float64 (N, D)."""
-        n = len(self.quantiles)
-        columns = zip(self.quantiles.T, latent.T, strict=True)
-        return np.column_stack([(np.searchsorted(sample, column) + 0.5) / (n + 1) for sample, column in columns])
+        """Return the share of the observed values of the population below each latent score, float64 (N, D)."""
+        columns = zip(self.quantiles.T, (~np.isnan(self.quantiles)).sum(axis=0), latent.T, strict=True)
+        return np.column_stack([(np.searchsorted(sample[:n], column) + 0.5) / (n + 1) for sample, n, column in columns])
 
-    def latent(self, normals: Array, rng: np.random.Generator) -> Array:
-        """Return latent scores made from independent normal draws, float64 (N, D)."""
+    def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+        """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
+        normals = self.normals(len(self.scores), rng)
+        chosen = rng.integers(len(self.scores), size=len(self.scores))
+        return self.blurred(chosen, normals), ~np.isnan(self.scores[chosen])
+
+    def blurred(self, chosen: Labels, normals: Array) -> Array:
+        """Return the latent scores of chosen subjects (n,), blurred by independent normal draws (n, D); (n, D)."""
         n_subjects, n_features = self.beside.shape
-        chosen = rng.integers(n_subjects, size=len(normals))
         noise = with_correlation(normals, self.correlation)
         within = noise @ self.axes
         scale = np.sqrt((self.beside**2).mean(axis=1) / max(float((self.beside**2).mean()), 1e-12))
@@ -75,13 +79,15 @@ class SmoothedPopulation(OnePopulation):
 def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
     """Return the population of any shape of the subjects of a straight one."""
     scores = straight.scores / SCORE_STEPS
-    scores = conditional_draws(scores, straight.correlation, standard_normals(len(scores), len(straight.margins), rng))
+    scores = conditional_draws(scores, straight.correlation, straight.normals(len(scores), rng))
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes
     of_straight = (straight.part, straight.scores, straight.margins, straight.correlation)
     of_axes = (axes, within, scores - within @ axes.T, one_peak_bandwidth(within))
     population = SmoothedPopulation(*of_straight, *of_axes, scores)
-    latent = population.latent(population.normals(rng), rng)
+    normals = population.normals(DRAWS_OF_A_ROUND, rng)
+    chosen = rng.integers(len(scores), size=len(normals))
+    latent = np.where(np.isnan(straight.scores[chosen]), np.nan, population.blurred(chosen, normals))
     return replace(population, quantiles=np.sort(latent, axis=0))
 
 

@@ -109,15 +109,27 @@ def skewed():
     return straight, population, [population.draw(np.random.default_rng(seed)) for seed in range(5)]
 
 
-def test_draws_have_the_values_of_the_subjects_in_the_same_cells(skewed):
+def test_draws_have_the_values_of_the_subjects(skewed):
     straight, _, draws = skewed
-    own = straight.part.cohort.arrays.values
-    for place, column in enumerate(own.T):
-        drawn = np.array([draw.cohort.arrays.values[:, place] for draw, _ in draws])
-        assert (np.isnan(drawn) == np.isnan(column)).all()
-        seen = column[~np.isnan(column)]
-        assert np.isin(drawn[:, ~np.isnan(column)], seen).all()
-        assert ks_2samp(drawn[:, ~np.isnan(column)].ravel(), seen).statistic < 0.05
+    for place, column in enumerate(straight.part.cohort.arrays.values.T):
+        drawn = np.concatenate([draw.cohort.arrays.values[:, place] for draw, _ in draws])
+        seen, drawn = column[~np.isnan(column)], drawn[~np.isnan(drawn)]
+        assert np.isin(drawn, seen).all()
+        assert ks_2samp(drawn, seen).statistic < 0.05
+
+
+def test_what_is_missing_in_a_draw_is_what_is_missing_of_the_subject_it_begins_from():
+    """Subjects with a high first value have no second one: neither have those drawn."""
+    rng = np.random.default_rng(2)
+    values = along(rng.normal(size=600), rng)
+    values[values[:, 0] > 0.5, 1:3] = np.nan
+    population = smoothed(straight_of(values))
+    drawn, scores = population.draw(np.random.default_rng(0))
+    missing = np.isnan(drawn.cohort.arrays.values)
+    np.testing.assert_array_equal(missing, np.isnan(scores))
+    np.testing.assert_array_equal(missing[:, 1], missing[:, 2])
+    assert missing.mean(axis=0) == pytest.approx(np.isnan(population.part.cohort.arrays.values).mean(axis=0), abs=0.06)
+    assert scores[missing[:, 1], 0].min() > scores[~missing[:, 1], 0].mean()
 
 
 def test_draws_have_the_correlations_of_the_subjects(skewed):
@@ -183,4 +195,5 @@ def test_cohorts_of_few_features_and_of_values_that_nobody_has(n_features):
     assert np.isfinite(whole).all()
     assert whole[4, 0] == pytest.approx(population.scores[4, 0] / SCORE_STEPS)
     drawn, _ = population.draw(np.random.default_rng(0))
-    assert (np.isnan(drawn.cohort.arrays.values) == np.isnan(population.part.cohort.arrays.values)).all()
+    missing = np.isnan(drawn.cohort.arrays.values)
+    np.testing.assert_array_equal(missing.any(axis=1), missing.all(axis=1))
