@@ -57,7 +57,7 @@ class DistinctSubtypes:
 
         - `first`, `second` : subtypes of the fit in the two groups, tuples counted from 1;
         - `first_size`, `second_size` : subjects in the two groups;
-        - `n_tested` : subjects in the test, fewer than in both groups if these are above 5,000;
+        - `n_tested` : subjects in the test; of 2,000 or more, 500, or 5,000 at most where these leave doubt;
         - `n_clusters` : subtypes of the fit in both groups;
         - `n_parts` : number of parts at which the gain exceeds its expectation most;
         - `gain` : log joint of this division less that of one cluster, in nats, at coarsening 1;

@@ -17,7 +17,6 @@ import numpy as np
 import pandas as pd
 
 from clinclust.engine.continuum.tested_node import (
-    LARGEST_NODE,
     SMALLEST_NODE,
     DrawPlan,
     Node,
@@ -260,7 +259,7 @@ def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, An
         "step": step,
         "first_size": node.members.size - n_second,
         "second_size": n_second,
-        "n_tested": min(node.members.size, LARGEST_NODE),
+        "n_tested": found.n_subjects,
         "n_clusters": node.n_clusters,
         "n_parts": found.n_parts,
         "gain": found.gain,

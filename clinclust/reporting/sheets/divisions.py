@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from clinclust.engine.continuum.tested_node import LARGEST_NODE, SMALLEST_NODE
+from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
@@ -137,7 +137,10 @@ def is_sampled(findings: Findings, test: TreeTest) -> bool:
 
 
 def _limits(test: TreeTest, on_blocks: str, some_sampled: bool) -> str:
-    sampled = f" Of more than {LARGEST_NODE:,} subjects, {LARGEST_NODE:,} drawn at random were tested."
+    sampled = (
+        f" Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, or, where these left doubt, in up to "
+        f"{LARGEST_NODE:,}."
+    )
     return (
         "What the test cannot tell: stages that follow each other, or a cohort chosen as one of two things is high, "
         "can seem distinct without kinds. Three ordered classes may be found as two, and kinds that overlap or are "

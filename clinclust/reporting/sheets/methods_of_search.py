@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from clinclust.engine.continuum.tested_node import LARGEST_NODE, SMALLEST_NODE
+from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
 from clinclust.reporting.divisions import distinct_in_words, n_parted
@@ -110,7 +110,10 @@ def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> 
         f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
     ]
     if sampled:
-        sentences.append(f"Of more than {LARGEST_NODE:,} subjects, a random sample of this size was tested.")
+        sentences.append(
+            f"Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, and, where these left doubt, in "
+            f"all, or in {LARGEST_NODE:,} drawn at random of more."
+        )
     if test.joins["p_any_shape"].notna().any():
         sentences.append(
             "Accepted divisions, from the root down, were also compared with one population of any shape: draws of a "

@@ -46,7 +46,7 @@ def test_z_and_p_are_those_of_the_definition(seed, k, shift, moved):
 
 @given(p=st.floats(0.0, 1.0), p_of_shape=st.floats(0.0, 1.0))
 def test_a_node_has_the_smaller_of_the_p_of_its_gain_and_twice_that_of_its_shape(p, p_of_shape):
-    found = node_test(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1))
+    found = node_test(Farthest(1, 30.0, 1.5, p, 10.0, 4.0), Farthest(0, -1.0, 2.5, p_of_shape, -2.0, 0.1), 40)
     assert found.p == min(p, 2.0 * p_of_shape, 1.0)
     assert found.z == (1.5 if p <= 2.0 * p_of_shape else 2.5)
     assert (found.n_parts, found.gain, found.expected, found.expected_sd, found.excess) == (3, 30.0, 10.0, 4.0, 20.0)
@@ -170,9 +170,10 @@ def test_a_test_ends_early_only_if_all_z_are_far_below_the_level_or_one_far_abov
         error = ((1.0 + z**2 / 2.0) / n_draws) ** 0.5
         off.append((z - NormalDist().inv_cdf(1.0 - own)) / error)
     if np.abs(np.abs(off) - 3.5).min() > 1e-3:
-        assert plan_of(level).is_decided(*found, n_draws) == (max(off) < -3.5 or max(off) > 3.5)
+        expected = True if max(off) > 3.5 else False if max(off) < -3.5 else None
+        assert plan_of(level).decision(*found, n_draws) is expected
     rare = found[0]._replace(spread=0.0)  # a rare gain may yet come
-    assert not plan_of(level).is_decided(rare, found[1], n_draws)
+    assert plan_of(level).decision(rare, found[1], n_draws) is None
 
 
 @given(n_draws=st.integers(20, 300))
@@ -204,6 +205,20 @@ def test_a_large_node_is_tested_in_a_sample(monkeypatch):
     assert part.p < 0.01
     monkeypatch.setattr(tested_node, "LARGEST_NODE", 150)
     assert result(problem, halves) == whole
+
+
+@pytest.mark.parametrize(("separation", "n_tested"), [(6.0, 80), (0.0, 150)])
+def test_a_large_node_is_tested_in_a_few_first_and_in_all_where_these_leave_doubt(monkeypatch, separation, n_tested):
+    from clinclust.engine.continuum import tested_node
+
+    problem, halves = continuum(2, separation=separation)
+    whole = result(problem, halves)
+    monkeypatch.setattr(tested_node, "FIRST_SAMPLE", 80)
+    monkeypatch.setattr(tested_node, "_TIMES_FIRST", 1.5)
+    found = result(problem, halves)
+    assert (whole.n_subjects, found.n_subjects) == (150, n_tested)
+    assert (found.p < 0.05) == (whole.p < 0.05)
+    assert (found == whole) == (n_tested == 150)
 
 
 def test_a_cancelled_test_ends():
