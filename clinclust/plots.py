@@ -1,4 +1,8 @@
-"""Figures of a fit: each function draws on a matplotlib Axes and returns it."""
+"""Figures of a fit: each function draws on a matplotlib Axes and returns it.
+
+First comes what is drawn (the model before its comparisons); options are given by name, ``names`` of subtypes,
+``at_most`` and ``ax`` in each that has them.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def main() -> None:
         title = "Two diseases, each of any severity" if two_diseases else "One disease of any severity"
         print(f"{title}: {model.subtype_of_.size} groups told apart, {model.n_clusters_} distinct")
         print(model.tree_test_.joins[["first_size", "second_size", "gain", "expected", "p", "accepted"]].round(3))
-        cc.plots.plot_tree(model, part.subplots())
+        cc.plots.plot_tree(model, ax=part.subplots())
         part.suptitle(title, x=0.01, ha="left", fontweight="bold")
     figure.savefig(out / "trees.png", dpi=110)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from inspect import signature
+
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
@@ -10,6 +12,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+import clinclust.plots
 from clinclust import MAPDP, Feature, FeatureSchema, compare_subtypes
 from clinclust.control_characters import shortened
 from clinclust.plots import (
@@ -390,6 +393,18 @@ def test_any_number_of_subtypes_and_features_fits_on_the_figure(K, D, missing):
         assert box.y0 > -0.01
         assert box.x1 < width + 0.01
         assert box.y1 < height + 0.01
+
+
+def test_every_figure_takes_its_arguments_in_one_order():
+    last = ["names", "at_most", "ax"]
+    for name in clinclust.plots.__all__:
+        drawn, options = [], []
+        for parameter in signature(getattr(clinclust.plots, name)).parameters.values():
+            (drawn if parameter.default is parameter.empty else options).append(parameter.name)
+            assert (parameter.kind is parameter.KEYWORD_ONLY) == (parameter.default is not parameter.empty)
+        one_result = len(drawn) == 1 and drawn[0] in ("model", "comparisons", "curves", "path", "explanation")
+        assert one_result or drawn == ["model", "comparisons"]
+        assert options == [*(one for one in options if one not in last), *(one for one in last if one in options)]
 
 
 def test_given_axes_are_drawn_on_and_no_pyplot_is_used(model, comparisons):

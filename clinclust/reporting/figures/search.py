@@ -21,7 +21,7 @@ _ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height o
 
 @accepting(model=MODEL, ax=AXES)
 @serially
-def plot_restarts(model: SubtypeModel, ax: Axes | None = None) -> Axes:
+def plot_restarts(model: SubtypeModel, *, ax: Axes | None = None) -> Axes:
     """Draw each partition at which a search ended: its log joint below the best, and its agreement with the best.
 
     The number at a point, or at several close points, is the number of searches that ended there. Points at the top
@@ -126,7 +126,7 @@ def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = 
 
 @accepting(path=RESOLUTION_PATH, ax=AXES)
 @serially
-def plot_resolution_path(path: ResolutionPath, ax: Axes | None = None) -> Axes:
+def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axes:
     """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
 
     The agreement is the adjusted Rand index with the partition of the step before, and with the one of most clusters.

@@ -25,10 +25,10 @@ _CURVES = Kind(
 )
 
 
-@accepting(curves=_CURVES, names=NAMES, unit=TEXT, ax=AXES)
+@accepting(curves=_CURVES, unit=TEXT, names=NAMES, ax=AXES)
 @serially
 def plot_survival(
-    curves: pd.DataFrame, *, names: Mapping[int, str] | None = None, unit: str = "", ax: Axes | None = None
+    curves: pd.DataFrame, *, unit: str = "", names: Mapping[int, str] | None = None, ax: Axes | None = None
 ) -> Axes:
     """Draw the survival or cumulative incidence of each subtype as assigned, with the numbers at risk below.
 
@@ -36,10 +36,10 @@ def plot_survival(
     ----------
     curves : DataFrame
         What `outcomes.survival_curves` returned.
-    names : dict of int to str, optional
-        Names of subtypes by number.
     unit : str
         Unit of the times.
+    names : dict of int to str, optional
+        Names of subtypes by number.
     ax : matplotlib Axes, optional
         Axes to draw on; by default those of a new figure.
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 _SPAN = 20.0
 
 
-@accepting(model=MODEL, ax=AXES, names=NAMES)
+@accepting(model=MODEL, names=NAMES, ax=AXES)
 @serially
-def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int, str] | None = None) -> Axes:
+def plot_tree(model: SubtypeModel, *, names: Mapping[int, str] | None = None, ax: Axes | None = None) -> Axes:
     """Draw the subtypes of a fit as a tree with each join at its evidence.
 
     Subtypes that join far to the left are hardly distinct. The number at a join is its evidence, in nats; a join with
@@ -41,10 +41,10 @@ def plot_tree(model: SubtypeModel, ax: Axes | None = None, *, names: Mapping[int
     ----------
     model : SubtypeModel
         A fitted `MAPDP`.
-    ax : matplotlib Axes, optional
-        Axes to draw on; by default those of a new figure.
     names : dict of int to str, optional
         Names of subtypes by number from 1.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
 
     Raises
     ------
