@@ -11,9 +11,10 @@ from inspect import signature
 from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
+from clinclust.data_frames import TABLE, in_pandas
 from clinclust.errors import InputError
 
-__all__ = ["ASSOCIATIONS", "AXES", "BY_FEATURE", "COMPARISONS", "EXPLANATION", "FRAME", "FRAME_OF_TESTS", "GENERATOR"]
+__all__ = ["ASSOCIATIONS", "AXES", "BY_FEATURE", "COMPARISONS", "EXPLANATION", "FRAME", "FRAME_OF_TESTS"]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -21,10 +22,14 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of argument: the end of the sentence "frame must be ...", and whether a value is of this kind."""
+    """A kind of argument: the end of the sentence "frame must be ...", and whether a value is of this kind.
+
+    The function gets what `read` returns, such as a table of another library as one of pandas.
+    """
 
     allowed: str
     accepts: Callable[[Any], bool]
+    read: Callable[[Any], Any] = lambda value: value
 
 
 def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
@@ -36,7 +41,11 @@ def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callabl
 
         @wraps(function)
         def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
-            given = parameters.bind(*args, **kwargs).arguments
+            bound = parameters.bind(*args, **kwargs)
+            given = bound.arguments
+            for name, value in given.items():
+                if name in kinds and value is not defaults[name]:
+                    given[name] = kinds[name].read(value)
             problems = [
                 f"{name} must be {kinds[name].allowed}, not {_shown(value)}"
                 for name, value in given.items()
@@ -44,7 +53,7 @@ def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callabl
             ]
             if problems:
                 raise InputError("; ".join(problems))
-            return function(*args, **kwargs)
+            return function(*bound.args, **bound.kwargs)
 
         return checked
 
@@ -105,8 +114,21 @@ def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
+def _is_random_state(value: object) -> bool:
+    return value is None or (_is_whole(value) and value >= 0) or _has("bit_generator", "integers")(value)  # type: ignore[operator]
+
+
+def _generator(random_state: Any) -> Any:
+    """Return a generator seeded by a draw of a RandomState, which moves on as in scikit-learn; others unchanged."""
+    import numpy as np
+
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    return random_state
+
+
 NOTHING = Kind("None", lambda value: value is None)
-FRAME = Kind("a pandas DataFrame with one row for each subject", _is_frame)
+FRAME = Kind(TABLE, _is_frame, in_pandas)
 COMPARISONS = Kind("a DataFrame that compare_subtypes returned", _is_frame)
 WHOLE_COMPARISONS = Kind(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed"))
 WITHHELD = Kind("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
@@ -136,6 +158,5 @@ TEXT = Kind("a text", _is_text)
 TEXTS = Kind("a list of texts", _all_are(_is_text))
 WHOLES = Kind("a list of whole numbers", _all_are(_is_whole))
 PATH = Kind("a path", lambda value: isinstance(value, str | os.PathLike))
-SEED = Kind("a whole number from 0", lambda value: _is_whole(value) and value >= 0)
-GENERATOR = Kind("a numpy Generator", _has("bit_generator", "integers"))
+RANDOM_STATE = Kind("a whole number from 0, a numpy Generator or RandomState, or None", _is_random_state, _generator)
 MOMENT = Kind("a datetime", lambda value: isinstance(value, datetime))

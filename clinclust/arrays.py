@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Codes", "Labels", "Mask", "Whole"]
+__all__ = ["Array", "Codes", "Labels", "Mask", "RandomState", "Whole"]
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -13,3 +13,5 @@ Labels = NDArray[np.int64]
 """Mostly clusters 0 .. K - 1."""
 Mask = NDArray[np.bool_]
 Whole = NDArray[np.int64]
+RandomState = int | np.random.Generator | np.random.RandomState | None
+"""A seed, as scikit-learn takes it; None for one of the operating system."""

@@ -23,7 +23,7 @@ def test_everything_wrong_is_said_at_once():
     with pytest.raises(InputError) as caught:
         function([1, 2], "ab", names={"1": "x"}, at_most=2.5)
     assert str(caught.value) == (
-        "frame must be a pandas DataFrame with one row for each subject, not list; "
+        "frame must be a table of pandas, polars or pyarrow with one row for each subject, not list; "
         "labels must be one label for each subject, not 'ab'; "
         "names must be a dictionary from the number of a subtype to its name, not dict; "
         "at_most must be a whole number, not 2.5"

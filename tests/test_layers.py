@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "clinclust"
 LAYERS = (
     ("control_characters",),
     ("data", "errors", "nearest", "compiled", "arrays", "progress", "roles"),
-    ("graded",),
+    ("graded", "data_frames"),
     ("arguments",),
     ("files",),
     ("priors",),

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, WHOLE, accepting, either
+from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, WHOLE, accepting
+from clinclust.arrays import RandomState
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import require_search
 
@@ -76,13 +77,13 @@ class ModelCheck:
 N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .01
 
 
-@accepting(model=MODEL, frame=FRAME, n_draws=WHOLE, random_state=either(GENERATOR, SEED))
+@accepting(model=MODEL, frame=FRAME, n_draws=WHOLE, random_state=RANDOM_STATE)
 def check_model(
     model: SubtypeModel,
     frame: pd.DataFrame,
     *,
     n_draws: int = N_DRAWS,
-    random_state: int | np.random.Generator | None = 0,
+    random_state: RandomState = 0,
 ) -> ModelCheck:
     """Say where a fitted model does not describe its cohort, and which lines of the schema would mend it.
 
@@ -107,7 +108,7 @@ def check_model(
         The cohort of the fit.
     n_draws : int
         Replicates of each feature.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, RandomState or None
         Seed of the replicates.
 
     Returns

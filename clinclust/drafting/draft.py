@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from clinclust.data_frames import TABLE, in_pandas
 from clinclust.drafting.column import Column, Proposal, column_of
 from clinclust.drafting.identity import keys_of, visit_columns
 from clinclust.drafting.propose import proposed
@@ -122,8 +123,9 @@ def draft_schema(
     >>> schema.comments["sex"]
     "two values, of which 'm' counts as yes"
     """
+    frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"frame: draft_schema needs a pandas DataFrame, not {type(frame).__name__}")
+        raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
     refuse_unusable(frame)
     _refuse_names(frame)
     refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")

@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, accepting, either
+from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
+from clinclust.arrays import RandomState
 from clinclust.compiled import announcing_compilation
 from clinclust.control_characters import on_one_line
 from clinclust.drift.tables import (
@@ -169,9 +170,9 @@ def _share(share: float) -> str:
     return f"{100 * share:.1f}%"
 
 
-@accepting(model=MODEL, frame=FRAME, new=FRAME, random_state=either(GENERATOR, SEED))
+@accepting(model=MODEL, frame=FRAME, new=FRAME, random_state=RANDOM_STATE)
 def assess_drift(
-    model: SubtypeModel, frame: pd.DataFrame, new: pd.DataFrame, *, random_state: int | np.random.Generator | None = 0
+    model: SubtypeModel, frame: pd.DataFrame, new: pd.DataFrame, *, random_state: RandomState = 0
 ) -> Drift:
     """Say whether a new batch of subjects differs from the cohort that the subtypes were found in.
 
@@ -188,7 +189,7 @@ def assess_drift(
     new : DataFrame, n rows
         The batch, of at least one subject. Identifiers and described columns may be absent. Values that the model
         cannot read are counted and taken for missing, as with ``unseen="missing"`` of `MAPDP.predict`.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, RandomState or None
         Seed of the permutations.
 
     Returns

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.data_frames import TABLE, in_pandas
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.listed import limited, listed, quoted
 from clinclust.files.selection.condition import compared_columns, parsed
@@ -99,6 +100,7 @@ def cohort_and_schema(
 
     Raises CohortError and InputError for unusable tables. Stack level 1 is the caller.
     """
+    X = in_pandas(X)
     if schema is None:
         from clinclust.drafting import draft_schema
         from clinclust.schema import schema_for_array
@@ -121,7 +123,8 @@ def cohort_and_schema(
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Return a DataFrame unchanged, and an array as one with the columns `names`; InputError if it does not fit."""
+    """Return a table as a DataFrame, an array with the columns `names`; InputError if it does not fit."""
+    X = in_pandas(X)
     if isinstance(X, pd.DataFrame):
         return X
     table = _array(X, "X")
@@ -132,6 +135,7 @@ def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFra
 
 def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
     """Return the same for new subjects of a fitted model; `called` names the argument in errors."""
+    X = in_pandas(X)
     if isinstance(X, pd.DataFrame):
         return X
     table = _array(X, called)
@@ -157,7 +161,7 @@ def _array(X: ArrayLike, called: str) -> NDArray[Any]:
             f"{called}.to_pandas(), in which columns are found by their names"
         )
     if X is None or isinstance(X, str | bytes | dict | set):
-        raise InputError(f"{called} must be a DataFrame or an array of shape (N, D), not {type(X).__name__}")
+        raise InputError(f"{called} must be {TABLE}, or an array of shape (N, D), not {type(X).__name__}")
     try:
         table = _unmasked(X) if isinstance(X, np.ma.MaskedArray) else np.asarray(X)
     except (ValueError, TypeError, OverflowError) as error:

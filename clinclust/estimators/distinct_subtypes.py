@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, WHOLE, accepting
+from clinclust.arrays import RandomState
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
@@ -217,7 +218,7 @@ def distinct_subtypes(
     frame: pd.DataFrame,
     n_draws: int = DEFAULT_TEST["n_draws"],
     significance_level: float = DEFAULT_TEST["significance_level"],
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = -1,
 ) -> DistinctSubtypes:
     """Test along the tree of a fit which of its subtypes are more than slices of one continuous population.
@@ -250,7 +251,7 @@ def distinct_subtypes(
         Largest number of cohorts drawn at each join, at least 20; fewer if z is far from its value at the level.
     significance_level : float
         The level of each test, above 0 and below 1.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, RandomState or None
         Seed of the draws; None: that of the model.
     n_jobs : int, optional
         Number of threads; None or -1: one per processor.

@@ -13,6 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import LABELS, accepting
+from clinclust.arrays import RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised, renamed_parameters
@@ -124,7 +125,7 @@ class GibbsDP(Parameterised, BaseSubtypes):
         max_sweeps: int = 12800,
         max_seconds: float | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         progress: bool = True,
     ) -> None:
         self.schema = schema

@@ -12,11 +12,11 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting
+from clinclust.arrays import RandomState
 from clinclust.errors import CohortWarning
 from clinclust.estimators.estimator import Parameterised, renamed_parameters
 from clinclust.estimators.parameters import DISTINCT
@@ -182,7 +182,7 @@ class MAPDP(Parameterised, Prediction):
         max_sweeps: int = 200,
         max_seconds: float | None = None,
         n_jobs: int | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
         progress: bool = True,
     ) -> None:
         self.schema = schema

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arrays import RandomState
 from clinclust.errors import InputError
 from clinclust.files.listed import listed, quoted
 from clinclust.schema import FeatureSchema
@@ -318,7 +319,7 @@ def _problems_of_filling(given: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def seed_of(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
+def seed_of(random_state: RandomState) -> int:
     """Return the seed of a `random_state`: the number, a draw of the generator, or system entropy for None."""
     if isinstance(random_state, Integral):
         return int(random_state)

@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import GENERATOR, NUMBER, ON_OR_OFF, SEED, TEXT, WHOLE, accepting, either
+from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
+from clinclust.arrays import RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import FittedAttributes
@@ -134,7 +135,7 @@ class Prediction(FittedAttributes):
         how=TEXT,
         interval=NUMBER,
         within_subtype=ON_OR_OFF,
-        random_state=either(GENERATOR, SEED),
+        random_state=RANDOM_STATE,
     )
     def impute(
         self,
@@ -143,7 +144,7 @@ class Prediction(FittedAttributes):
         how: str = "mean",
         interval: float | None = None,
         within_subtype: bool = False,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> pd.DataFrame:
         """Return the validated columns with missing values of clustered features filled in, or their intervals.
 
@@ -163,7 +164,7 @@ class Prediction(FittedAttributes):
             Return intervals that hold the missing value with this probability, such as .9.
         within_subtype : bool
             Take only the clusters of the subtype that `predict` gives (if it gives -1, the prior predictive).
-        random_state : int, numpy.random.Generator or None
+        random_state : int, numpy.random.Generator, RandomState or None
             Seed or generator of ``"draw"``.
 
         Returns
@@ -206,14 +207,14 @@ class Prediction(FittedAttributes):
         rng = np.random.default_rng(random_state)
         return impute(self.fit_, table, self.cluster_scores, how, within_subtype, rng)
 
-    @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=either(GENERATOR, SEED))
+    @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=RANDOM_STATE)
     def multiple_imputations(
         self,
         frame: pd.DataFrame | ArrayLike,
         m: int = 20,
         *,
         n_sweeps: int = 10,
-        random_state: int | np.random.Generator | None = None,
+        random_state: RandomState = None,
     ) -> list[pd.DataFrame]:
         """Return the cohort of the fit m times, each time with other draws of its missing values.
 
@@ -233,7 +234,7 @@ class Prediction(FittedAttributes):
             Number of imputations.
         n_sweeps : int
             Sweeps over all columns before each table; five times as many before the first.
-        random_state : int, numpy.random.Generator or None
+        random_state : int, numpy.random.Generator, RandomState or None
             Seed or generator of all draws.
 
         Returns

@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, SCHEMA, accepting
+from clinclust.arrays import RandomState
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters, seed_of
 
@@ -78,7 +79,7 @@ def resolution_path(
     n_fresh: int = 2,
     max_sweeps: int = 200,
     n_jobs: int | None = None,
-    random_state: int | np.random.Generator | None = None,
+    random_state: RandomState = None,
 ) -> ResolutionPath:
     """Return the best partition at each coarsening of a decreasing sequence.
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from clinclust.arrays import RandomState
 from clinclust.engine.joint_estimates.concentration import DEFAULT
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
@@ -60,7 +61,7 @@ class Settings:
     max_sweeps: int
     max_seconds: float | None
     n_jobs: int | None
-    random_state: int | np.random.Generator | np.random.RandomState | None
+    random_state: RandomState
     progress: bool
 
     @classmethod
@@ -176,7 +177,7 @@ class SamplerSettings:
     max_sweeps: int
     max_seconds: float | None
     n_jobs: int | None
-    random_state: int | np.random.Generator | np.random.RandomState | None
+    random_state: RandomState
     progress: bool
 
     @classmethod

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arguments import FRAME, GENERATOR, MODEL, SEED, accepting, either
+from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
+from clinclust.arrays import RandomState
 from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import require_search
@@ -45,10 +46,8 @@ NOBODY = pd.DataFrame(columns=_COLUMNS)
 """The empty table of `unusual_of`."""
 
 
-@accepting(model=MODEL, frame=FRAME, random_state=either(GENERATOR, SEED))
-def unusual_subjects(
-    model: SubtypeModel, frame: pd.DataFrame, *, random_state: int | np.random.Generator | None = 0
-) -> pd.DataFrame:
+@accepting(model=MODEL, frame=FRAME, random_state=RANDOM_STATE)
+def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: RandomState = 0) -> pd.DataFrame:
     """Return the subjects whose values are too improbable in their own subtype to be expected by chance.
 
     The log density of a subject under its cluster without the subject is compared with draws from the same predictive,
@@ -63,7 +62,7 @@ def unusual_subjects(
         A fitted `MAPDP`.
     frame : DataFrame, N rows
         The cohort of the fit.
-    random_state : int, numpy.random.Generator or None
+    random_state : int, numpy.random.Generator, RandomState or None
         Seed of the draws.
 
     Returns

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, SCHEMA, SEED, TEXTS, WHOLE, accepting, either
+from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, RANDOM_STATE, SCHEMA, TEXTS, WHOLE, accepting, either
+from clinclust.arrays import RandomState
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.subtype_model import require_search
 from clinclust.methods.dp_means import DPMeans
 from clinclust.methods.gaussian_mixture import GaussianMixture
@@ -123,7 +125,7 @@ class MethodComparison:
     methods=either(TEXTS, NOTHING),
     n_resamples=WHOLE,
     n_draws=WHOLE,
-    random_state=SEED,
+    random_state=RANDOM_STATE,
     progress=ON_OR_OFF,
 )
 def compare_methods(
@@ -134,7 +136,7 @@ def compare_methods(
     methods: Sequence[str] | None = None,
     n_resamples: int = 10,
     n_draws: int = 50,
-    random_state: int = 0,
+    random_state: RandomState = 0,
     progress: bool = True,
 ) -> MethodComparison:
     """Cluster one cohort by MAP-DP and by other methods: K-means, mixtures, latent classes and more.
@@ -156,7 +158,7 @@ def compare_methods(
         Half-samples for `stability`, at least 1.
     n_draws : int
         As in `distinct_subtypes`, from 20.
-    random_state : int
+    random_state : int, numpy.random.Generator, RandomState or None
     progress : bool
 
     Returns
@@ -201,15 +203,15 @@ def compare_methods(
     >>> found.table["n_clusters"].tolist()
     [2.0, 2.0, 2.0]
     """
-    wanted = _checked(frame, methods, n_resamples, n_draws)
+    wanted, seed = _checked(frame, methods, n_resamples, n_draws), seed_of(random_state)
     if model is not None:
         require_search(model, "compare_methods")
     valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3)
     with Progress(bool(progress)).stage("methods", 1 + len(wanted)) as advance:
         began = time.perf_counter()
-        ours = MAPDP(schema, random_state=random_state, progress=False).fit(valid) if model is None else model
+        ours = MAPDP(schema, random_state=seed, progress=False).fit(valid) if model is None else model
         seconds = time.perf_counter() - began if model is None else np.nan
-        measures = Measures(valid, ours, n_resamples, n_draws, random_state)
+        measures = Measures(valid, ours, n_resamples, n_draws, seed)
         rows = [measures.row(OURS, ours, seconds)]
         models: dict[str, Any] = {OURS: ours}
         advance()

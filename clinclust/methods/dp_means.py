@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.labels import compact
 from clinclust.methods.method import Clustered, Method
 
@@ -63,7 +63,7 @@ class DPMeans(Method):
     penalty: float | None = None
     n_clusters: int | None = None
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     penalty_: float = field(init=False)
     objective_: float = field(init=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from clinclust.arrays import RandomState
 from clinclust.estimators.parameters import Rule, is_number
 from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound, separation
@@ -74,7 +75,7 @@ class GaussianMixture(NumberFound):
     covariance: str = "auto"
     variance_floor: float = 1e-3
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     covariance_: str = field(init=False)
     log_likelihood_: float = field(init=False)

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, RandomState
+from clinclust.data_frames import in_pandas
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule
 from clinclust.methods.dp_means import Run, alternated, orders_of, penalty_for, squared_distances
@@ -79,7 +80,7 @@ class HardHDP(Method):
     n_local: int | None = None
     n_clusters: int | None = None
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     n_local_: pd.Series[int] = field(init=False)
     local_penalty_: float = field(init=False)
@@ -99,6 +100,7 @@ class HardHDP(Method):
         ValueError
             Also if there is no such column, a centre is missing, or the column is one to cluster on.
         """
+        X = in_pandas(X)
         if not isinstance(X, pd.DataFrame) or list(X.columns).count(self.centre) != 1:
             raise InputError(f"X must be a DataFrame with one column {self.centre!r}, which names the centres")
         if self.schema is not None and self.centre in [feature.name for feature in self.schema.clustered]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from clinclust.arrays import Array
+from clinclust.arrays import Array, RandomState
 from clinclust.methods.dp_means import squared_distances
 from clinclust.methods.method import AT_LEAST_ONE, Clustered, Method
 
@@ -64,7 +64,7 @@ class KHarmonicMeans(Method):
     n_clusters: int | None = None
     _: KW_ONLY
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     centres_: Array = field(init=False)
     objective_: float = field(init=False)

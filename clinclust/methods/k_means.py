@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.methods.dp_means import means_of
 from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound, separation
@@ -67,7 +67,7 @@ class KMeans(NumberFound):
     max_clusters: int = 10
     choose_by: str = BIC
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     sum_of_squares_: float = field(init=False)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from clinclust.arrays import RandomState
 from clinclust.errors import InputError
 from clinclust.methods.encoded import Encoded, filled, numbers_of, standardised
 from clinclust.methods.method import AT_LEAST_ONE, Clustered, Method, needed, one_thread, seed_for_scikit_learn
@@ -62,7 +63,7 @@ class KPrototypes(Method):
     _: KW_ONLY
     gamma: float | None = None
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     cost_: float = field(init=False)
 

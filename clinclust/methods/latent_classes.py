@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from clinclust.arrays import Array
+from clinclust.arrays import Array, RandomState
 from clinclust.errors import CohortWarning, InputError
 from clinclust.methods.encoded import Encoded, levels_in_use, numbers_of, standardised
 from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
@@ -80,7 +80,7 @@ class LatentClasses(NumberFound):
     n_clusters: int | None = None
     max_clusters: int = 8
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     log_likelihood_: float = field(init=False)
 

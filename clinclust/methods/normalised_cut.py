@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import Rule, is_number
 from clinclust.methods.dp_means import Run
@@ -79,7 +79,7 @@ class NormalisedCut(Method):
     n_neighbours: int = 10
     max_clusters: int = 20
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     penalty_: float = field(init=False)
     eigenvalues_: Array = field(init=False)

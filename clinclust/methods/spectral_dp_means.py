@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from clinclust.arrays import Array, Labels
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.errors import InputError
 from clinclust.methods.dp_means import penalised_sum
 from clinclust.methods.method import Clustered, Method, needed, one_thread, seed_for_scikit_learn
@@ -69,7 +69,7 @@ class SpectralDPMeans(Method):
     penalty: float | None = None
     n_clusters: int | None = None
     n_restarts: int = 10
-    random_state: int | np.random.Generator | None = None
+    random_state: RandomState = None
 
     penalty_: float = field(init=False)
     eigenvalues_: Array = field(init=False)

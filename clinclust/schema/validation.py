@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.data_frames import TABLE, in_pandas
 from clinclust.errors import CohortError, CohortWarning
 from clinclust.files.selection.row_choice import carry_rows_taken
 from clinclust.nearest import did_you_mean
@@ -37,8 +38,9 @@ _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 
 
 def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -> pd.DataFrame:
     """Implement `FeatureSchema.validate`; each column is read once."""
+    frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
-        raise TypeError(f"frame: validate needs a pandas DataFrame, one row per subject, not {type(frame).__name__}")
+        raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
     refuse_unusable(frame)
     typed, readings, errors = read_columns(schema, frame)
     failures = _failures_of_columns(schema, frame) + _failures_of_cells(schema, typed, readings, errors)

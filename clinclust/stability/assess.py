@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
+from clinclust.arrays import RandomState
 from clinclust.errors import InputError
 from clinclust.estimators.cost import estimated_seconds, rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
@@ -50,7 +51,7 @@ def assess_stability(
     *,
     n_restarts: int = 3,
     whole_procedure: bool = False,
-    random_state: int | None = None,
+    random_state: RandomState = None,
     n_jobs: int | None = None,
     progress: bool = True,
 ) -> Stability:
@@ -84,7 +85,7 @@ def assess_stability(
         Choose coarsening, block weights, concentration and hyperparameters anew in every resample, and test its tree
         again, as the fit did; ten to thirty times as long for ``n_clusters="distinct"``. Permuted cohorts and the fits
         with other settings keep what the fit chose.
-    random_state : int, optional
+    random_state : int, numpy.random.Generator, RandomState or None
         Seed; by default that of the fit.
     n_jobs, progress
         As in `MAPDP`.

@@ -162,7 +162,7 @@ def test_a_table_of_too_many_columns_is_refused_at_once():
 
 
 def test_anything_but_a_frame_is_a_type_error():
-    with pytest.raises(TypeError, match="needs a pandas DataFrame"):
+    with pytest.raises(TypeError, match="frame must be a table of pandas, polars or pyarrow"):
         draft_schema([[1]])
 
 

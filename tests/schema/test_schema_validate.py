@@ -216,7 +216,7 @@ def test_a_malformed_table_names_the_column_and_the_repair(frame, failures):
 
 @pytest.mark.parametrize("frame", [None, [[1]], np.zeros((2, 2)), pd.Series([1]), {"a": [1]}, "cohort.csv"])
 def test_anything_but_a_frame_is_a_type_error(frame):
-    with pytest.raises(TypeError, match="needs a pandas DataFrame"):
+    with pytest.raises(TypeError, match="frame must be a table of pandas, polars or pyarrow"):
         SCHEMA.validate(frame)
 
 

@@ -1,0 +1,29 @@
+"""Tables of other libraries, as pandas DataFrames: the only place that knows them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clinclust.errors import InputError, missing_package
+
+TABLE = "a table of pandas, polars or pyarrow with one row for each subject"
+"""What every function takes for a table; the end of the sentence "frame must be ..."."""
+_LIBRARIES = ("polars", "pyarrow")
+
+
+def in_pandas(table: Any) -> Any:
+    """Return a table of polars or pyarrow as a pandas DataFrame, and anything else unchanged.
+
+    Whole numbers beside missing ones stay exact; they would be rounded to floats by default.
+    """
+    library = type(table).__module__.partition(".")[0]
+    if library not in _LIBRARIES:
+        return table
+    if type(table).__name__ == "LazyFrame":
+        raise InputError("a LazyFrame of polars holds no rows yet: pass what its collect() returns")
+    if not (hasattr(table, "to_pandas") and hasattr(table, "columns")):  # a Series or an array
+        return table
+    try:
+        return table.to_pandas(integer_object_nulls=True)
+    except ModuleNotFoundError as error:
+        raise missing_package(f"a table of {library}", "pyarrow") from error

@@ -1,0 +1,135 @@
+"""Tables of polars and pyarrow are accepted wherever a table of pandas is, and give what that gives."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import pyarrow
+import pytest
+
+import clinclust as cc
+from clinclust import check, comparisons, drift, methods
+from clinclust.data_frames import in_pandas
+from clinclust.errors import InputError
+from clinclust.outcomes import adjusted_differences
+
+RNG = np.random.default_rng(3)
+FRAIL = RNG.random(60) < 0.4
+FRAME = pd.DataFrame(
+    {
+        "gait": np.append(RNG.normal(1.2 - 0.6 * FRAIL[1:], 0.1).round(3), np.nan),
+        "falls": RNG.poisson(1 + 6 * FRAIL),
+        "sex": np.where(RNG.random(60) < 0.5, "female", "male"),
+        "died": np.where(RNG.random(60) < 0.3, "yes", "no"),
+    }
+)
+SCHEMA = cc.FeatureSchema(
+    [
+        cc.Feature(name="gait", likelihood="gaussian"),
+        cc.Feature(name="falls", likelihood="poisson"),
+        cc.Feature(name="sex", likelihood="bernoulli", levels=["female", "male"]),
+    ],
+    other_columns="ignore",
+)
+QUIET = {"progress": False}
+
+
+def of_polars(frame):
+    return pytest.importorskip("polars").from_pandas(frame)
+
+
+@pytest.fixture(scope="module")
+def model():
+    return cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(FRAME)
+
+
+CALLS = {
+    "draft_schema": lambda model, frame: cc.draft_schema(frame, progress=False).to_yaml(),
+    "validate": lambda model, frame: SCHEMA.validate(frame),
+    "fit": lambda model, frame: (
+        cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame).labels
+    ),
+    "fit of another method": lambda model, frame: methods.KMeans(SCHEMA, n_clusters=2).fit(frame).labels,
+    "predict_proba": lambda model, frame: model.predict_proba(frame),
+    "explain": lambda model, frame: model.explain(frame[:3]),
+    "impute": lambda model, frame: model.impute(frame),
+    "log_joint": lambda model, frame: cc.log_joint(
+        frame, model.labels_, model.schema_, model.hyperparameters_, concentration=3.0
+    ),
+    "compare_subtypes": lambda model, frame: cc.compare_subtypes(frame, model.labels, SCHEMA),
+    "check_model": lambda model, frame: check.check_model(model, frame, n_draws=20).advice,
+    "assess_drift": lambda model, frame: drift.assess_drift(model, frame, frame[:40]).features,
+    "unusual_subjects": lambda model, frame: cc.unusual_subjects(model, frame),
+    "dominant_columns": lambda model, frame: comparisons.dominant_columns(model, frame),
+    "compare_outcomes": lambda model, frame: cc.compare_outcomes(model, frame, "died"),
+    "adjusted_differences": lambda model, frame: adjusted_differences(model, frame, ["sex"]),
+}
+
+
+@pytest.mark.parametrize("other", [of_polars, pyarrow.Table.from_pandas], ids=["polars", "pyarrow"])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_a_table_of_another_library_gives_what_pandas_gives(model, call, other):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", cc.CohortWarning)
+        ours, theirs = call(model, FRAME), call(model, other(FRAME))
+    if isinstance(ours, pd.DataFrame | pd.Series):
+        assert ours.to_csv() == theirs.to_csv()
+    else:
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_whole_numbers_beside_missing_ones_stay_exact():
+    large = 2**60 + 1
+    table = pyarrow.table({"patient": [large, None], "score": [1.5, None], "ward": ["a", None]})
+    frame = in_pandas(table)
+    assert frame["patient"][0] == large
+    assert frame["patient"].isna().tolist() == frame["score"].isna().tolist() == frame["ward"].isna().tolist()
+    schema = cc.FeatureSchema([cc.Feature(name="patient", role="id")], other_columns="ignore")
+    assert schema.validate(table[:1])["patient"].tolist() == [str(large)]
+
+
+def test_what_holds_no_rows_or_has_no_columns_is_refused_in_the_same_words(model):
+    polars = pytest.importorskip("polars")
+    for call in (CALLS["fit"], CALLS["validate"], CALLS["draft_schema"], CALLS["compare_subtypes"]):
+        with pytest.raises(InputError, match="LazyFrame of polars holds no rows yet: pass what its collect"):
+            call(model, of_polars(FRAME).lazy())
+    column = polars.Series([1, 2])
+    assert in_pandas(column) is column
+    words = "must be a table of pandas, polars or pyarrow with one row for each subject"
+    for call in (CALLS["validate"], CALLS["draft_schema"], CALLS["compare_subtypes"]):
+        with pytest.raises((TypeError, InputError), match=words):
+            call(model, column)
+    with pytest.raises(InputError, match=words):
+        CALLS["fit"](model, {"gait": [1.0]})
+
+
+def test_labels_may_be_a_column_of_polars(model):
+    labels = pytest.importorskip("polars").Series(np.where(FRAIL, "frail", "robust"))
+    ours = cc.compare_subtypes(FRAME, np.asarray(labels), SCHEMA)
+    pd.testing.assert_frame_equal(cc.compare_subtypes(of_polars(FRAME), labels, SCHEMA), ours)
+
+
+RANDOM_STATES = {
+    "impute": lambda model, seed: model.impute(FRAME.assign(gait=np.nan), how="draw", random_state=seed),
+    "multiple_imputations": lambda model, seed: model.multiple_imputations(FRAME, m=1, n_sweeps=1, random_state=seed)[
+        0
+    ],
+    "check_model": lambda model, seed: check.check_model(model, FRAME, n_draws=20, random_state=seed).checks,
+    "unusual_subjects": lambda model, seed: cc.unusual_subjects(model, FRAME, random_state=seed),
+    "fit": lambda model, seed: (
+        cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=seed, progress=False).fit(FRAME).restarts_
+    ),
+}
+
+
+@pytest.mark.parametrize("call", RANDOM_STATES.values(), ids=RANDOM_STATES)
+def test_a_random_state_is_a_seed_that_moves_on(model, call):
+    def drawn(state):
+        return call(model, state).to_csv()
+
+    state = np.random.RandomState(5)
+    assert drawn(np.random.RandomState(5)) == drawn(state)
+    assert state.get_state()[2] != np.random.RandomState(5).get_state()[2]
+    drawn(np.random.default_rng(0))
+    with pytest.raises(InputError, match="random_state must be a whole number from 0"):
+        call(model, "5")
