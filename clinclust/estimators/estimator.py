@@ -118,11 +118,12 @@ class Parameterised:
         return f"{type(self).__name__}({', '.join(f'{name}={_shown(value)}' for name, value in changed.items())})"
 
     def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
+        from sklearn.utils import InputTags, Tags, TargetTags, TransformerTags
 
         return Tags(
             estimator_type="clusterer",
             target_tags=TargetTags(required=False),
+            transformer_tags=TransformerTags(preserves_dtype=[]) if hasattr(type(self), "transform") else None,
             input_tags=InputTags(allow_nan=True, string=True, categorical=True),
         )
 

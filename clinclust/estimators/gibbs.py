@@ -17,6 +17,7 @@ from clinclust.arrays import RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised, renamed_parameters
+from clinclust.estimators.memberships import Memberships
 from clinclust.estimators.new_subjects import about_new_subjects
 from clinclust.estimators.parameters import cluster_codes, is_number
 from clinclust.estimators.prediction import NONE_OF_THESE
@@ -38,7 +39,7 @@ _MOST_IN_FULL = 5_000
 """Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""
 
 
-class GibbsDP(Parameterised, BaseSubtypes):
+class GibbsDP(Memberships, Parameterised, BaseSubtypes):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
@@ -209,7 +210,8 @@ class GibbsDP(Parameterised, BaseSubtypes):
     def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
         """Return the probability of each cluster of the point estimate for new subjects, float64 (n, K + 1).
 
-        It is the mean over draws. The last column is the probability of a new cluster. Rows sum to 1.
+        It is the mean over draws. The last column is the probability of none of these (a new cluster), which
+        `membership_` lacks; `transform` names the columns. Rows sum to 1.
 
         Raises
         ------

@@ -13,6 +13,7 @@ from clinclust.arrays import RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import FittedAttributes
+from clinclust.estimators.memberships import Memberships
 from clinclust.estimators.new_subjects import (
     REFUSE,
     TAKE_FOR_MISSING,
@@ -29,7 +30,7 @@ NONE_OF_THESE = -1
 """Label that `predict` returns for a subject that most probably belongs to none of the clusters."""
 
 
-class Prediction(FittedAttributes):
+class Prediction(Memberships, FittedAttributes):
     """An estimator that assigns new subjects to the subtypes of its fit."""
 
     def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
@@ -62,7 +63,9 @@ class Prediction(FittedAttributes):
     def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the probability of each subtype for new subjects, float64 (n, K + 1); rows sum to 1.
 
-        The last column is the probability of a new cluster. `unseen` is as in `predict`.
+        The last column is the probability of none of these subtypes (a new cluster): a new subject may belong to none.
+        A subject of the cohort cannot, so that `membership_` has K columns. `transform` names the columns. `unseen` is
+        as in `predict`.
         """
         from clinclust.engine.problem.posterior import probabilities
 

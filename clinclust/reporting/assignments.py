@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from clinclust.estimators.explanation import reasons_of_cohort
 from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.memberships import NONE_COLUMN, subtype_columns
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
 from clinclust.reporting.divisions import n_parted
@@ -59,9 +60,9 @@ def assignment_table(
     `labels` (N,) are from 0, -1 = none of these; `membership` is (N, K). `assigned`, bool (rows of `frame`,), says
     which subjects these are of; `described_only`, bool (K,), marks subtypes with too few subjects to be tested.
     """
-    of_each = {f"subtype_{k + 1}": membership[:, k] for k in range(membership.shape[1])}
+    of_each = dict(zip(subtype_columns(membership.shape[1]), membership.T, strict=True))
     if none_of_these is not None:
-        of_each["none_of_these"] = none_of_these
+        of_each[NONE_COLUMN] = none_of_these
     every = np.column_stack(list(of_each.values()))
     probability = every[np.arange(labels.size), labels]  # the label -1 indexes the last column, none of these
     about = {"subtype": labels + 1, "probability": probability}
