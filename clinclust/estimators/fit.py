@@ -88,6 +88,13 @@ class Fit:
         return relevance.sort_values(ascending=False, kind="stable")
 
     @cached_property
+    def cluster_parameters_(self) -> pd.DataFrame:
+        """Parameters of each subtype in each feature, with 95% intervals (`MAPDP`)."""
+        from clinclust.estimators.centroids import cluster_parameters
+
+        return cluster_parameters(self.subtypes_, self.schema_)
+
+    @cached_property
     def merged_log_joint_(self) -> float:
         """Log joint of the partition into subtypes, in nats; `log_joint_` if no clusters were merged."""
         if not self.subtypes_.is_merged:

@@ -116,6 +116,12 @@ class MAPDP(Parameterised, Prediction):
         Signs that a subtype is noise: ``few`` (below 5 subjects), ``weak`` (below 3 nats to its nearest other).
     feature_relevance_ : Series
         Separation of the subtypes by each feature in nats, sum_k ln m_d(subtype k) - ln m_d(all subjects); descriptive.
+    cluster_parameters_ : DataFrame
+        The centroids (appendix D and eq. 32 of the paper): for each feature, parameter, level and subtype, the
+        posterior mean and the ends of the 95% interval, in the unit of the validated column. Means and SDs of
+        measurements, means of counts, durations and scales, probabilities of levels; the back-transformed mean of a
+        transformed feature. A subtype of several clusters is taken as one sample. The intervals are of values that
+        formed the subtypes: differences between subtypes are descriptive.
     selected_features_ : list of str
         Features that differ between the clusters.
     uninformative_ : dict
@@ -159,6 +165,10 @@ class MAPDP(Parameterised, Prediction):
     >>> model = cc.MAPDP(random_state=0).fit(X)
     >>> model.n_clusters_, model.cluster_sizes_.tolist()
     (2, [60, 40])
+    >>> model.cluster_parameters_.query("feature == 'x0' and parameter == 'mean'").round(1)
+      feature parameter level  subtype  estimate  lower  upper
+    0      x0      mean              1      -0.0   -0.3    0.2
+    1      x0      mean              2       5.9    5.6    6.2
     """
 
     @renamed_parameters

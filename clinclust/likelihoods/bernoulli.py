@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.binomial import Binomial
 from clinclust.likelihoods.example import Example
 from clinclust.likelihoods.likelihood import Declaration
@@ -34,6 +36,11 @@ class Bernoulli(Binomial):
     def of(cls, declaration: Declaration) -> Bernoulli:
         """Return the likelihood of a yes/no feature."""
         return cls()
+
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the probability of yes."""
+        (of_one_trial,) = super().parameters(posteriors).values()
+        return {"probability": of_one_trial}
 
     @classmethod
     def examples(cls) -> tuple[Example, ...]:

@@ -77,6 +77,12 @@ class Binomial(Likelihood):
         first, second = posteriors.T
         return np.asarray(rng.beta(first, second))[:, None]
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the mean score, a beta variable times the number of trials."""
+        from scipy.stats import beta
+
+        return {"mean": beta(*posteriors.T, scale=self.trials)}
+
     def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n scores for each probability, float64 (R, n)."""
         return rng.binomial(self.trials, parameters, size=(len(parameters), n)).astype(np.float64)

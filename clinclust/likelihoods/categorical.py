@@ -124,6 +124,12 @@ class Categorical(OfLevels):
         """Return shares of the levels, (R, L), from Dirichlet posteriors."""
         return np.array([rng.dirichlet(posterior) for posterior in posteriors]).reshape(posteriors.shape)
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the probability of each level."""
+        from scipy.stats import beta
+
+        return {"probability": beta(posteriors, posteriors.sum(axis=1, keepdims=True) - posteriors)}
+
     def as_dict(self, hyperparameters: Array) -> dict[str, Any]:
         """Return the concentrations in the order of the levels."""
         return {"concentrations": hyperparameters.tolist()}

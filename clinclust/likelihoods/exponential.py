@@ -82,6 +82,13 @@ class Exponential(Likelihood):
         shape, rate = posteriors.T
         return np.asarray(rate / np.maximum(rng.gamma(shape), _SMALLEST))[:, None]
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the mean, which is 1 / the rate."""
+        from scipy.stats import invgamma
+
+        shape, rate = posteriors.T
+        return {"mean": invgamma(shape, scale=rate)}
+
     def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n durations for each mean, float64 (R, n)."""
         return np.asarray(rng.exponential(size=(len(parameters), n)) * parameters)

@@ -128,6 +128,14 @@ class Gaussian(Likelihood):
         deviation = np.sqrt(rate / np.maximum(rng.gamma(shape), _SMALLEST))
         return np.column_stack([mean + deviation / np.sqrt(kappa) * rng.standard_normal(mean.size), deviation])
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the mean, Student's t, and the standard deviation (1 / its square is a gamma variable)."""
+        from scipy.stats import gengamma, t
+
+        mean, kappa, shape, rate = posteriors.T
+        of_mean = t(2.0 * shape, loc=mean, scale=np.sqrt(rate / (shape * kappa)))
+        return {"mean": of_mean, "sd": gengamma(shape, -2.0, scale=np.sqrt(rate))}
+
     def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n values for each mean and standard deviation, float64 (R, n)."""
         return np.asarray(parameters[:, :1] + parameters[:, 1:] * rng.standard_normal((len(parameters), n)))

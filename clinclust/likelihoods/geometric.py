@@ -71,6 +71,13 @@ class Geometric(Likelihood):
         first, second = posteriors.T
         return np.asarray(rng.beta(first, second))[:, None]
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the mean, (1 - p) / p of the probability p of success."""
+        from scipy.stats import betaprime
+
+        first, second = posteriors.T
+        return {"mean": betaprime(second, first)}
+
     def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n counts for each probability, float64 (R, n)."""
         return _failures(parameters, (len(parameters), n), rng)

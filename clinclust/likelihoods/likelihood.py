@@ -229,6 +229,13 @@ class Likelihood(ABC):
     def given(self, parameters: Array) -> Any:
         """Return the distribution of a value given parameters (..., Q), with `cdf` and `ppf` of arrays (...)."""
 
+    @abstractmethod
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the posteriors of the parameters of R clusters (R, H) by name, as frozen scipy distributions (R,).
+
+        The first is the centre of the values: their mean, or the probability of yes, or that of each level (R, L).
+        """
+
     def draw_jointly(self, posterior: Array, n_sets: int, n: int, rng: np.random.Generator) -> Array:
         """Return new values of one cluster, float64 (n_sets, n); a set shares one draw of the parameters."""
         return self.draw_given(self.draw_parameters(np.tile(posterior, (n_sets, 1)), rng), n, rng)

@@ -235,6 +235,10 @@ class MultivariateGaussian(Gaussian):
         """Return means and standard deviations of the feature alone, (R, 2)."""
         return super().draw_parameters(self.marginal_prior(posteriors), rng)
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the mean and the standard deviation of the feature alone."""
+        return super().parameters(self.marginal_prior(posteriors))
+
     def mode(self, posterior: Array) -> float:
         """Return the centre of the predictive of the feature alone."""
         return float(posterior[self.place])

@@ -145,6 +145,13 @@ class NegativeBinomial(Likelihood):
         a, b, dispersion = posteriors.T
         return np.column_stack([rng.beta(a, b), dispersion])
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the mean, (1 - p) / p of the probability p of success times the dispersion, which is known."""
+        from scipy.stats import betaprime
+
+        first, second, dispersion = posteriors.T
+        return {"mean": betaprime(second, first, scale=dispersion)}
+
     def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n counts for each set of parameters, float64 (R, n)."""
         return _failures(parameters[:, :1], parameters[:, 1:], (len(parameters), n), rng)

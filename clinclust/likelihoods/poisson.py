@@ -75,6 +75,13 @@ class Poisson(Likelihood):
         shape, rate = posteriors.T
         return np.asarray(rng.gamma(shape, 1.0 / rate))[:, None]
 
+    def parameters(self, posteriors: Array) -> dict[str, Any]:
+        """Return the mean, which is the rate."""
+        from scipy.stats import gamma
+
+        shape, rate = posteriors.T
+        return {"mean": gamma(shape, scale=1.0 / rate)}
+
     def draw_given(self, parameters: Array, n: int, rng: np.random.Generator) -> Array:
         """Return n counts for each rate, float64 (R, n)."""
         return rng.poisson(parameters, size=(len(parameters), n)).astype(np.float64)

@@ -52,13 +52,24 @@ def halves(weights: Array) -> Array:
 
 def probabilities(parameters: Array) -> Array:
     """Return the mean probability of each level, (L,), of parameters of shape (2 (L - 1),)."""
-    n_levels = parameters.size // 2 + 1
-    lower, upper = parameters[: n_levels - 1], parameters[n_levels - 1 :]
-    found = np.ones(n_levels)
-    for place, (first, middle, last) in enumerate(zip(*_splits(n_levels)[:3], strict=True)):
-        share = lower[place] / (lower[place] + upper[place])
-        found[first:middle] *= share
-        found[middle:last] *= 1.0 - share
+    lower, upper = np.split(parameters, 2)
+    return _products(lower / (lower + upper), upper / (lower + upper))
+
+
+def moments(parameters: Array) -> tuple[Array, Array]:
+    """Return the means of the probability of each level and of its square, (R, L), of parameters (R, 2 (L - 1))."""
+    lower, upper = np.split(parameters, 2, axis=-1)
+    both = lower + upper
+    squares = (lower * (lower + 1.0), upper * (upper + 1.0))
+    return _products(lower / both, upper / both), _products(*(square / (both * (both + 1.0)) for square in squares))
+
+
+def _products(of_lower: Array, of_upper: Array) -> Array:
+    """Return the product of the factors of the splits above each level, (..., L), from those of each half."""
+    found = np.ones((*of_lower.shape[:-1], of_lower.shape[-1] + 1))
+    for place, (first, middle, last) in enumerate(zip(*_splits(found.shape[-1])[:3], strict=True)):
+        found[..., first:middle] *= of_lower[..., [place]]
+        found[..., middle:last] *= of_upper[..., [place]]
     return found
 
 

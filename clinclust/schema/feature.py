@@ -319,6 +319,15 @@ class Feature(BaseModel):
         logs = np.log(scores) if self.transform == "log" else np.log1p(scores)
         return logs, -float(logs.sum())
 
+    def from_model_scale(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values (n,) on the scale of the model in the unit of the column, which may be beyond its range."""
+        if self.transform is None:
+            return values + self.lowest
+        with np.errstate(over="ignore"):  # what overflows is beyond any range
+            if self.transform == "sqrt":
+                return np.square(np.maximum(values, 0.0))  # a Gaussian value may be negative, a root is not
+            return np.asarray(np.exp(values) if self.transform == "log" else np.expm1(values))
+
     def content(self) -> dict[str, Any]:
         """Return the fields that differ from their defaults, the name first."""
         content = self.model_dump(exclude_defaults=True)

@@ -6,7 +6,6 @@ probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts wi
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -156,14 +155,6 @@ class MissingInParts:
         return float(self.rest.cells(value)[0])
 
 
-_INVERSE: dict[str | None, Callable[[Array], Array]] = {
-    None: lambda values: values,
-    "log": np.exp,
-    "log1p": np.expm1,
-    "sqrt": lambda values: np.square(np.maximum(values, 0.0)),  # a Gaussian draw may be negative, a root is not
-}
-
-
 def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
     """Return the cells of a validated column for encoded values (n,), clipped to the allowed range.
 
@@ -172,9 +163,8 @@ def cells_of(values: Array, encoding: Encoding, index: int) -> NDArray[Any]:
     feature = encoding.features[index]
     if feature.levels is not None:
         return np.array(feature.levels, dtype=object)[values.astype(np.int64)]
-    with np.errstate(over="ignore"):  # a draw from a heavy tail may overflow; it is clipped to the range
-        values = _INVERSE[feature.transform](values * encoding.scales[index] + encoding.centres[index])
-    return _in_range(values + feature.lowest, feature)
+    values = feature.from_model_scale(values * encoding.scales[index] + encoding.centres[index])
+    return _in_range(values, feature)  # a draw from a heavy tail may be beyond it
 
 
 def _in_range(values: Array, feature: Feature) -> NDArray[Any]:
