@@ -52,7 +52,8 @@ class Gaussian(Likelihood):
         "kappa": (1e-10, 1e9),
         "rate": (1e-6, 1e12),
     }
-    with_unit = frozenset({"mean", "rate"})
+    with_unit = frozenset({"mean", "rate", "known_variance"})
+    known: ClassVar[Mapping[str, tuple[str, str]]] = {"known_variance": ("shape", "rate")}
     takes = frozenset({"minimum", "maximum", "transform", "spike"})
     drafted_for = frozenset({"measurement", "count"})
     n_statistics = 3

@@ -21,6 +21,8 @@ DraftedFor: TypeAlias = Literal["scale", "levels", "count", "measurement"]
 
 LARGEST_COUNT = 10**9
 """The largest count that is modelled. The sum of nine million such counts is exact in float64."""
+KNOWN_DEGREES = 1e8
+"""Degrees of freedom of the prior of a variance that is known; 10,000 subjects then change it by a ten thousandth."""
 LARGEST_MEASUREMENT = 1e100
 """The largest absolute value of a measurement or duration. Sums of squares of such values do not overflow."""
 
@@ -93,6 +95,8 @@ class Likelihood(ABC):
     """The most steps of a scale, where there is a limit."""
     listed_by: ClassVar[str] = "one for each level"
     """Meaning of the elements of a hyperparameter that is a list."""
+    known: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    """Parameters that may be stated as known, each with the two hyperparameters that say so (`KNOWN_DEGREES`)."""
 
     # The meaning of values.
     is_whole: ClassVar[bool] = False
@@ -143,6 +147,20 @@ class Likelihood(ABC):
     def hyperparameter_lengths(cls, declaration: Declaration) -> dict[str, int | None]:
         """Return the hyperparameters by name, each with its length if it is a list, and None if it is a number."""
         return dict.fromkeys(cls.prior.NAMES)
+
+    @classmethod
+    def spelled_out(cls, stated: Mapping[str, Any]) -> dict[str, Any]:
+        """Return stated hyperparameters with each parameter that is known as the two that say so.
+
+        A variance is known if its prior has very many degrees of freedom and this mean: half of the degrees as shape,
+        and shape times the variance as rate.
+        """
+        found = {name: value for name, value in stated.items() if name not in cls.known}
+        for name in cls.known.keys() & stated.keys():
+            weight, scale = cls.known[name]
+            found[weight] = KNOWN_DEGREES if isinstance(stated[name], list) else 0.5 * KNOWN_DEGREES
+            found[scale] = (found[weight] * np.array(stated[name], dtype=np.float64)).tolist()
+        return found
 
     def in_block(self, place: int, size: int) -> Likelihood:
         """Return the likelihood of the feature at this place, from 0, of a block of this many features."""

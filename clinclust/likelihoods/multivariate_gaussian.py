@@ -51,7 +51,8 @@ class MultivariateGaussian(Gaussian):
         "degrees": (1e-6, 1e8),
         "scatter": (2e-6, 2e12),
     }
-    with_unit = frozenset({"mean", "scatter"})
+    with_unit = frozenset({"mean", "scatter", "known_covariance"})
+    known: ClassVar[Mapping[str, tuple[str, str]]] = {"known_covariance": ("degrees", "scatter")}
     listed_by = "one for each feature of the block up to this one"
     drafted_for = frozenset()
 

@@ -182,6 +182,11 @@ class Feature(BaseModel):
         return self.label or self.name
 
     @property
+    def stated(self) -> dict[str, Any]:
+        """The hyperparameters of `prior`, with what is known spelled out (`Likelihood.spelled_out`)."""
+        return self.traits.spelled_out(self.prior or {})
+
+    @property
     def is_clustered(self) -> bool:
         """Whether the feature forms subtypes (role ``cluster``)."""
         return self.role == "cluster"

@@ -154,7 +154,11 @@ def _that_take(field: str) -> str:
 
 def _rules_of_prior(feature: Feature) -> Problems:
     lengths = feature.traits.hyperparameter_lengths(feature)
+    lengths |= {name: lengths[scale] for name, (_, scale) in feature.traits.known.items()}
     for name, value in (feature.prior or {}).items():
+        twice = [other for other in feature.traits.known.get(name, ()) if other in (feature.prior or {})]
+        if twice:
+            yield "prior", f"{name} says {' and '.join(feature.traits.known[name])} as well; leave out {twice[0]}"
         if name not in lengths:
             known = ", ".join(lengths)
             hint = did_you_mean(name, lengths)

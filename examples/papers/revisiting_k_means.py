@@ -30,10 +30,9 @@ N_GROUPS, N_SETS, USED, EACH = 15, 50, 5, 5
 """Groups, data sets, groups in a data set, and points of each, in section 6.3."""
 SPREAD = 0.1
 """Standard deviation of these groups, in a unit square."""
-CERTAIN = 1e8
 KNOWN = {
-    name: {"mean": 0.5, "kappa": 12.0 * SPREAD**2, "degrees": CERTAIN, "scatter": scatter}
-    for name, scatter in (("x", [CERTAIN * SPREAD**2]), ("y", [0.0, CERTAIN * SPREAD**2]))
+    name: {"mean": 0.5, "kappa": 12.0 * SPREAD**2, "known_covariance": row}
+    for name, row in (("x", [SPREAD**2]), ("y", [0.0, SPREAD**2]))
 }
 """A covariance that is known, and means with the variance of a unit square, 1 / 12 (Raykov et al. 2016, eqs. 14-17)."""
 

@@ -52,7 +52,7 @@ class Hyperprior:
         for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
             names = likelihood.hyperparameter_names
             location += [likelihood.is_chained or name == "mean" for name in names]
-            free += [not likelihood.is_chained and name not in (feature.prior or {}) for name in names]
+            free += [not likelihood.is_chained and name not in feature.stated for name in names]
         return cls(problem.model.prior, np.array(location, dtype=bool), np.array(free, dtype=bool))
 
     def offsets(self, prior: Array, places: Whole | slice = slice(None)) -> Array:
@@ -82,7 +82,7 @@ def with_prior(problem: Problem, prior: Array) -> Problem:
     named = named_hyperparameters(encoding, prior)
     for feature in encoding.features:
         stated = problem.hyperparameters[feature.name]
-        named[feature.name].update({name: stated[name] for name in feature.prior or {}})
+        named[feature.name].update({name: stated[name] for name in feature.stated})
     # Users see the hyperparameters by name and may pass them back, so the flat array is computed from those numbers.
     flat = flat_prior(encoding, named)
     return replace(

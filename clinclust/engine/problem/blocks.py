@@ -55,7 +55,7 @@ def most_complete_first(
     ordered = list(features)
     for members in members_of_chains(features):
         block = [features[place] for place in members]
-        rows = [{**(feature.prior or {}), **given.get(feature.name, {})}.get("scatter") for feature in block]
+        rows = [{**feature.stated, **given.get(feature.name, {})}.get("scatter") for feature in block]
         keys = [n_missing[feature.name] for feature in block]
         if any(row is not None for row in rows):
             lengths = [len(row) if isinstance(row, Sequence) else 0 for row in rows]

@@ -14,6 +14,7 @@ from clinclust.arrays import Array, Mask
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.errors import InputError, SchemaError
 from clinclust.likelihoods import Likelihood
+from clinclust.likelihoods.likelihood import KNOWN_DEGREES
 from clinclust.likelihoods.multivariate_gaussian import default_correlations
 from clinclust.schema import Feature
 
@@ -40,7 +41,7 @@ def default_hyperparameters(
         default = likelihood.default_hyperparameters(values[feature.name])
         if index in correlations:
             default = likelihood.correlated(default, *correlations[index])
-        stated = {**(feature.prior or {}), **given.get(feature.name, {})}
+        stated = {**feature.stated, **given.get(feature.name, {})}
         if likelihood.n_before:
             problems += _unlike_its_block(feature.name, likelihood.shared_in_block, stated, before)
             stated = {**{name: before[name] for name in likelihood.shared_in_block}, **stated}
@@ -81,6 +82,8 @@ def _unlike_its_block(
     name: str, shared: tuple[str, ...], stated: Mapping[str, Any], before: Mapping[str, Any]
 ) -> list[str]:
     """Return a sentence for each shared hyperparameter that is not that of the feature before it in its block."""
+    if before.get("degrees") == KNOWN_DEGREES and "scatter" not in stated:
+        return [f"{name}: the covariance of its block is known: give its row of known_covariance too"]
     return [
         f"{name}: {key} {stated[key]:g} is not that of its block, {before[key]:g}; a block has one {key}"
         for key in shared
@@ -161,7 +164,7 @@ def stated_hyperparameters(given: Mapping[str, Mapping[str, Any]], features: tup
         stated[name] = {key: np.asarray(value).tolist() for key, value in named.items()}
         try:
             # A prior given here must satisfy the same rules as a prior in the schema.
-            Feature(**{**by_name[name].content(), "prior": stated[name]})
+            stated[name] = Feature(**{**by_name[name].content(), "prior": stated[name]}).stated
         except SchemaError as error:
             problems.extend(error.problems)
     _refuse(problems)
