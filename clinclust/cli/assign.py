@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.failures import BAD_INPUT, sentence_of
+from clinclust.cli.failures import PARTLY, sentence_of
 from clinclust.cli.inputs import ModelOptions, RowOptions, about_table, read_model, read_new_table, read_table_of_model
 from clinclust.cli.options import Commands, add_command, option, path_given, without
 from clinclust.cli.outputs import OutputOptions, spare_file
@@ -31,7 +31,7 @@ class _Options(SuppressOptions, ModelOptions, OutputOptions):
         "leave-out",
         choices=("leave-out", "missing"),
     )
-    explain: bool = option("add a column that says which features speak most for the subtype of each subject", False)
+    explain: bool = option("say in the last column which features speak most for the subtype of each subject", False)
     cohort: Path | None = option(
         "table of the fit, read with the same options but with the rows of the fit: say whether the new subjects "
         "differ from it in subtypes, missing values and distributions",
@@ -80,7 +80,7 @@ def run(options: _Options) -> int:
         f"clinclust: {n_left_out} of {len(table)} subjects {'was' if one else 'were'} not assigned (assigned: no), for "
         f"{'a value' if one else 'values'} that the model does not know. {sentence_of(unread)}"
     )
-    return BAD_INPUT
+    return PARTLY
 
 
 def _of_the_fit(options: _Options, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:

@@ -51,15 +51,16 @@ ready schemas of instruments, such as PHQ-9 or NIHSS:
 tables may be csv, tsv or xlsx; parquet, xls, xlsb, ods, SPSS, Stata and SAS need a further package
 `clinclust fit --help` lists the options of a command
 
-exit codes: 0 done, 2 the input is at fault, 70 a bug in clinclust, 130 stopped
+exit codes: 0 done, 2 the input is at fault and nothing was done, 3 done in part, 70 a bug in clinclust, 130 stopped
 """
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: of the process), and return its exit code.
 
-    0: done. 2: bad input. 70: a bug; standard error has what to send to the maintainers, without values of the table.
-    130: interrupted. 141: the output was closed. ``--debug`` adds the traceback to the messages of 2 and 70.
+    0: done. 2: bad input. 3: done in part; standard error says what could not be done. 70: a bug; standard error has
+    what to send to the maintainers, without values of the table. 130: interrupted. 141: the output was closed.
+    ``--debug`` adds the traceback to the messages of 2, 3 and 70.
     """
     with streams_for_people():
         return _run(sys.argv[1:] if arguments is None else list(arguments))

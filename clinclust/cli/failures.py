@@ -15,17 +15,18 @@ from clinclust.cli.streams import tell
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.writing import plain_sentence
 
-BAD_INPUT, BUG = 2, 70
+BAD_INPUT, PARTLY, BUG = 2, 3, 70
+"""Exit codes: nothing was written, because the input is at fault; some of the results were written; a bug."""
 
 
 def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
-    """Print a failure on standard error and return `BAD_INPUT` or `BUG`; `lost` is the part that was not done."""
+    """Print a failure on standard error, and return the exit code; `lost` is the part of the work that was not done."""
     if options.debug:
         tell("".join(traceback.format_exception(error)).rstrip())
     about = f"{lost}: " if lost else ""
     if is_bad_input(error):
         tell(f"clinclust: {about}{sentence_of(error)}")
-        return BAD_INPUT
+        return PARTLY if lost else BAD_INPUT
     tell(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.")
     for line in _report_of(error, options.command):
         tell(line)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clinclust.cli.check import prepared_cohort
-from clinclust.cli.failures import BAD_INPUT, interrupts_held, refuse, tell_failure
+from clinclust.cli.failures import PARTLY, interrupts_held, refuse, tell_failure
 from clinclust.cli.inputs import SchemaOptions, TableOptions, read_schema, read_table_of_schema
 from clinclust.cli.options import (
     Commands,
@@ -199,7 +199,7 @@ def _findings(
     asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
     for problem in unknown_names(asked.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
-        codes.append(BAD_INPUT)
+        codes.append(PARTLY)
     known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
     findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant)
     return replace(findings, n_asked=number_asked_for(options))

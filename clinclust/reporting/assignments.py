@@ -58,28 +58,32 @@ def assignment_table(
     """Return one row for each subject: its identifiers, its subtype (from 1; 0: none of these) and the probabilities.
 
     `labels` (N,) are from 0, -1 = none of these; `membership` is (N, K). `assigned`, bool (rows of `frame`,), says
-    which subjects these are of; `described_only`, bool (K,), marks subtypes with too few subjects to be tested.
+    which subjects these are of; `described_only`, bool (K,), marks subtypes with too few subjects to be tested. The
+    columns are the same whatever is given, so that a program can read any such table.
     """
-    of_each = dict(zip(subtype_columns(membership.shape[1]), membership.T, strict=True))
-    if none_of_these is not None:
-        of_each[NONE_COLUMN] = none_of_these
+    n, n_subtypes = membership.shape
+    of_each = dict(zip(subtype_columns(n_subtypes), membership.T, strict=True))
+    of_each[NONE_COLUMN] = np.zeros(n) if none_of_these is None else none_of_these
     every = np.column_stack(list(of_each.values()))
-    probability = every[np.arange(labels.size), labels]  # the label -1 indexes the last column, none of these
-    about = {"subtype": labels + 1, "probability": probability}
-    if described_only is not None and described_only.any():
-        is_small = np.append(described_only, False)[labels]  # so does -1
-        about["few_subjects"] = np.where(is_small, "yes", "no")
-    columns = pd.DataFrame({**about, **of_each})
-    if continuum_score is not None:
-        columns[CONTINUUM_SCORE] = continuum_score
-    if reasons is not None:
-        columns[SPEAKS_FOR_IT] = list(reasons)
+    few = np.zeros(n_subtypes + 1, dtype=np.bool_) if described_only is None else np.append(described_only, False)
+    found = pd.DataFrame(
+        {
+            "subtype": pd.array(labels + 1, dtype="Int64"),
+            "probability": every[np.arange(n), labels],  # the label -1 indexes the last column, none of these
+            "assigned": "yes",
+            "few_subjects": np.where(few[labels], "yes", "no"),
+            **of_each,
+            CONTINUUM_SCORE: np.full(n, np.nan) if continuum_score is None else continuum_score,
+            SPEAKS_FOR_IT: [""] * n if reasons is None else list(reasons),
+        }
+    )
     if assigned is not None:
-        columns = _with_unassigned(columns, assigned)
+        found = found.set_axis(np.flatnonzero(assigned), axis="index").reindex(np.arange(assigned.size))
+        found["assigned"] = np.where(assigned, "yes", "no")
     # A name that two columns of the table share does not identify a column, so it is left out.
     names = [feature.name for feature in schema.ids if list(frame.columns).count(feature.name) == 1]
-    identifiers = {f"{name}_id" if name in columns else name: frame[name].to_numpy() for name in names}
-    return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), columns], axis="columns")
+    identifiers = {f"{name}_id" if name in found else name: frame[name].to_numpy() for name in names}
+    return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), found], axis="columns")
 
 
 def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False) -> pd.DataFrame:
@@ -94,14 +98,6 @@ def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False
         described_only=model.untested_,
         reasons=reasons_of_cohort(model.fit_, frame) if explained else None,
     )
-
-
-def _with_unassigned(columns: pd.DataFrame, assigned: NDArray[np.bool_]) -> pd.DataFrame:
-    """Return the columns of the subjects who were assigned with empty rows for the others, in the order of all."""
-    found = columns.astype({"subtype": "Int64"}).set_axis(np.flatnonzero(assigned), axis="index")
-    found = found.reindex(np.arange(assigned.size))
-    found.insert(0, "assigned", np.where(assigned, "yes", "no"))
-    return found
 
 
 def write_inert_csv(table: pd.DataFrame, target: str | os.PathLike[str] | TextIO) -> None:

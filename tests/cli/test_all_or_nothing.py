@@ -53,7 +53,7 @@ def _lock(monkeypatch, place):
 
 def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, capsys, monkeypatch):
     _lock(monkeypatch, Path("out/subtypes.xlsx"))
-    assert main(FIT) == 2
+    assert main(FIT) == 3
     err = capsys.readouterr().err
     assert err.startswith("clinclust: subtypes.xlsx, subtypes.html and subtypes.json were not written: out/subtypes")
     assert sorted(path.name for path in Path("out").iterdir()) == FILES_OF_A_MODEL
@@ -137,7 +137,7 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
         write(findings, path, *more, **options)
 
     monkeypatch.setattr(writing, "write_findings", full)
-    assert main([*FIT, "--overwrite"]) == 2
+    assert main([*FIT, "--overwrite"]) == 3
     out, err = capsys.readouterr()
     assert err.startswith(f"clinclust: {failing} was not written: the disk is full; free some space")
     # The report of the earlier run is gone, and not beside the model of this one.
@@ -147,7 +147,7 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
 
 
 def test_what_was_fitted_is_kept_when_a_name_is_that_of_no_subtype(here, capsys):
-    assert main([*FIT, "--name", "7=Rare", "--name", "1=Common"]) == 2
+    assert main([*FIT, "--name", "7=Rare", "--name", "1=Common"]) == 3
     out, err = capsys.readouterr()
     assert (
         err == "clinclust: --name: there is no subtype 7; they are numbered 1 to 2; the reports leave this name out\n"
@@ -160,7 +160,7 @@ def test_what_was_fitted_is_kept_when_a_name_is_that_of_no_subtype(here, capsys)
 
 
 def test_what_was_fitted_is_kept_when_the_cohort_is_too_small_to_share(here, capsys):
-    assert main([*FIT, "--suppress", "40"]) == 2
+    assert main([*FIT, "--suppress", "40"]) == 3
     out, err = capsys.readouterr()
     assert err.startswith("clinclust: subtypes.xlsx, subtypes.html and subtypes.json were not written: 40 subjects")
     assert "For sharing" not in out

@@ -43,9 +43,9 @@ def test_the_summary_goes_where_the_table_does_not(asked, capsys):
 
 def test_the_table_is_the_same_and_names_features_only(asked, capsys):
     frame = new_table(stage=(7, 9), crp=(3, 5000.5))
-    assert main(asked[:-2]) == 2
+    assert main(asked[:-2]) == 3
     plain = capsys.readouterr().out
-    assert main(asked) == 2
+    assert main(asked) == 3
     out, err = capsys.readouterr()
     assert out == plain
     summary = err[: err.index("clinclust: 1 of 30 subjects")]

@@ -29,7 +29,8 @@ def test_new_subjects_get_the_features_that_explain_names_first(here, fitted, ca
     frame = new_table()
     plain, table = (assigned(capsys, "new.csv", "--model", fitted, *more) for more in ([], ["--explain"]))
     assert table.columns[-1] == COLUMN
-    assert table.drop(columns=COLUMN).equals(plain)
+    assert table.drop(columns=COLUMN).equals(plain.drop(columns=COLUMN))
+    assert (plain[COLUMN] == "").all()
     told = MAPDP.load(fitted).explain(frame)
     told = told[(told["log_odds"] > 0.05) & ~told["feature"].str.startswith("(")]
     for subject, text in enumerate(table[COLUMN]):
@@ -41,7 +42,7 @@ def test_new_subjects_get_the_features_that_explain_names_first(here, fitted, ca
 
 def test_who_is_not_assigned_has_an_empty_cell(here, fitted, capsys):
     new_table(stage=(7, 9))
-    table = assigned(capsys, "new.csv", "--model", fitted, "--explain", code=2)
+    table = assigned(capsys, "new.csv", "--model", fitted, "--explain", code=3)
     assert table.index[table[COLUMN] == ""].tolist() == [7]
     taken = assigned(capsys, "new.csv", "--model", fitted, "--explain", "--unseen", "missing")
     assert taken.loc[7, COLUMN].startswith("against Subtype ")

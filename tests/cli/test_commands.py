@@ -109,10 +109,11 @@ def test_the_assignments_say_what_the_model_says(fitted):
     model = MAPDP.load(fitted)
     with (fitted / "assignments.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    columns = ["who", "subtype", "probability", *(f"subtype_{k}" for k in range(1, model.n_clusters_ + 1))]
-    assert list(rows[0]) == columns
+    before = ["who", "subtype", "probability", "assigned", "few_subjects"]
+    subtypes = [f"subtype_{k}" for k in range(1, model.n_clusters_ + 1)]
+    assert list(rows[0]) == [*before, *subtypes, "none_of_these", "continuum_score", "speaks_for_it"]
     assert [int(row["subtype"]) for row in rows] == (model.labels_ + 1).tolist()
-    shares = np.array([[float(row[name]) for name in columns[3:]] for row in rows])
+    shares = np.array([[float(row[name]) for name in subtypes] for row in rows])
     np.testing.assert_array_equal(shares, model.membership_)
     own = [float(row["probability"]) for row in rows]
     assert own == shares[np.arange(40), model.labels_].tolist()
@@ -137,7 +138,9 @@ def test_a_part_of_the_table_of_the_fit_counts_as_new_subjects(here, fitted, cap
     assert main(["assign", "part.csv", "--model", str(fitted)]) == 0
     out, err = capsys.readouterr()
     assert err == ""
-    shares = pd.read_csv(io.StringIO(out))[["subtype_1", "subtype_2", "none_of_these"]].to_numpy()
+    found = pd.read_csv(io.StringIO(out))
+    assert list(found) == list(pd.read_csv(fitted / "assignments.csv"))
+    shares = found[["subtype_1", "subtype_2", "none_of_these"]].to_numpy()
     np.testing.assert_array_equal(shares, MAPDP.load(fitted).predict_proba(cohort().head(39)))
 
 

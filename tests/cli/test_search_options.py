@@ -83,7 +83,7 @@ def test_numbers_of_subtypes_that_cannot_be(here, capsys, number, said):
 
 
 def test_a_number_that_the_search_did_not_find_loses_no_search(here, capsys):
-    assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--n-clusters", "9"]) == 2
+    assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--n-clusters", "9"]) == 3
     out, err = capsys.readouterr()
     found = MAPDP.load("out")
     assert found.n_clusters is None

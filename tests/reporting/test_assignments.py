@@ -33,9 +33,34 @@ def test_subtypes_count_from_one_and_carry_their_probability():
         "who": ["a", "b", "c"],
         "subtype": [1, 2, 1],
         "probability": [0.7, 0.8, 0.5],
+        "assigned": ["yes"] * 3,
+        "few_subjects": ["no"] * 3,
         "subtype_1": [0.7, 0.2, 0.5],
         "subtype_2": [0.3, 0.8, 0.5],
+        "none_of_these": [0.0] * 3,
+        "continuum_score": pytest.approx([np.nan] * 3, nan_ok=True),
+        "speaks_for_it": [""] * 3,
     }
+
+
+def test_every_table_has_the_same_columns_of_the_same_types():
+    plain = table_of({"who": ["a", "b", "c"]})
+    full = assignment_table(
+        pd.DataFrame({"who": ["a", "b", "c", "d"]}),
+        FeatureSchema([Feature(name="who", role="id")]),
+        np.array([0, -1, 1]),
+        MEMBERSHIP / 2,
+        np.full(3, 0.5),
+        np.array([True, False, True, True]),
+        np.arange(3.0),
+        np.array([False, True]),
+        ["x", "y", "z"],
+    )
+    assert full.dtypes.to_dict() == plain.dtypes.to_dict()
+    assert full["assigned"].tolist() == ["yes", "no", "yes", "yes"]
+    assert full["few_subjects"].tolist()[2:] == ["no", "yes"]
+    assert full.loc[1].drop(["who", "assigned"]).isna().all()
+    assert written(full).splitlines()[2].rstrip(",") == "b,,,no"
 
 
 def test_none_of_these_is_subtype_zero():
@@ -44,7 +69,7 @@ def test_none_of_these_is_subtype_zero():
     table = assignment_table(frame, schema, np.array([0, -1, 1]), MEMBERSHIP / 2, np.array([0.5, 0.5, 0.5]))
     assert table["subtype"].tolist() == [1, 0, 2]
     assert table["probability"].tolist() == [0.35, 0.5, 0.25]
-    assert list(table)[-1] == "none_of_these"
+    assert table["none_of_these"].tolist() == [0.5] * 3
 
 
 @pytest.mark.parametrize("columns", [{"other": [1, 2, 3]}, {"other": [4, 5, 6], "more": ["x"] * 3}])
@@ -57,7 +82,7 @@ def test_without_identifiers_the_row_names_the_subject(columns):
 
 def test_an_identifier_does_not_lose_its_name_to_a_result():
     table = table_of({"subtype": ["a", "b", "c"], "subtype_2": ["d", "e", "f"]}, "subtype", "subtype_2")
-    assert list(table) == ["subtype_id", "subtype_2_id", "subtype", "probability", "subtype_1", "subtype_2"]
+    assert list(table)[:4] == ["subtype_id", "subtype_2_id", "subtype", "probability"]
     assert table["subtype"].tolist() == [1, 2, 1]
     assert table["subtype_2_id"].tolist() == ["d", "e", "f"]
 
@@ -77,7 +102,7 @@ def test_formulas_are_disarmed(payload):
     formula = payload.lstrip()
     assert back["who"][0] == payload.removesuffix(formula) + f"'{formula}"
     assert original_text(back["who"][0]) == payload
-    assert back.shape == (3, 5)
+    assert back.shape == (3, 10)
 
 
 @pytest.mark.parametrize("number", ["-12", "+7", "-0.5", "12", "-1e-5", "+3.", "0", "-007"])
@@ -87,7 +112,7 @@ def test_numbers_stay_numbers(number):
 
 def test_typed_identifiers_and_names_of_columns():
     text = written(table_of({"=who": [-1, 2, 3], "n": [-1.5, None, 0.5]}, "=who", "n"))
-    assert text.splitlines()[0] == "'=who,n,subtype,probability,subtype_1,subtype_2"
+    assert text.splitlines()[0].startswith("'=who,n,subtype,probability,assigned,few_subjects,subtype_1,subtype_2,")
     assert text.splitlines()[1].startswith("-1,-1.5,1,0.7")
     assert text.splitlines()[2].startswith("2,,2,0.8")
 
@@ -103,13 +128,13 @@ def test_every_digit_of_a_probability_is_kept():
     schema = FeatureSchema([Feature(name="who", role="id")])
     table = assignment_table(pd.DataFrame({"who": ["a", "b", "c"]}), schema, LABELS, membership)
     rows = [line.split(",") for line in written(table).splitlines()[1:]]
-    assert [[float(row[3]), float(row[4])] for row in rows] == membership.tolist()
+    assert [[float(row[5]), float(row[6])] for row in rows] == membership.tolist()
 
 
 def test_a_file_is_utf_8_with_plain_line_ends(tmp_path):
     write_inert_csv(table_of({"who": ["é", None, "c"]}), tmp_path / "a.csv")
     content = (tmp_path / "a.csv").read_bytes()
-    assert content.decode("utf-8").splitlines()[1:3] == ["é,1,0.7,0.7,0.3", ",2,0.8,0.2,0.8"]
+    assert content.decode("utf-8").splitlines()[1:3] == ["é,1,0.7,yes,no,0.7,0.3,0.0,,", ",2,0.8,yes,no,0.2,0.8,0.0,,"]
     assert b"\r" not in content
 
 
