@@ -14,6 +14,7 @@ from clinclust.cli.options import Commands, add_command, option, path_given, wit
 from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.sharing import SuppressOptions, refuse_to_share
 from clinclust.cli.streams import say, tell, write_data
+from clinclust.cli.summary import SummaryOptions, record, record_failure, refuse_output
 from clinclust.errors import CohortError, CohortWarning
 
 if TYPE_CHECKING:
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
 
 
+_OF_DRIFT = ("subtypes", "tests", "features")
+
+
 @dataclass(kw_only=True)
-class _Options(SuppressOptions, ModelOptions, OutputOptions):
+class _Options(SuppressOptions, ModelOptions, OutputOptions, SummaryOptions):
     unseen: str = option(
         "what to do with subjects who have a value that the model does not know, such as a step beyond a scale: "
         "leave them unassigned, or take the value for missing (default: leave-out)",
@@ -54,6 +58,7 @@ def run(options: _Options) -> int:
     """
     from clinclust.reporting.assignments import write_inert_csv
 
+    refuse_output(options, options.out)
     spare_file(options, (".csv", ".txt"), called="a table of assignments")
     if options.cohort is not None:
         options = refuse_to_share(options, options.model, "--cohort")
@@ -63,6 +68,14 @@ def run(options: _Options) -> int:
     if table is None:
         table, unread = _of_new_subjects(options, model, frame)
     drift = _drift(options, model, frame)
+    sizes = table["subtype"].value_counts()
+    record(
+        out=None if options.out is None else str(options.out),
+        subjects=len(table),
+        not_assigned=int((table["assigned"] == "no").sum()),
+        subtypes={str(subtype): int(sizes.get(subtype, 0)) for subtype in range(model.n_clusters_ + 1)},
+        drift=None if drift is None else {name: getattr(drift, name).to_dict("records") for name in _OF_DRIFT},
+    )
     if options.out is None:
         written = io.StringIO()
         write_inert_csv(table, written)
@@ -76,6 +89,7 @@ def run(options: _Options) -> int:
         return 0
     n_left_out = int((table["assigned"] == "no").sum())
     one = n_left_out == 1
+    record_failure(unread, sentence_of(unread), "the subtypes of some subjects")
     tell(
         f"clinclust: {n_left_out} of {len(table)} subjects {'was' if one else 'were'} not assigned (assigned: no), for "
         f"{'a value' if one else 'values'} that the model does not know. {sentence_of(unread)}"

@@ -22,7 +22,8 @@ from clinclust.cli.options import Command, Commands, Options, add_command, next_
 from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.roles import RoleOptions, refuse_roles_of_model, say_unused, with_roles_asked
 from clinclust.cli.search_options import SearchOptions, model_asked_for
-from clinclust.cli.streams import say, tell
+from clinclust.cli.streams import say
+from clinclust.cli.summary import SummaryOptions, note, record
 from clinclust.control_characters import on_one_line
 from clinclust.errors import CohortError, InputError
 
@@ -51,7 +52,7 @@ class CheckedOptions(RoleOptions, TableOptions, AllOptions, Command):
 
 
 @dataclass(kw_only=True)
-class _Options(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions):
+class _Options(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions, SummaryOptions):
     schema: Path = option("feature schema (YAML)", type=path_given, either=True)
     model: Path = option("folder that `clinclust fit` wrote", type=path_given, metavar="DIR", either=True)
     out: Path | None = option(
@@ -111,7 +112,7 @@ def check_cohort(
     looks: Sequence[Look] | None = None,
 ) -> Prepared:
     """Return the cohort of `prepared_cohort`, and print its content; `looks` are the remarks of a draft, if any."""
-    from clinclust.cli.check_report import check_lines, looks_at_table
+    from clinclust.cli.check_report import check_lines, facts_of_check, looks_at_table
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.progress import Progress
 
@@ -125,6 +126,7 @@ def check_cohort(
             looks = looks_at_table(cohort, table)
     names = (str(options.table), str(path))
     say_unused(schema)
+    record(**facts_of_check(cohort, table, looks))
     for line in check_lines(cohort, table, names=names, looks=looks, is_all=options.all):
         say(line)
     say(f"{_duration(options, cohort, model)}.")
@@ -168,6 +170,9 @@ def _check_model(options: _Options) -> int:
     _, frame = read_cohort_of_model(options, model)
     with Progress(not options.quiet).stage("checking the model"):
         found = check_model(model, frame)
+    advice = found.advice.to_dict("records")
+    mended = None if options.out is None or not found.mended else str(options.out)
+    record(subjects=len(frame), fits=not advice, advice=advice, mended=mended)
     for line in _lines(found, len(model.schema_.clustered)):
         say(line)
     _mend(options, found, model.schema_)
@@ -197,7 +202,7 @@ def _mend(options: _Options, found: ModelCheck, schema: FeatureSchema) -> None:
             say(f"next: {next_command('check', options, *again, repeated=repeated)}")
         return
     if not n:
-        tell(f"clinclust: note: there is no line to mend, so that {options.out} was not written")
+        note(f"there is no line to mend, so that {options.out} was not written")
         return
     found.applied_to(schema).to_yaml(options.out)
     say(f"Wrote {options.out}: a copy of the schema of the model, with {n} line{'' if n == 1 else 's'} changed.")

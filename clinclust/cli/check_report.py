@@ -5,7 +5,8 @@ from __future__ import annotations
 import shutil
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 from clinclust.control_characters import on_one_line
 from clinclust.drafting.column import LOOK, Look
@@ -56,6 +57,22 @@ def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
 
     found = redundancies(cohort.frame, cohort.schema) if len(cohort.schema.clustered) > 1 else []
     return [*looks_of(table, cohort.schema), *looks(found, cohort.schema)]
+
+
+def facts_of_check(cohort: Prepared, table: pd.DataFrame, looks: Sequence[Look]) -> dict[str, Any]:
+    """Return what a program is told about a table that fits its schema."""
+    schema, kept_out = cohort.schema, cohort.problem.kept_out
+    missing = cohort.frame.isna().mean()
+    return {
+        "subjects": len(cohort.frame),
+        "clustered": [feature.name for feature in schema.clustered if feature.name not in kept_out],
+        "cannot_be_clustered": dict(kept_out),
+        "described": [feature.name for feature in schema.described],
+        "identifiers": [feature.name for feature in schema.ids],
+        "not_in_schema": [str(name) for name in table.columns if name not in schema],
+        "missing": {str(name): float(share) for name, share in missing.items() if share > 0.0},
+        "to_decide": [asdict(look) for look in looks],
+    }
 
 
 def unused_lines(schema: FeatureSchema, width: int | None = None) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
@@ -19,13 +20,14 @@ from clinclust.cli.inputs import (
 from clinclust.cli.options import Commands, add_command, in_options, next_command, without
 from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.roles import RoleOptions, roles_asked_for, say_unused
-from clinclust.cli.streams import say, tell, write_data
+from clinclust.cli.streams import say, write_data
+from clinclust.cli.summary import SummaryOptions, note, record, refuse_output
 from clinclust.errors import InputError
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from clinclust.schema import FeatureSchema
+    from clinclust.schema import Feature, FeatureSchema
 
 
 @dataclass(kw_only=True)
@@ -34,7 +36,7 @@ class DraftedOptions(CheckedOptions, DictionaryOptions):
 
 
 @dataclass(kw_only=True)
-class _Options(DraftedOptions, OutputOptions):
+class _Options(DraftedOptions, OutputOptions, SummaryOptions):
     """The options of the command."""
 
 
@@ -53,6 +55,7 @@ def run(options: _Options) -> int:
     """
     from clinclust.cli.check_report import looks_at_draft
 
+    refuse_output(options, options.out)
     spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
     check_dictionary(options)
     roles_asked_for(options)  # raises what is wrong with them before anything is read
@@ -63,17 +66,23 @@ def run(options: _Options) -> int:
         return 0
     schema.to_yaml(options.out)
     path, options = options.out, said_by_schema(options)
+    record(schema=str(path), columns=[_column(feature, schema.comments) for feature in schema])
     say(f"Wrote {path}: {len(schema)} columns. Read it through; it is a proposal.")
     try:
         check_cohort(options, schema, frame, path, looks_at_draft(schema))
     except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
-        tell(f"clinclust: note: the proposal finds nothing: {sentence_of(error)}")
+        note(f"the proposal finds nothing: {sentence_of(error)}")
         say_unused(schema)
         command = next_command("check", options, "--schema", path, repeated=(TableOptions,))
         say(f"next, after editing {path}: {command}")
     else:
         say_next(options, path)
     return 0
+
+
+def _column(feature: Feature, comments: Mapping[str, str]) -> dict[str, str | None]:
+    about = {"column": feature.name, "role": feature.role, "likelihood": feature.likelihood}
+    return {**about, "comment": comments.get(feature.name)}
 
 
 def drafted_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,6 +17,7 @@ from clinclust.cli import assign, check, compare, draft, fit, impute, outcomes, 
 from clinclust.cli.failures import BAD_INPUT, tell_failure
 from clinclust.cli.options import Command, in_options
 from clinclust.cli.streams import quiet, streams_for_people, tell
+from clinclust.cli.summary import note, summarised
 from clinclust.control_characters import on_one_line
 from clinclust.nearest import did_you_mean, nearest
 
@@ -97,11 +99,21 @@ def _show_first_steps() -> int:
 def _carried_out(options: argparse.Namespace) -> int:
     from clinclust.errors import CohortWarning
 
-    with warnings.catch_warnings(), quiet(getattr(options, "quiet", False)), _stages_in_lines():
+    is_quiet = getattr(options, "quiet", False) or getattr(options, "json", False)
+    with warnings.catch_warnings(), quiet(is_quiet), _stages_in_lines():
         warnings.filterwarnings("always", category=CohortWarning)
         warnings.showwarning = _show_warning
-        code: int = options.run(options)
-    return code
+        if getattr(options, "json", False):
+            return summarised(options.command, partial(_code_of, options))
+        return int(options.run(options))
+
+
+def _code_of(options: argparse.Namespace) -> int:
+    """Run the command, and return its exit code whatever fails."""
+    try:
+        return int(options.run(options))
+    except Exception as error:
+        return tell_failure(error, Command(command=options.command, debug=options.debug))
 
 
 def _stages_in_lines() -> AbstractContextManager[None]:
@@ -111,8 +123,8 @@ def _stages_in_lines() -> AbstractContextManager[None]:
     return nullcontext() if sys.stderr.isatty() else reporting_stages(lambda line: tell(f"clinclust: {line}"))
 
 
-def _show_warning(message: Warning | str, *details: object, **more: object) -> None:
-    tell(f"clinclust: note: {in_options(str(message))}")
+def _show_warning(message: Warning | str, category: type[Warning], *details: object, **more: object) -> None:
+    note(in_options(str(message)), category.__name__)
 
 
 def _parser() -> Parser:

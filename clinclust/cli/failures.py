@@ -12,6 +12,7 @@ from typing import Any
 
 from clinclust.cli.options import Command, in_options
 from clinclust.cli.streams import tell
+from clinclust.cli.summary import record_failure
 from clinclust.errors import InputError, MissingPackageError
 from clinclust.files.writing import plain_sentence
 
@@ -26,8 +27,10 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     about = f"{lost}: " if lost else ""
     if is_bad_input(error):
         tell(f"clinclust: {about}{sentence_of(error)}")
+        record_failure(error, sentence_of(error), lost)
         return PARTLY if lost else BAD_INPUT
     tell(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.")
+    record_failure(error, "a bug in clinclust: standard error has what to send to the maintainers", lost)
     for line in _report_of(error, options.command):
         tell(line)
     return BUG

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clinclust.cli.check import prepared_cohort
 from clinclust.cli.failures import PARTLY, interrupts_held, refuse, tell_failure
@@ -39,6 +39,7 @@ from clinclust.cli.roles import RoleOptions, say_unused, with_roles_asked, witho
 from clinclust.cli.search_options import SearchOptions, model_asked_for, number_asked_for, search_problems
 from clinclust.cli.sharing import record_sharing
 from clinclust.cli.streams import say, tell
+from clinclust.cli.summary import SummaryOptions, record, record_failure
 from clinclust.errors import InputError
 from clinclust.files.writing import MANIFEST
 
@@ -61,7 +62,7 @@ class ResultOptions(RoleOptions, TableOptions, SearchOptions, FitReportOptions):
 
 
 @dataclass(kw_only=True)
-class FitOptions(SchemaOptions, ResultOptions):
+class FitOptions(SchemaOptions, ResultOptions, SummaryOptions):
     """The options of the command."""
 
     out: Path = option("folder for model, assignments and report", type=path_given, required=True, metavar="DIR")
@@ -112,8 +113,9 @@ def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame)
     say_unused(schema)
     say_found(model, number_asked_for(options))
     _say_dominant(options, rows_are_chosen=bool(schema.rows) or options.where is not None, dominant=dominant)
-    recorded = [] if options.suppress is None else [SHARING]
-    say(f"Wrote {options.out}: {', '.join([*reports, *FILES_OF_A_MODEL, *recorded, MANIFEST])}")
+    files = [*reports, *FILES_OF_A_MODEL, *([] if options.suppress is None else [SHARING]), MANIFEST]
+    say(f"Wrote {options.out}: {', '.join(files)}")
+    record(out=str(options.out), files=files, **facts_of_fit(model, number_asked_for(options)))
     if reports:
         say_what_to_share(options, options.out)
     return max(code, code_of_number)
@@ -199,6 +201,7 @@ def _findings(
     asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
     for problem in unknown_names(asked.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
+        record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
     known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
     findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant)
@@ -240,6 +243,28 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
         finer = f"; the {n_groups} clusters of the search were not shown to be" if n_groups > n_subtypes else ""
         grades = f": {distinct_in_words(model.fit_)}" if n_subtypes == n_parted(model.fit_) else ""
         say(f"Tested: these are more than one continuum{grades}{finer}.")
+
+
+def facts_of_fit(model: MAPDP, n_asked: int | None) -> dict[str, Any]:
+    """Return what a program is told about a fitted model: subtypes, sizes, and p of every tested division."""
+    from clinclust.reporting.divisions import divisions_of
+    from clinclust.reporting.results import division_facts
+
+    titles = {subtype: f"Subtype {subtype}" for subtype in range(1, model.n_clusters_ + 1)}
+    summary = model.summary().reset_index()
+    marks = [" ".join(of_one) for of_one in model.fit_.remarks_]
+    subtypes = summary.assign(untested=model.untested_, remarks=marks).to_dict("records")
+    return {
+        "subjects": int(model.labels_.size),
+        "n_subtypes": model.n_clusters_,
+        "n_asked": n_asked,
+        "n_clusters": int(model.subtype_of_.size),
+        "subtypes": subtypes,
+        "divisions": [division_facts(division) for division in divisions_of(model.fit_, titles)],
+        "uninformative": dict(model.uninformative_),
+        "seed": model.random_seed_,
+        "stopped_early": model.stopped_early_,
+    }
 
 
 def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import option, path_given
-from clinclust.cli.streams import tell
+from clinclust.cli.summary import note
 from clinclust.errors import InputError
 from clinclust.files.writing import MANIFEST
 
@@ -92,7 +92,7 @@ def tell_of_other_files(folder: Path, names: Collection[str]) -> None:
         return
     others = sorted(path.name for path in folder.iterdir() if path.name not in names and path.name[0] != ".")
     if others:
-        tell(f"clinclust: note: {folder} holds other files too, which stay as they are: {listed(others)}")
+        note(f"{folder} holds other files too, which stay as they are: {listed(others)}")
 
 
 def inputs_of(options: TableOptions) -> Iterator[tuple[str, Path]]:

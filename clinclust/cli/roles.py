@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from clinclust.cli.options import Options, called, columns_between_commas, option
-from clinclust.cli.streams import say, tell
+from clinclust.cli.streams import say
+from clinclust.cli.summary import note
 from clinclust.errors import InputError
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def with_roles_asked(options: RoleOptions, schema: FeatureSchema, table: pd.Data
     changed = with_wanted_roles(schema, table, roles)
     for before, after in zip(schema, changed, strict=True):
         if before.likelihood is None and after.likelihood is not None:
-            tell(f"clinclust: note: drafted by its values: {yaml_line(after)}")
+            note(f"drafted by its values: {yaml_line(after)}")
     return changed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from numbers import Integral, Real
 from pathlib import Path
 
@@ -19,8 +20,8 @@ from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, is
 from clinclust.methods.compare import FEWEST_SUBJECTS, MethodComparison
 from clinclust.stability import Stability
 
-SUFFIXES = (".xlsx", ".html", ".json")
-"""How the file of a report may end: a workbook, a page, or the same numbers for programs."""
+SUFFIXES = (".xlsx", ".html", ".json", ".csv", ".parquet")
+"""How the file of a report may end: a workbook, a page, and for programs its sheets, or one table of all numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +87,10 @@ def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: 
     """Check the arguments of `write_report`; the ValueError lists all problems."""
     problems = []
     if path.suffix.lower() not in SUFFIXES:
-        problems.append(f"a report ends in .xlsx, .html or .json, not {path.suffix!r} ({path.name})")
+        known = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        problems.append(f"a report ends in {known}, not {path.suffix!r} ({path.name})")
+    if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
+        problems.append(f"{path.name} needs the package pyarrow: pip install pyarrow; or write .csv")
     problems += [*cohort_problems(model, frame), *options.problems()]
     if is_fitted(model):
         problems += unknown_names(options.names, np.unique(model.labels_) + 1)

@@ -61,7 +61,7 @@ def write_report(
     generated: datetime | None = None,
     progress: bool = True,
 ) -> Path:
-    """Write a report of the subtypes, and of the differences between them, as an Excel workbook, a web page, or JSON.
+    """Write a report of the subtypes and their differences as an Excel workbook, a web page, or for programs.
 
     A workbook contains one row per subject with its identifiers, unless `suppress` makes the report for sharing. All
     arguments are checked before the first search starts.
@@ -73,8 +73,9 @@ def write_report(
     frame : pandas.DataFrame, N rows
         The cohort of the fit, whose row order is restored; rows of a `Partition` must be in the order of its labels.
     path : path
-        File to write; ends in ``.xlsx``, ``.html`` or ``.json`` (for programs). An existing file is replaced in
-        one step.
+        File to write; ends in ``.xlsx``, ``.html`` or, for programs, ``.json`` (all sheets and tested divisions),
+        ``.csv`` or ``.parquet`` (all numbers in one table: a summary, test, effect size or tested division a row). An
+        existing file is replaced in one step.
     comparisons : pandas.DataFrame, optional
         From `compare_subtypes` for the same cohort and labels; computed by default.
     associations : {"refit", "cross-fit"}, pandas.DataFrame or None
@@ -135,6 +136,9 @@ def write_report(
     >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0).fit(frame)
     >>> cc.write_report(model, frame, "subtypes.xlsx", names={1: "Robust", 2: "Frail"}).name
     'subtypes.xlsx'
+    >>> numbers = pd.read_csv(cc.write_report(model, frame, "subtypes.csv", associations=None))
+    >>> numbers.query("kind == 'Tested division'")[["subtype", "versus", "method", "n"]].values.tolist()[0]
+    ['Subtype 1', 'Subtype 2', 'one continuum', 200.0]
     """
     require_fitted(model)
     path = Path(path)

@@ -29,7 +29,7 @@ from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.charts import charts, effect_sizes
-from clinclust.reporting.sheets.codebook import codebook, tidy_data
+from clinclust.reporting.sheets.codebook import DATA, codebook, tidy_data
 from clinclust.reporting.sheets.methods import methods_sheet
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, model_check_sheets
 from clinclust.reporting.sheets.outcomes import outcomes_sheets
@@ -122,7 +122,7 @@ def _number(value: Value, kind: Kind, decimals: int) -> Value:
 def write_findings(
     findings: Findings, path: Path, generated: datetime | None = None, progress: Progress = SILENT
 ) -> None:
-    """Write a report to a path that ends in .xlsx, .html or .json; ValueError if a workbook cannot hold it."""
+    """Write a report to a path that ends in one of `SUFFIXES`; ValueError if a workbook cannot hold it."""
     suffix, moment = path.suffix.lower(), _date(generated)
     title = findings.model.schema_.title or "Subtype report"
     with progress.stage(f"report {suffix}"):
@@ -134,6 +134,10 @@ def write_findings(
             from clinclust.reporting.workbook.workbook import write_workbook
 
             write_workbook(sheets, path, title=title, generated=moment)
+        elif suffix in (".csv", ".parquet"):
+            from clinclust.reporting.results import write_tidy
+
+            write_tidy(next(sheet for sheet in sheets if sheet.name == DATA), path)
         elif suffix == ".json":
             from clinclust.reporting.results import write_results
 

@@ -61,3 +61,45 @@ def test_it_has_the_divisions_as_the_test_found_them(two_subtypes, tmp_path):
     assert list(rows.values()) == model.cluster_sizes_.tolist()
     shared = results_of(write_report(model, frame, tmp_path / "s.json", suppress=5))
     assert shared["divisions"] == []
+
+
+# --- one tidy table ---------------------------------------------------------------------------------------------------
+
+
+def test_the_tidy_table_is_the_sheet_of_all_numbers(two_subtypes, tmp_path):
+    model, frame = two_subtypes
+    ends = (".csv", ".parquet", ".json")
+    csv, parquet, whole = (write_report(model, frame, tmp_path / f"r{end}", associations=None) for end in ends)
+    (sheet,) = results_of(whole)["sheets"]["Data"]["tables"]
+    as_csv, as_parquet = pd.read_csv(csv), pd.read_parquet(parquet)
+    assert list(as_csv) == list(as_parquet) == [name.lower().replace(" ", "_") for name in sheet["columns"]]
+    for place, name in enumerate(as_csv):
+        expected = [row[place] for row in sheet["rows"]]
+        for found in (as_csv, as_parquet):
+            assert found[name].astype(object).where(found[name].notna(), None).tolist() == expected, name
+    assert csv.read_bytes() == write_report(model, frame, tmp_path / "again.csv", associations=None).read_bytes()
+
+
+def test_the_p_behind_the_number_of_subtypes_is_in_the_tidy_table(two_subtypes, tmp_path):
+    model, frame = two_subtypes
+    found = pd.read_csv(write_report(model, frame, tmp_path / "r.csv", names={1: "=Mild"}, associations=None))
+    first, any_shape = found[found["kind"] == "Tested division"].to_dict("records")
+    (tested,) = model.tree_test_.joins.query("accepted").to_dict("records")
+    assert (first["p"], first["statistic"], first["mean"]) == (tested["p"], tested["gain"], tested["expected"])
+    assert any_shape["p"] == tested["p_any_shape"]
+    assert (first["level"], first["subtype"], first["versus"]) == ("distinct", "1 =Mild", "Subtype 2")
+    one = write_report(model.cut(1), frame, tmp_path / "one.csv", associations=None)
+    assert set(pd.read_csv(one)["kind"]) >= {"Summary", "Tested division"}
+
+
+def test_a_shared_tidy_table_withholds_what_the_workbook_withholds(two_subtypes, tmp_path):
+    model, frame = two_subtypes
+    csv, parquet = (write_report(model, frame, tmp_path / f"s{end}", suppress=20) for end in (".csv", ".parquet"))
+    found = pd.read_csv(csv, dtype=str)
+    assert "Tested division" not in set(found["kind"])
+    twin = pd.read_parquet(parquet)
+    for name in found:
+        is_number = twin[name].dtype == np.float64
+        np.testing.assert_array_equal(found[name].notna(), twin[name].notna())
+        ours, theirs = found[name].dropna(), twin[name].dropna()
+        assert ours.map(float if is_number else str).tolist() == theirs.tolist(), name

@@ -317,9 +317,9 @@ def test_entries_of_the_archive_carry_no_time(workbook_path):
         assert archive.testzip() is None
 
 
-@pytest.mark.parametrize("name", ["x.csv", "x", "xlsx", "x.xls"])
+@pytest.mark.parametrize("name", ["x.tsv", "x", "xlsx", "x.xls"])
 def test_other_suffixes_are_refused(model, frame, tmp_path, name):
-    with pytest.raises(ValueError, match=r"ends in \.xlsx, \.html or \.json"):
+    with pytest.raises(ValueError, match=r"ends in \.xlsx, \.html, \.json, \.csv or \.parquet"):
         write_report(model, frame, tmp_path / name)
 
 

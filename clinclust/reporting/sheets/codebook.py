@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from math import isnan
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.subtype_model import parameters_of
+from clinclust.reporting.divisions import Division
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.reporting.sheets.charts import left_out
@@ -18,6 +20,8 @@ from clinclust.roles import REASONS
 from clinclust.schema import Feature
 from clinclust.schema.parts import mass_text
 
+DATA = "Data"
+"""Name of the sheet of all numbers."""
 _EMPTY_CELL = "(empty)"
 _NUMBERS_SHOWN = 24
 
@@ -156,11 +160,12 @@ def tidy_data(findings: Findings) -> Sheet:
     notes = [
         "One summary, test or effect size a row, for filters, pivot tables and other programs: the same numbers as in "
         "the other sheets. lower and upper are the ends of the 95% confidence interval of estimate.",
+        *([_ON_DIVISIONS] if findings.divisions and not findings.is_shared else []),
         *not_tested(findings),
         *left_out(findings),
     ]
     table = Table("Every number of the report", columns, list(_data_rows(findings)), stub=4, plain=True)
-    return Sheet("Data", notes, [table])
+    return Sheet(DATA, notes, [table])
 
 
 def _data_rows(findings: Findings) -> Iterator[list[Value]]:
@@ -171,6 +176,8 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
             method = number_of(row, "measure" if kind == "effect" else "test")
             names = _OF_KIND[title] - (set() if row["level"] is not None else {"count", "percent"})
             yield _data_row(findings, title, row, method if isinstance(method, str) else None, names)
+    for division in () if findings.is_shared else findings.divisions:
+        yield from _division_rows(division)
     title = "Validated association"
     for row in findings.association_rows():
         if isinstance(row["method"], str):
@@ -178,6 +185,24 @@ def _data_rows(findings: Findings) -> Iterator[list[Value]]:
             # The other numbers of the test tell how many subjects are in other subtypes without the feature.
             names = {"p", "q"} if findings.is_shared else _OF_KIND[title]
             yield _data_row(findings, title, {**row, "level": None}, method, names)
+
+
+_ON_DIVISIONS = (
+    "Of a tested division, which decides on the number of subtypes: its two branches, its result as the level, its "
+    "evidence in nats as the statistic, the mean and the SD of that in one continuum, and p; without p, it was not "
+    "tested against one continuum of any shape."
+)
+
+
+def _division_rows(division: Division) -> Iterator[list[Value]]:
+    """Yield a row for the test of a division against one continuum, and one for that against any shape."""
+    identity = [None, None, None, division.result, None, *division.branches]
+    numbers = {"n": sum(division.sizes), "statistic": division.gain, "mean": division.expected}
+    numbers |= {"sd": division.expected_sd, "p": division.p}
+    yield ["Tested division", *identity, "one continuum", *(numbers.get(name) for name in _NUMBERS)]
+    p = None if isnan(division.p_any_shape) else division.p_any_shape
+    of_any = {"n": sum(division.sizes), "p": p}
+    yield ["Tested division", *identity, "one continuum of any shape", *(of_any.get(name) for name in _NUMBERS)]
 
 
 def _data_row(findings: Findings, title: str, row: Row, method: str | None, names: Collection[str]) -> list[Value]:
