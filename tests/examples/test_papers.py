@@ -65,7 +65,7 @@ def test_labelled_sets_by_dp_means_are_the_printed_ones():
     """Wine and iris as they are, with the penalty that gives three clusters: .42 and .76 in both papers."""
     sets = script("labelled_sets")
     for name, printed in (("wine", 0.42), ("iris", 0.76)):
-        values, groups = sets.LOADERS[name](return_X_y=True)
+        values, groups = sets.read(name)
         labels, _ = sets.dp_means_with(values, 3)
         found = sets.cc.comparisons.compare_partitions(groups, labels)["normalised_mutual_information"]
         assert found == pytest.approx(printed, abs=0.01)
@@ -75,7 +75,7 @@ def test_labelled_sets_by_dp_means_are_the_printed_ones():
 def test_the_page_of_labelled_sets_has_every_cell():
     sets = script("labelled_sets")
     rows = pd.DataFrame(sets.run((1, 60)))
-    rows = pd.concat([rows.assign(data=name) for name in sets.LOADERS])
+    rows = pd.concat([rows.assign(data=name) for name in sets.PRINTED])
     page = "\n".join(sets.report(rows, "python labelled_sets.py"))
     assert "printed 0.75 (0.06)" in page
     assert "nan" not in page
