@@ -4,14 +4,17 @@ Links hold in the repository and on the site alike. Nothing on the site is loade
 """
 
 import shutil
+import sys
 from pathlib import Path
 
 from sphinx.application import Sphinx
 
 import clinclust
 
+sys.path.insert(0, str(Path(__file__).parent))
 project, release = "clinclust", clinclust.__version__
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "sphinx.ext.napoleon", "executed"]
+executed_pages = ["docs/tutorial", "docs/gallery"]
 root_doc = "README"
 include_patterns = ["*.md", *(f"{folder}/**" for folder in ("docs", "reports", "examples", "schemas", "benchmarks"))]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}  # the first is that of the pages of functions
@@ -20,7 +23,8 @@ highlight_language = "none"
 
 html_theme = "furo"
 html_title = f"clinclust {release}"
-html_show_sourcelink = False
+html_show_sourcelink = html_show_copyright = False
+html_static_path, html_css_files = ["site.css"], ["site.css"]
 
 # Results are linked where they are told of, and arguments may have the name of an attribute.
 suppress_warnings = ["toc.not_included", "ref.python"]
@@ -31,38 +35,47 @@ napoleon_use_ivar, napoleon_use_rtype = True, False
 
 CONTENTS = {
     "First steps": """
-        From a table to a report <docs/first_table>
+        Tutorial <docs/tutorial>
+        One command <docs/first_table>
+        Gallery <docs/gallery>
+        Choosing a tool <docs/choosing>""",
+    "Tables and schemas": """
         Reading files <docs/reading_files>
         Drafting a schema <docs/drafting>
         Likelihoods <docs/likelihoods>
-        pandera <docs/pandera>""",
-    "Answers": """
+        Ready schemas <schemas/README>
+        pandera <docs/pandera>
+        Visits <docs/visits>
+        Missing values <docs/missing_values>""",
+    "Subtypes": """
         How many subtypes <docs/number_of_subtypes>
         Trust <docs/trust>
         Outcomes <docs/outcomes>
-        Missing values <docs/missing_values>
-        Sharing <docs/sharing>
+        New patients <docs/new_subjects>
+        Several cohorts <docs/several_cohorts>
         Large cohorts <docs/large_cohorts>
-        Choosing a tool <docs/choosing>""",
+        Sharing <docs/sharing>
+        Writing up <docs/writing_up>
+        Questions of users <docs/questions>""",
     "Reference": """
-        Questions and words <docs/index>
+        Pages and words <docs/index>
         Command line <docs/command_line>
         Python <docs/python>
         docs/reference
         docs/mapdp-parameters
-        The model <docs/model>""",
-    "Examples": """
-        reports/README
-        examples/*/README
-        schemas/README""",
+        The mathematics <docs/model>
+        reports/README""",
     "Evidence": """
+        What was measured <docs/measured>
+        examples/*/README
         benchmarks/README
         benchmarks/LIMITS
         benchmarks/RESULTS""",
     "Project": """
         ARCHITECTURE
         CONTRIBUTING
-        CHANGELOG""",
+        CHANGELOG
+        Licences <docs/licences>""",
 }
 
 

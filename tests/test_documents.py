@@ -1,7 +1,9 @@
 """What the documents of the repository name exists, and the commands and Python code on them run."""
 
 import re
+import runpy
 import shlex
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -41,6 +43,43 @@ def test_what_a_document_names_exists(document):
     assert [str(path) for path in targets if not path.exists()] == []
 
 
+def anchors_of(path):
+    """Return the anchors of the headings of a page, as they are made in the repository and on the site."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    headings = [re.sub(r"[^\w\s-]", "", heading.lower()) for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
+    return {heading.strip().replace(" ", "-") for heading in headings}
+
+
+def test_links_lead_somewhere():
+    """Inside; those that lead out are asked before a release, and are all encrypted here."""
+    pages = [*ROOT.glob("*.md"), *(page for folder in FOLDERS for page in (ROOT / folder).rglob("*.md"))]
+    assert len(pages) > 70
+    wrong = []
+    for page in pages:
+        for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text(encoding="utf-8")):
+            target, _, anchor = link.partition("#")
+            place = (page.parent / target).resolve() if target else page
+            is_inside = ":" not in target and place.exists() and (not anchor or anchor in anchors_of(place))
+            wrong += [] if is_inside or target.startswith("https://") else [(page.name, link)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize(
+    ("documents", "most"),
+    [
+        (["README.md"], 400),
+        (["CHANGELOG.md"], 600),
+        (["reports/README.md"], 1000),
+        (["CONTRIBUTING.md"], 1400),
+        (PAGES, 18000),
+    ],
+)
+def test_words_are_counted(documents, most):
+    """A README of one screen and a half, a page for a version, and a site that somebody reads."""
+    assert sum(len(text_of(document).split()) for document in documents) <= most
+    assert max(len(text_of(document).split()) for document in documents) <= 1400
+
+
 def test_every_page_is_listed():
     listed = {path.resolve() for path in targets_of("docs/index.md")}
     assert [page for page in PAGES if page != "docs/index.md" and ROOT / page not in listed] == []
@@ -62,33 +101,67 @@ def test_commands_have_the_options_that_pages_show(document):
             _parser().parse_args(shlex.split(line, comments=True)[1:])  # ends with exit code 2 on an unknown option
 
 
-@pytest.fixture
-def small_cohort(tmp_path, monkeypatch):
-    """Lay the files that pages read into a folder of their own: a cohort of three groups under each name."""
+@pytest.fixture(scope="module")
+def small_cohort(tmp_path_factory):
+    """Return a folder with the files that pages read, all of one cohort of three groups, and what is made of it."""
     rng = np.random.default_rng(0)
     group = np.repeat([0, 1, 2], 50)
     frame = pd.DataFrame({"patient_id": np.arange(150), "sex": rng.choice(["female", "male"], 150)})
+    frame["died"] = rng.choice(["no", "yes"], 150)
     sex = {"likelihood": "bernoulli", "levels": ("female", "male")}
-    schema = [cc.Feature(name="patient_id", role="id"), cc.Feature(name="sex", **sex)]
+    died = {"likelihood": "bernoulli", "levels": ("no", "yes"), "role": "outcome"}
+    schema = [cc.Feature(name="patient_id", role="id"), cc.Feature(name="sex", **sex), cc.Feature(name="died", **died)]
     for place in range(6):
         frame[f"lab{place}"] = rng.normal(3.0 * (group == place % 3), 1.0).round(2)
         schema.append(cc.Feature(name=f"lab{place}", likelihood="gaussian"))
     frame.loc[::10, "lab5"] = np.nan
+    schema, home = cc.FeatureSchema(schema), tmp_path_factory.mktemp("pages")
     for folder in ("", "examples/parkinsonism", "schemas"):
-        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        (home / folder).mkdir(parents=True, exist_ok=True)
     for table in ("cohort.csv", "examples/parkinsonism/cohort.csv"):
-        frame.to_csv(tmp_path / table, index=False)
+        frame.to_csv(home / table, index=False)
     for declared in ("schema.yaml", "schemas/parkinsonism.yaml"):
-        cc.FeatureSchema(schema).to_yaml(tmp_path / declared)
-    monkeypatch.chdir(tmp_path)
+        schema.to_yaml(home / declared)
+    frame = schema.validate(cc.read_cohort(home / "cohort.csv"))
+    return home, {"schema": schema, "frame": frame, "model": cc.MAPDP(schema, random_state=0).fit(frame)}
 
 
-@pytest.mark.parametrize("document", [page for page in ["README.md", *PAGES] if blocks_of(page, "python")])
-def test_python_code_runs(document, small_cohort, capsys):
-    names = {"cc": cc}
-    if document not in ("README.md", "docs/python.md"):  # they begin with reading and fitting, and others go on
-        names["schema"] = cc.FeatureSchema.from_yaml("schema.yaml")
-        names["frame"] = names["schema"].validate(cc.read_cohort("cohort.csv"))
-        names["model"] = cc.MAPDP(names["schema"], random_state=0).fit(names["frame"])
+BUILT = ("docs/tutorial.md", "docs/gallery.md")  # the build of the site runs them, one after the other
+
+
+@pytest.mark.parametrize(
+    "document", [page for page in ["README.md", *PAGES] if page not in BUILT and blocks_of(page, "python")]
+)
+def test_python_code_runs(document, small_cohort, tmp_path, monkeypatch, capsys):
+    home, made = small_cohort
+    shutil.copytree(home, tmp_path / "home")
+    monkeypatch.chdir(tmp_path / "home")
+    begins = document in ("README.md", "docs/python.md")  # with reading and fitting; the others go on
+    names = {"cc": cc} | ({} if begins else made)
     for block in blocks_of(document, "python"):
         exec(compile(block, document, "exec"), names)
+
+
+@pytest.mark.simulation
+def test_pages_run_by_the_build_run_in_their_order(tmp_path, monkeypatch):
+    executed = runpy.run_path(str(ROOT / "docs" / "executed.py"))
+    names = {}
+    for table in (ROOT / "docs").glob("*.csv"):
+        shutil.copy(table, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    for page in BUILT:
+        executed["with_outputs"](text_of(page), names, page)
+
+
+def test_a_page_shows_what_its_blocks_give():
+    executed = runpy.run_path(str(ROOT / "docs" / "executed.py"))
+    page = "Text.\n\n```python\nimport warnings\nwarnings.warn('look')\nprint(x)\nx + 1\n```\n\nEnd.\n"
+    shown, notebook = executed["with_outputs"](page, {"x": 1}, "page")
+    assert shown == page.replace("\n\nEnd.", "\n\n```text\nUserWarning: look\n1\n```\n\n```text\n2\n```\n\nEnd.")
+    assert [cell["cell_type"] for cell in notebook["cells"]] == ["markdown", "code", "markdown"]
+    assert [list(one["data"].values()) for one in notebook["cells"][1]["outputs"]] == [
+        ["UserWarning: look\n1\n"],
+        ["2"],
+    ]
+    with pytest.raises(executed["ExtensionError"], match="page: this block failed"):
+        executed["with_outputs"]("```python\n1 / 0\n```\n", {}, "page")
