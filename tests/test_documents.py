@@ -16,6 +16,7 @@ from clinclust.cli.entry import _parser
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))
 DOCUMENTS = ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "benchmarks/README.md", "reports/README.md", *PAGES)
+MORE = ("schemas/README.md", *(str(path.relative_to(ROOT)) for path in sorted((ROOT / "examples").glob("*/README.md"))))
 FOLDERS = ("clinclust", "tests", "benchmarks", "examples", "reports", "schemas", "docs")
 
 
@@ -93,7 +94,7 @@ def test_the_reference_lists_every_public_name():
     assert public - set(listed) == {f"{room}.{name}" for room in rooms for name in cc.__all__} & public
 
 
-@pytest.mark.parametrize("document", ["README.md", *PAGES])
+@pytest.mark.parametrize("document", ["README.md", *PAGES, *MORE])
 def test_commands_have_the_options_that_pages_show(document):
     lines = [line for block in blocks_of(document, "sh") for line in block.splitlines()]
     for line in lines:
@@ -130,7 +131,7 @@ BUILT = ("docs/tutorial.md", "docs/gallery.md")  # the build of the site runs th
 
 
 @pytest.mark.parametrize(
-    "document", [page for page in ["README.md", *PAGES] if page not in BUILT and blocks_of(page, "python")]
+    "document", [page for page in ["README.md", *PAGES, *MORE] if page not in BUILT and blocks_of(page, "python")]
 )
 def test_python_code_runs(document, small_cohort, tmp_path, monkeypatch, capsys):
     home, made = small_cohort

@@ -1,5 +1,8 @@
 """Ready schemas of instruments, and schemas put together."""
 
+import re
+from pathlib import Path
+
 import pandera.pandas as pa
 import pytest
 
@@ -15,7 +18,9 @@ SUMS = {"phq9": 27, "gad7": 21, "hads": 42, "nihss": 42}
 def test_an_instrument_names_its_source_and_comes_back_from_yaml(name):
     schema = FeatureSchema.of_instrument(name)
     comments = [line for line in schema_of_instrument(name).splitlines() if line.startswith("#")]
-    assert any(character.isdigit() for character in comments[-1])  # year, volume, pages
+    source = re.search(r"\b[12]\d{3}, [\w ]+ \d+, \d+-\d+", comments[-1])[0]  # year, journal, volume, pages
+    listed = (Path(__file__).parents[2] / "schemas" / "README.md").read_text(encoding="utf-8")
+    assert source in next(line for line in listed.splitlines() if line.startswith(f"| `{name}` |"))
     assert FeatureSchema.from_yaml(schema.to_yaml()) == schema
     assert all(feature.is_clustered and feature.label for feature in schema)
 
