@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.engine.continuum.tested_node import LARGEST_NODE
+from clinclust.engine.continuum.tested_node import MANY
 from clinclust.engine.joint_estimates.dependence import has_repeated
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.restarts import LARGE, N_DIVIDED, N_SAMPLED
@@ -133,7 +133,7 @@ _OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALI
 _AMONG_ALL_A_CELL = 2e-6
 """Processor seconds by subject and feature of a search among all subjects after one in a sample."""
 _TESTING_A_PAIR, _TESTING_A_CELL = 1.3e-3, 1.8e-4
-"""Processor seconds of the test of a tree: by pair of features, and by subject (at most `LARGEST_NODE`) and feature."""
+"""Processor seconds of the test of a tree: by pair of features, and by subject (at most `MANY`) and feature."""
 _OTHER_REFITS = 28
 """Searches of an assessment of stability in permuted cohorts and under other settings."""
 _OF_BLOCK_POWERS = 1.3
@@ -233,7 +233,7 @@ def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
 
 def _of_test(n_subjects: int, n_features: int) -> float:
     """Return the approximate processor seconds of the test of a tree."""
-    tested = min(n_subjects, LARGEST_NODE)
+    tested = min(n_subjects, MANY)
     cells = tested * n_features * (1.0 + np.log(n_subjects / tested))
     return float(_TESTING_A_PAIR * n_features**2 + _TESTING_A_CELL * cells)
 

@@ -52,9 +52,8 @@ SMALLEST_NODE = 10
 """Number of subjects below which a node is not tested."""
 LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
-FIRST_SAMPLE = 500
-"""Size of a sample in which a node of `_TIMES_FIRST` times as many subjects is tested before: most are clear there."""
-_TIMES_FIRST = 4
+MANY, FIRST_SAMPLE = 2000, 500
+"""Number of subjects from which on a node is tested in a sample of the second size first: most are clear there."""
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
 _CHECKPOINTS = (10, 20, 30, 40, 50, 70)
@@ -164,7 +163,7 @@ def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: n
     """Test whether the subjects of a node of a problem at coarsening 1 are more than one continuous population."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     rng = np.random.default_rng(_stream(seed, _NODE))
-    if node.members.size >= _TIMES_FIRST * FIRST_SAMPLE:
+    if node.members.size >= MANY:
         few = replace(plan, n_draws=min(plan.n_draws, _CHECKPOINTS[1]))
         found, decision = _tested(problem, node.sample(FIRST_SAMPLE, rng), most, few, seed)
         if decision:

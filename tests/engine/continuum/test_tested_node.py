@@ -214,7 +214,7 @@ def test_a_large_node_is_tested_in_a_few_first_and_in_all_where_these_leave_doub
     problem, halves = continuum(2, separation=separation)
     whole = result(problem, halves)
     monkeypatch.setattr(tested_node, "FIRST_SAMPLE", 80)
-    monkeypatch.setattr(tested_node, "_TIMES_FIRST", 1.5)
+    monkeypatch.setattr(tested_node, "MANY", 120)
     found = result(problem, halves)
     assert (whole.n_subjects, found.n_subjects) == (150, n_tested)
     assert (found.p < 0.05) == (whole.p < 0.05)
