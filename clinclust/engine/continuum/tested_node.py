@@ -67,8 +67,8 @@ _SHAPE_COUNTS = 2.0
 far below the level in one population, the level holds."""
 _LEAST_OF_SHAPE = 1e-3
 """Least standard deviation of a statistic of shape."""
-_NODE, _DRAW = 0, 1
-"""Spawn keys of the random numbers of the node itself and of its first draw."""
+_NODE, _DRAW, _FEW = 0, 1, 1 << 20
+"""Spawn keys of the random numbers of the node itself, of its first draw, and of the first sample."""
 _POPULATION = 1933
 """Seed of the normal draws with which the population is found."""
 
@@ -162,13 +162,14 @@ class DrawPlan:
 def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
     """Test whether the subjects of a node of a problem at coarsening 1 are more than one continuous population."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
-    rng = np.random.default_rng(_stream(seed, _NODE))
     if node.members.size >= MANY:
-        few = replace(plan, n_draws=min(plan.n_draws, _CHECKPOINTS[1]))
-        found, decision = _tested(problem, node.sample(FIRST_SAMPLE, rng), most, few, seed)
+        few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
+        quickly = replace(plan, n_draws=min(plan.n_draws, _CHECKPOINTS[1]))
+        found, decision = _tested(problem, few, most, quickly, seed)
         if decision:
             return found
-    return _tested(problem, node.sample(LARGEST_NODE, rng), most, plan, seed)[0]
+    node = node.sample(LARGEST_NODE, np.random.default_rng(_stream(seed, _NODE)))
+    return _tested(problem, node, most, plan, seed)[0]
 
 
 def _tested(
