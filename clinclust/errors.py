@@ -130,6 +130,9 @@ class CohortError(InputError):
     failures : pandas.DataFrame
         One row per column and kind of failure: ``column``, ``expected``, ``rows`` (their number), ``first_rows`` (index
         labels), ``examples`` (values at fault) and ``repair``.
+    failure_cases : pandas.DataFrame
+        The first cell at fault of each failure under the names of pandera: ``schema_context``, ``column``, ``check``,
+        ``failure_case`` and ``index``.
 
     Examples
     --------
@@ -142,6 +145,13 @@ class CohortError(InputError):
     ...     print(error.failures[["column", "expected", "rows", "examples"]])
        column                         expected  rows examples
     0  tremor  0 to 4 (binomial with 4 trials)     2      [7]
+
+    >>> try:
+    ...     schema.validate(pd.DataFrame({"tremor": ["0", "9"]}))
+    ... except cc.CohortError as error:
+    ...     print(error.failure_cases)
+      schema_context  column                            check failure_case index
+    0         Column  tremor  0 to 4 (binomial with 4 trials)            9     1
     """
 
     def __init__(self, failures: pd.DataFrame, source: str | None = None) -> None:
@@ -149,6 +159,23 @@ class CohortError(InputError):
         self.source = source
         message, has_more = self._message()
         super().__init__(message, in_python=_where_all_are("failures", has_more))
+
+    @property
+    def failure_cases(self) -> pd.DataFrame:
+        """The first cell at fault of each failure, under the names of pandera."""
+        import pandas as pd
+
+        rows = [
+            {
+                "schema_context": "DataFrameSchema" if failure["column"] == "the table" else "Column",
+                "column": failure["column"],
+                "check": failure["expected"],
+                "failure_case": next(iter(failure["examples"]), None),
+                "index": next(iter(failure["first_rows"]), None),
+            }
+            for failure in self.failures.to_dict("records")
+        ]
+        return pd.DataFrame(rows, dtype=object)
 
     def _message(self) -> tuple[str, bool]:
         count = len(self.failures)

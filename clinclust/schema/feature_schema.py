@@ -285,27 +285,55 @@ class FeatureSchema(SchemaContent):
         return replace(self, features=tuple(features), comments=comments)
 
     def to_pandera(self) -> pa.DataFrameSchema:
-        """Return the equivalent pandera schema, which converts and validates as `validate` does."""
+        """Return the equivalent pandera schema, which converts and validates as `validate` does.
+
+        It has the dtypes, checks, ranges and nullability of the validated table, so that pandera can write it out
+        (``to_yaml``, ``to_script``) for tables that are validated already, and can be pickled. Its failures are those
+        of pandera: the cells of a wrong type by the dtype, missing ones by ``not_nullable``.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> schema = cc.FeatureSchema([cc.Feature(name="pain", likelihood="binomial", trials=10, complete=True)])
+        >>> column = schema.to_pandera().columns["pain"]
+        >>> str(column.dtype), column.nullable, column.checks[0].statistics
+        ('Int64', False, {'min_value': 0.0, 'max_value': 10.0, 'include_min': True, 'include_max': True})
+        """
         return to_pandera(self)
 
     @classmethod
-    def from_pandera(cls, schema: pa.DataFrameSchema | type[pa.DataFrameModel]) -> FeatureSchema:
+    def from_pandera(cls, schema: Any) -> FeatureSchema:
         """Read a pandera schema whose columns have ``metadata={"clinclust": {...}}`` (the fields of `Feature`).
 
         Columns without it are ignored, with a warning. Categories, checks and nullability become `levels`, `minimum`,
         `maximum` or `complete` where equivalent; `validate` runs all other checks on the validated column.
+
+        Parameters
+        ----------
+        schema : DataFrameSchema or DataFrameModel of pandera
+            For pandas or for polars. Of one for polars, only pandera's own checks can be read.
 
         Raises
         ------
         SchemaError
             If the schema cannot be used. The message lists all problems.
         TypeError
-            If `schema` is neither a DataFrameSchema nor a DataFrameModel of pandera for pandas.
+            If `schema` is neither a DataFrameSchema nor a DataFrameModel of pandera for pandas or polars.
 
         Warns
         -----
         CohortWarning
             If columns have no metadata for clinclust.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> import pandera.pandas as pa
+        >>> class Cohort(pa.DataFrameModel):
+        ...     falls: int = pa.Field(le=50, metadata={"clinclust": {"likelihood": "poisson"}})
+        >>> schema = cc.FeatureSchema.from_pandera(Cohort)
+        >>> schema["falls"].maximum, schema["falls"].complete
+        (50.0, True)
         """
         features, settings = from_pandera(schema)
         return cls(features, **settings)

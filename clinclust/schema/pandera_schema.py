@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,19 +17,14 @@ from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.nearest import did_you_mean
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.content import PanderaExtras, SchemaContent
-from clinclust.schema.expectations import Kind, expectations, limits
+from clinclust.schema.expectations import limits
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import Reading, read_column
+from clinclust.schema.reading import Reading
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandera.pandas as pa
 
 _METADATA = "clinclust"
-_OWN = "clinclust: "
-"""Prefix of the names of checks and parsers compiled from a feature."""
-_CASES_KEPT = 5  # limits the message of pandera, which would otherwise list every failing cell
 _SCHEMA_KEYS = ("missing_codes", "title", "rows")
 _COMPARISONS = ("greater_than", "greater_than_or_equal_to", "less_than", "less_than_or_equal_to", "in_range")
 
@@ -42,12 +36,17 @@ def to_pandera(schema: SchemaContent, readings: dict[str, Reading] | None = None
     """
     import pandera.pandas as pa
 
-    frame = dict(schema.extras.frame)
-    frame["checks"] = [*_identifier_checks(schema), *frame.get("checks", [])]
+    from clinclust.schema.pandera_parts import identifier_check, refuse_repeated
+
+    frame, ids = dict(schema.extras.frame), [feature.name for feature in schema.ids]
+    if len(ids) > 1 and "unique" not in frame:
+        frame["unique"] = ids
+    elif len(ids) > 1:
+        frame["checks"] = [identifier_check(tuple(ids)), *frame.get("checks", [])]
     rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(
         {feature.name: _column(schema, feature, readings) for feature in schema},
-        parsers=pa.Parser(_refuse_repeated, name=_OWN + "names"),
+        parsers=pa.Parser(refuse_repeated),
         strict=True if schema.other_columns == "error" else "filter",
         title=schema.title,
         metadata={_METADATA: {"missing_codes": list(schema.missing_codes), **rows}},
@@ -58,17 +57,17 @@ def to_pandera(schema: SchemaContent, readings: dict[str, Reading] | None = None
 def _column(schema: SchemaContent, feature: Feature, readings: dict[str, Reading] | None) -> pa.Column:
     import pandera.pandas as pa
 
+    from clinclust.schema.pandera_parts import Reader, checks_of, dtype_of
+
     content = feature.content()
     del content["name"]
-    extras = schema.extras
-    typed_if_sound, passes = _parser_and_check(feature, schema.missing_codes_of(feature), readings)
-    checks = [_own_check(partial(passes, kind), kind, text) for kind, text in expectations(feature).items()]
-    parsers = [] if feature.is_ignored else [pa.Parser(typed_if_sound, name=_OWN + "read")]
+    extras, reader = schema.extras, Reader(feature, schema.missing_codes_of(feature), readings)
     return pa.Column(
-        checks=[*checks, *extras.checks.get(feature.name, [])],
-        parsers=[*extras.parsers.get(feature.name, []), *parsers],
-        nullable=True,
-        unique=feature.name in extras.unique,
+        dtype=None if feature.is_ignored else dtype_of(feature, reader),
+        checks=[*checks_of(feature, reader), *extras.checks.get(feature.name, [])],
+        parsers=[*extras.parsers.get(feature.name, []), *([] if feature.is_ignored else [pa.Parser(reader)])],
+        nullable=not (feature.is_id or feature.complete),
+        unique=feature.name in extras.unique or [feature] == list(schema.ids),
         required=not feature.is_ignored,
         name=feature.name,
         title=feature.label,
@@ -77,61 +76,21 @@ def _column(schema: SchemaContent, feature: Feature, readings: dict[str, Reading
     )
 
 
-def _own_check(passes: Callable[[Any], pd.Series], name: str, expected: str) -> pa.Check:
-    import pandera.pandas as pa
-
-    return pa.Check(passes, name=_OWN + name, error=expected, ignore_na=False, n_failure_cases=_CASES_KEPT)
-
-
-def _refuse_repeated(frame: pd.DataFrame) -> pd.DataFrame:
-    from pandera.errors import SchemaError, SchemaErrorReason
-
-    repeated = list(frame.columns[frame.columns.duplicated()].unique())
-    if repeated:
-        message = f"column names must differ; repeated: {', '.join(map(str, repeated))}"
-        reason = SchemaErrorReason.DUPLICATE_COLUMN_LABELS
-        raise SchemaError(schema=None, data=frame, message=message, reason_code=reason)  # type: ignore[no-untyped-call]
-    return frame
-
-
-def _parser_and_check(
-    feature: Feature, missing_codes: tuple[str, ...], readings: dict[str, Reading] | None
-) -> tuple[Callable[[pd.Series], pd.Series], Callable[[Kind, pd.Series], pd.Series]]:
-    def typed_if_sound(column: pd.Series) -> pd.Series:
-        reading = read_column(feature, missing_codes, column)
-        if readings is not None:
-            readings[feature.name] = reading
-        return column if reading.faults else reading.typed
-
-    def passes(kind: Kind, column: pd.Series) -> pd.Series:
-        reading = read_column(feature, missing_codes, column) if readings is None else readings[feature.name]
-        at_fault = reading.faults.get(kind)
-        return pd.Series(True if at_fault is None else ~at_fault, index=column.index, dtype=bool)
-
-    return typed_if_sound, passes
-
-
-def _identifier_checks(schema: SchemaContent) -> list[Any]:
-    ids = [feature.name for feature in schema.ids]
-
-    def differ(frame: pd.DataFrame) -> pd.Series:
-        if not set(ids) <= set(frame.columns):
-            return pd.Series(np.ones(len(frame), dtype=bool), index=frame.index)
-        keys = frame[ids]
-        return ~keys.duplicated(keep=False) | keys.isna().any(axis="columns")
-
-    return [_own_check(differ, "identifier", f"a different {' and '.join(ids)} in every row")] if ids else []
-
-
-def from_pandera(schema: pa.DataFrameSchema | type[pa.DataFrameModel]) -> tuple[list[Feature], dict[str, Any]]:
+def from_pandera(schema: Any) -> tuple[list[Feature], dict[str, Any]]:
     """Return the features, and the other arguments of `FeatureSchema` (see `FeatureSchema.from_pandera`)."""
     import pandera.pandas as pa
 
+    from clinclust.schema.pandera_parts import is_own
+    from clinclust.schema.pandera_polars import in_pandas_terms
+
+    problems: list[str] = []
+    schema = in_pandas_terms(schema, problems)
     if isinstance(schema, type) and issubclass(schema, pa.DataFrameModel):
         schema = schema.to_schema()
     if not isinstance(schema, pa.DataFrameSchema):
-        raise TypeError(f"from_pandera needs a DataFrameSchema or DataFrameModel for pandas, not {_called(schema)}")
-    problems: list[str] = []
+        raise TypeError(
+            f"from_pandera needs a DataFrameSchema or DataFrameModel for pandas or polars, not {_called(schema)}"
+        )
     settings = _settings(schema, problems)
     features, checks, parsers = [], {}, {}
     for name, column in schema.columns.items():
@@ -183,11 +142,6 @@ def _settings(schema: pa.DataFrameSchema, problems: list[str]) -> dict[str, Any]
     return {"title": schema.title, **{key: settings[key] for key in _SCHEMA_KEYS if key in settings}}
 
 
-def is_own(check: object) -> bool:
-    """Return whether a check or parser is compiled from a feature."""
-    return str(getattr(check, "name", None)).startswith(_OWN)
-
-
 def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | None:
     metadata: Any = (column.metadata or {}).get(_METADATA)
     metadata = {"role": "ignore"} if metadata is None else metadata
@@ -211,13 +165,16 @@ def _feature(name: object, column: pa.Column, problems: list[str]) -> Feature | 
 
 def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]:
     """Return the fields that the categories and the checks of the column state exactly."""
+    from clinclust.schema.pandera_parts import is_own
+
     likelihood = fields.get("likelihood")
     traits = traits_of(likelihood if likelihood in REGISTRY else None)
     found: dict[str, Any] = {}
+    checks = [check for check in column.checks if not is_own(check)]
     categories = getattr(column.dtype, "categories", None)
     if categories is not None and "levels" in traits.takes and not {"levels", "trials"} & set(fields):
         found["levels"] = [canonical_text(category) for category in categories]
-    for check in column.checks:
+    for check in checks:
         allowed = _allowed_values(check)
         if allowed is not None and traits.is_share and "levels" not in fields:
             texts = [canonical_text(value) for value in allowed]
@@ -225,7 +182,7 @@ def _from_checks(fields: Mapping[str, Any], column: pa.Column) -> dict[str, Any]
                 found["levels"] = texts
     has_scale = bool({"levels", "trials"} & set(fields))
     if "minimum" in traits.takes and not (traits.is_scale and has_scale):
-        ranges = [bounds for check in column.checks if (bounds := _closed_range(check)) is not None]
+        ranges = [bounds for check in checks if (bounds := _closed_range(check)) is not None]
         found["minimum"] = max((low for low, _ in ranges), default=-math.inf)
         found["maximum"] = min((high for _, high in ranges), default=math.inf)
     return {key: value for key, value in found.items() if value not in (-math.inf, math.inf)}

@@ -22,7 +22,7 @@ from clinclust.schema.failures import (
     failures_frame,
     user_check_failure,
 )
-from clinclust.schema.pandera_schema import is_own, to_pandera
+from clinclust.schema.pandera_schema import to_pandera
 
 if TYPE_CHECKING:
     from pandera.errors import SchemaError
@@ -88,11 +88,14 @@ def _failures_of_cells(
 ) -> list[Failure]:
     if not errors:
         return []
+    from clinclust.schema.pandera_parts import is_own
+
     read = readings.items()
     failures = [found for name, reading in read for found in column_failures(schema[name], reading, typed.index)]
     # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
     unsound = {failure.column for failure in failures}
-    failures += duplicate_identifiers([feature.name for feature in schema.ids], typed)
+    repeated = duplicate_identifiers([feature.name for feature in schema.ids], typed)
+    failures, unsound = failures + repeated, unsound | {failure.column for failure in repeated}
     for error in errors:
         name = getattr(error, "column_name", None)
         if not (is_own(error.check) or name in unsound or (name is None and unsound)):

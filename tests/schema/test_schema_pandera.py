@@ -1,11 +1,17 @@
+import pickle
+import warnings
+
 import pandas as pd
 import pandera.pandas as pa
 import pytest
 from hypothesis import given
+from pandera.decorators import check_input
+from pandera.errors import SchemaError as PanderaError
+from pandera.errors import SchemaErrors
 from schema_strategies import schemas
 
 from clinclust.errors import CohortError, CohortWarning, SchemaError
-from clinclust.schema import Feature, FeatureSchema, pandera_schema
+from clinclust.schema import Feature, FeatureSchema, pandera_parts
 from clinclust.schema.reading import read_column
 
 
@@ -159,7 +165,7 @@ def test_a_malformed_pandera_schema_is_a_schema_error(columns, arguments, words)
 
 
 def test_anything_but_a_pandera_schema_is_a_type_error():
-    with pytest.raises(TypeError, match=r"needs a DataFrameSchema or DataFrameModel for pandas, not builtins\.dict"):
+    with pytest.raises(TypeError, match=r"or DataFrameModel for pandas or polars, not builtins\.dict"):
         FeatureSchema.from_pandera({"x": int})
 
 
@@ -206,7 +212,7 @@ def test_validation_reads_each_column_once(monkeypatch):
         read.append(feature.name)
         return read_column(feature, *arguments)
 
-    monkeypatch.setattr(pandera_schema, "read_column", counted)
+    monkeypatch.setattr(pandera_parts, "read_column", counted)
     fields = {"likelihood": "poisson", "minimum": 1, "complete": True}
     schema = FeatureSchema([Feature(name="id", role="id"), *(Feature(name=name, **fields) for name in "ab")])
     schema.validate(pd.DataFrame({"id": ["1", "2"], "b": ["1", "2"], "a": ["3", "4"]}))
@@ -227,3 +233,140 @@ def test_a_check_of_the_users_own_is_not_reported_of_cells_that_cannot_be_read(b
         schema.validate(pd.DataFrame({"a": ["1", "1"], "b": ["2", b]}))
     assert caught.value.failures["column"].tolist() == failing
     assert caught.value.failures["expected"].str.contains("pandera").tolist() == [name != "b" for name in failing]
+
+
+# --- written out, pickled, and for polars -----------------------------------------------------------------------------
+
+WHOLE = FeatureSchema(
+    [
+        Feature(name="id", role="id"),
+        Feature(name="site", role="id"),
+        Feature(name="séx", likelihood="bernoulli", levels=["f", "m"]),
+        Feature(name="gait", likelihood="gaussian", minimum=0, maximum=5, unit="m/s"),
+        Feature(name="falls", likelihood="poisson", complete=True),
+        Feature(name="stage", likelihood="ordinal", levels=["I", "II", "III"]),
+        Feature(name="pain", likelihood="binomial", trials=10),
+        Feature(name="crp", likelihood="gaussian", transform="log", spike=-5),
+        Feature(name="ward", role="ignore"),
+    ],
+    missing_codes=["", "-9"],
+)
+RAW = pd.DataFrame(
+    {
+        "id": ["a", "a", "b"],
+        "site": ["1", "2", "1"],
+        "séx": ["f", "m", ""],
+        "gait": ["1.2 m/s", "0", "-9"],
+        "falls": ["0", "3", "1"],
+        "stage": ["III", "I", ""],
+        "pain": ["10", "0", "-9"],
+        "crp": ["0.1", "-5", ""],
+        "ward": ["x", "y", "z"],
+    },
+    index=["p", "p", "q"],
+)
+
+
+def test_a_compiled_schema_has_the_dtypes_ranges_and_nullability_of_the_validated_table():
+    columns = WHOLE.to_pandera().columns
+    assert {name: str(column.dtype) for name, column in columns.items() if column.dtype is not None} == {
+        **dict.fromkeys(["id", "site"], str(pa.Column(str).dtype)),
+        **dict.fromkeys(["séx", "stage"], "category"),
+        **dict.fromkeys(["gait", "crp"], "float64"),
+        **dict.fromkeys(["falls", "pain"], "Int64"),
+    }
+    assert [name for name, column in columns.items() if not column.nullable] == ["id", "site", "falls"]
+    (in_range, *_) = columns["gait"].checks
+    assert (in_range.name, in_range.statistics["min_value"], in_range.statistics["max_value"]) == ("in_range", 0, 5)
+    assert columns["stage"].checks[0].statistics == {"allowed_values": ["I", "II", "III"]}
+    assert columns["crp"].checks[-1].statistics == {"min_value": -5.0}  # of the spike, which is below the logs
+
+
+def test_what_pandera_writes_of_a_compiled_schema_judges_validated_tables():
+    typed = WHOLE.validate(RAW, warn=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # that nothing is left out
+        written = pa.DataFrameSchema.from_yaml(WHOLE.to_pandera().to_yaml())
+    written.validate(typed, lazy=True)
+    for column, value, check in (
+        ("gait", 9.0, "0 to 5 (gaussian)"),
+        ("pain", 11, "0 to 10 (binomial with 10 trials)"),
+        ("falls", pd.NA, "not_nullable"),
+        ("crp", -6.0, "greater than 0"),
+    ):
+        wrong = typed.reset_index(drop=True)
+        wrong.loc[1, column] = value
+        with pytest.raises(SchemaErrors) as caught:
+            written.validate(wrong, lazy=True)
+        (case,) = caught.value.failure_cases.to_dict("records")
+        assert (case["column"], case["index"]) == (column, 1)
+        assert check in case["check"]
+    repeated = typed.reset_index(drop=True).assign(site="1")
+    with pytest.raises(SchemaErrors):
+        written.validate(repeated, lazy=True)
+
+
+def test_a_compiled_schema_can_be_pickled_and_reads_raw_tables_afterwards():
+    compiled = pickle.loads(pickle.dumps(WHOLE.to_pandera()))
+    pd.testing.assert_frame_equal(compiled.validate(RAW.drop(columns="ward")), WHOLE.validate(RAW, warn=False))
+    assert FeatureSchema.from_pandera(compiled) == WHOLE
+
+
+def test_a_compiled_schema_stands_at_the_door_of_a_function():
+    @check_input(WHOLE.to_pandera())
+    def mean_gait(table):
+        return table["gait"].mean()
+
+    assert mean_gait(RAW.drop(columns="ward")) == 0.6
+    with pytest.raises(PanderaError, match="0 to 5"):
+        mean_gait(RAW.drop(columns="ward").assign(gait="7"))
+
+
+def test_failures_have_the_names_of_pandera_too():
+    bad = RAW.assign(gait=["9", "8", "1"], falls=["", "1", "1"]).drop(columns="pain")
+    with pytest.raises(CohortError) as caught:
+        WHOLE.validate(bad)
+    with pytest.raises(SchemaErrors) as theirs:
+        WHOLE.to_pandera().validate(bad.reset_index(drop=True).drop(columns="ward"), lazy=True)
+    found = caught.value.failure_cases.set_index("column")
+    assert set(caught.value.failure_cases) <= set(theirs.value.failure_cases)
+    assert (found.loc["gait", "failure_case"], found.loc["gait", "index"]) == ("9", "p")
+    assert (found.loc["falls", "failure_case"], found.loc["falls", "index"]) == (None, "p")
+    assert found.loc["pain", "check"] == "a column of this name"
+
+
+def test_a_schema_for_polars_is_read_as_one_for_pandas():
+    polars, for_polars = pytest.importorskip("polars"), pytest.importorskip("pandera.polars")
+
+    def about(**fields):
+        return {"clinclust": fields}
+
+    class Cohort(for_polars.DataFrameModel):
+        id: str = for_polars.Field(unique=True, metadata=about(role="id"))
+        sex: str = for_polars.Field(isin=["f", "m"], metadata=about(likelihood="bernoulli"))
+        gait: float = for_polars.Field(ge=0, le=5, nullable=True, metadata=about(likelihood="gaussian"))
+        crp: float = for_polars.Field(gt=0, metadata=about(likelihood="gaussian"))
+        note: str
+
+    with pytest.warns(CohortWarning, match="without metadata for clinclust: note"):
+        schema = FeatureSchema.from_pandera(Cohort)
+    with pytest.warns(CohortWarning):
+        assert FeatureSchema.from_pandera(Cohort.to_schema()) == schema
+    assert (schema["gait"].minimum, schema["gait"].maximum, schema["gait"].complete) == (0, 5, False)
+    assert (schema["sex"].levels, schema["crp"].complete) == (("f", "m"), True)
+    frame = polars.DataFrame({"id": ["a", "b"], "sex": ["f", "m"], "gait": [1.0, None], "crp": [1.0, 0.0], "note": ""})
+    with pytest.raises(CohortError, match="crp: expected greater_than"):
+        schema.validate(frame)
+    level = polars.Enum(["mild", "severe"])
+    column = for_polars.Column(level, metadata=about(likelihood="ordinal"))
+    assert FeatureSchema.from_pandera(for_polars.DataFrameSchema({"x": column}))["x"].levels == ("mild", "severe")
+
+
+def test_what_is_written_for_the_data_of_polars_is_refused():
+    for_polars = pytest.importorskip("pandera.polars")
+    own = for_polars.Check(lambda data: data.lazyframe.select(True), error="even")
+    column = for_polars.Column(float, [own], metadata={"clinclust": {"likelihood": "gaussian"}})
+    with pytest.raises(SchemaError) as caught:
+        FeatureSchema.from_pandera(for_polars.DataFrameSchema({"x": column}, checks=own))
+    assert [problem.partition(":")[0] for problem in caught.value.problems] == ["x", "the table"]
+    assert "the check even is a function of the data of polars" in caught.value.problems[0]
