@@ -154,6 +154,12 @@ def test_pages_run_by_the_build_run_in_their_order(tmp_path, monkeypatch):
         executed["with_outputs"](text_of(page), names, page)
 
 
+def test_a_task_of_the_tutorial_takes_at_most_five_lines():
+    blocks = [[line for line in block.splitlines() if line] for block in blocks_of("docs/tutorial.md", "python")]
+    assert len(blocks) == 10
+    assert max(len(lines) for lines in blocks) <= 5
+
+
 def test_a_page_shows_what_its_blocks_give():
     executed = runpy.run_path(str(ROOT / "docs" / "executed.py"))
     page = "Text.\n\n```python\nimport warnings\nwarnings.warn('look')\nprint(x)\nx + 1\n```\n\nEnd.\n"
