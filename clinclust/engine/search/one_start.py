@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from functools import partial
 from threading import Event, Lock
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 from clinclust.arrays import Array, Labels
+from clinclust.engine.kernels.partition import Partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
@@ -74,28 +76,48 @@ def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Atte
         return _divided(problem, found, gains, start.seed, attempts, enough) if plan.divide else None
 
     if not start.ignore_size:
-        found = merge_and_divide(problem, found, trace, settled, divided, enough)
+        found = merge_and_divide(problem, found, trace, settled, partial(merged, problem), divided, enough)
     return RestartResult.of(start.name, found.partition.labels, trace, converged=found.converged)
+
+
+class Sweeps(Protocol):
+    """Sweeps or scans that ended: `SweepResult` or `Settled`."""
+
+    @property
+    def partition(self) -> Partition:
+        """The clusters, with their sizes and statistics."""
+
+    @property
+    def trace(self) -> list[float]:
+        """Log joints."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the sweeps ended by themselves."""
+
+
+AnySweeps = TypeVar("AnySweeps", bound=Sweeps)
+Changed = TypeVar("Changed")
 
 
 def merge_and_divide(
     problem: Problem,
-    found: SweepResult,
+    found: AnySweeps,
     trace: list[float],
-    settled: Callable[[Labels], SweepResult],
-    divided: Callable[[SweepResult, Array], Labels | None],
+    settled: Callable[[Changed], AnySweeps],
+    merged: Callable[[AnySweeps], Changed],
+    divided: Callable[[AnySweeps, Array], Changed | None],
     enough: Event,
-) -> SweepResult:
+) -> AnySweeps:
     """Merge and divide clusters of sweeps that converged, and settle after each, while this raises the log joint.
 
-    The log joints are appended to the trace. `divided` takes sweeps and their `merge_gains`, and returns new labels, or
-    None if no division raises the joint.
+    The log joints are appended to the trace. `merged` makes the merges that raise the joint; `divided` takes sweeps and
+    their `merge_gains`, and returns None if no division raises it. `settled` continues from what they return.
     """
     least = minimum_gain(problem)
     while found.converged and not enough.is_set():
         gains = merge_gains(problem, found.partition)
-        merging = gains.max() > least
-        changed = merge_all(problem, found.partition.labels, least) if merging else divided(found, gains)
+        changed = merged(found) if gains.max() > least else divided(found, gains)
         if changed is None:
             break
         after = settled(changed)
@@ -105,6 +127,11 @@ def merge_and_divide(
         found = after
         trace += found.trace
     return found
+
+
+def merged(problem: Problem, found: SweepResult) -> Labels:
+    """Return labels after all merges that raise the log joint."""
+    return merge_all(problem, found.partition.labels, minimum_gain(problem))
 
 
 def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:

@@ -18,7 +18,7 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.objective import joint_of
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import adjusted_rand_index, compact
-from clinclust.engine.search.one_start import Attempts, continued, merge_and_divide, search_from
+from clinclust.engine.search.one_start import Attempts, continued, merge_and_divide, merged, search_from
 from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.refine import Begin, Refinement, best_distinct
 from clinclust.engine.search.settle import SweepResult, assigned, minimum_gain, settle_by_scans
@@ -186,7 +186,7 @@ def searched_on_among_all(
 
     found = settled(restart.labels)
     trace = list(found.trace)
-    found = merge_and_divide(problem, found, trace, settled, divided, enough)
+    found = merge_and_divide(problem, found, trace, settled, partial(merged, problem), divided, enough)
     after = RestartResult.of(restart.start, found.partition.labels, trace, converged=found.converged)
     return restart.followed_by(after)
 

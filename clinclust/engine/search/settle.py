@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from threading import Event
-from typing import NamedTuple
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -116,6 +117,49 @@ def minimum_gain(problem: Problem) -> float:
     return 1e-9 + (1e-13 + 1e-15 * largest) * problem.cohort.n_subjects * len(problem.cohort.encoding.features)
 
 
+class Scan(Protocol):
+    """What a scan found: sums over all subjects by their best clusters."""
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of subjects whose best cluster is not their present one."""
+
+    @property
+    def sizes(self) -> Array:
+        """Number of subjects by best cluster, float64 (C,)."""
+
+    @property
+    def statistics(self) -> Array:
+        """Sufficient statistics by best cluster, float64 (C, S)."""
+
+
+ScanOf = TypeVar("ScanOf", bound=Scan)
+
+
+class Partitions(Protocol[ScanOf]):
+    """Subjects with their clusters, in one partition in memory or in many elsewhere. No method changes the object."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem of all subjects; none of them need lie in its arrays."""
+
+    @property
+    def clusters(self) -> Partition:
+        """The clusters, with their sizes and statistics."""
+
+    def scan(self, minimum_gain: float) -> ScanOf:
+        """Find the best cluster of every subject while the clusters do not change (`scan`)."""
+
+    def all_moved(self, found: ScanOf) -> Self:
+        """Return the partitions with all subjects in their best clusters at once."""
+
+    def candidates_moved(self, found: ScanOf, minimum_gain: float) -> Self:
+        """Return the partitions after the candidates have been scored again and moved one by one."""
+
+
+AnyPartitions = TypeVar("AnyPartitions", bound=Partitions)  # type: ignore[type-arg]
+
+
 class ScanResult(NamedTuple):
     """Result of a scan of n subjects."""
 
@@ -127,6 +171,11 @@ class ScanResult(NamedTuple):
     """(C,) number of subjects by best cluster."""
     statistics: Array
     """(C, S) sufficient statistics by best cluster."""
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of candidates."""
+        return int(self.candidates.size)
 
 
 def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, minimum_gain: float) -> ScanResult:
@@ -212,30 +261,72 @@ def worth_a_round(problem: Problem) -> float:
     return max(minimum_gain(problem), _NEGLIGIBLE * problem.cohort.n_subjects)
 
 
+@dataclass(frozen=True)
+class InMemory:
+    """The subjects of a problem as one partition in memory, scanned in chunks on threads."""
+
+    problem: Problem
+    clusters: Partition
+    pool: Executor
+
+    def scan(self, minimum_gain: float) -> ScanResult:
+        """Find the best cluster of every subject."""
+        return _scan_all(self.problem, self.clusters, minimum_gain, self.pool)
+
+    def all_moved(self, found: ScanResult) -> Self:
+        """Return the partition with all subjects in their best clusters at once."""
+        clusters = self.clusters._replace(labels=found.labels, sizes=found.sizes, statistics=found.statistics)
+        return replace(self, clusters=clusters)
+
+    def candidates_moved(self, found: ScanResult, minimum_gain: float) -> Self:
+        """Move the candidates one by one."""
+        clusters, _ = _moved(self.problem, self.clusters, found.candidates, minimum_gain)
+        _add_up_all(self.problem, clusters, self.pool)
+        return replace(self, clusters=clusters)
+
+
+class Settled(NamedTuple, Generic[AnyPartitions]):
+    """Result of scans: the partitions, the log joint before and after each round, and whether it hardly rises."""
+
+    partitions: AnyPartitions
+    trace: list[float]
+    converged: bool
+
+    @property
+    def partition(self) -> Partition:
+        """The clusters."""
+        return self.partitions.clusters
+
+
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
-    """Move subjects from labels 0 .. K - 1, many at once or one by one, until this raises the joint hardly any more."""
-    least, partition = minimum_gain(problem), problem.partition(compact(labels))
-    trace = [log_joint(problem, partition)]
+    """Move subjects in memory from labels 0 .. K - 1 (`settled_by_scans`)."""
+    found = settled_by_scans(InMemory(problem, problem.partition(compact(labels)), pool), plan)
+    return SweepResult(found.partitions.clusters, found.trace, found.converged)
+
+
+def settled_by_scans(cohort: AnyPartitions, plan: SearchPlan) -> Settled[AnyPartitions]:
+    """Move subjects, many at once or one by one, until this raises the joint hardly any more."""
+    problem, least = cohort.problem, minimum_gain(cohort.problem)
+    trace = [log_joint(problem, cohort.clusters)]
     converged, hasty = False, _HASTY_ROUNDS
     while len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
-        found = _scan_all(problem, partition, least, pool)
-        n_clusters = int(partition.n_clusters[0])
-        converged = found.candidates.size == 0
+        found = cohort.scan(least)
+        n_clusters = int(cohort.clusters.n_clusters[0])
+        converged = found.n_candidates == 0
         if converged:
             break
-        many = found.candidates.size > _FEW * labels.size
+        many = found.n_candidates > _FEW * problem.cohort.n_subjects
         if hasty and many and found.sizes[n_clusters] == 0.0 and (found.sizes[:n_clusters] > 0.0).all():
             hasty -= 1
-            moved = partition._replace(labels=found.labels, sizes=found.sizes, statistics=found.statistics)
-            joint = log_joint(problem, moved)
+            moved = cohort.all_moved(found)
+            joint = log_joint(problem, moved.clusters)
             if joint > trace[-1]:
-                partition = moved
+                cohort = moved
                 trace.append(joint)
                 continue
-        partition, _ = _moved(problem, partition, found.candidates, least)
-        _add_up_all(problem, partition, pool)
-        trace.append(log_joint(problem, partition))
+        cohort = cohort.candidates_moved(found, least)
+        trace.append(log_joint(problem, cohort.clusters))
         converged = trace[-1] - trace[-2] < worth_a_round(problem)
         if converged:
             break
-    return SweepResult(partition, trace, converged)
+    return Settled(cohort, trace, converged)

@@ -51,7 +51,11 @@ def merge_gains(problem: Problem, partition: Partition) -> Array:
 
 def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
     """Merge the pair of clusters whose merge raises the log joint most, while by more than `least`; return labels."""
-    partition = problem.partition(labels)
+    return compact(merged_into(problem, problem.partition(labels), least)[labels])
+
+
+def merged_into(problem: Problem, partition: Partition, least: float) -> Labels:
+    """Return the cluster that each cluster becomes a part of by `merge_all`, int64 (K,); their sums are added up."""
     n_clusters = int(partition.n_clusters[0])
     gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
     statistics, sizes = partition.statistics, partition.sizes
@@ -71,7 +75,7 @@ def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
             own = _terms(problem, statistics[[kept]], sizes[[kept]])
             together = _terms(problem, statistics[others] + statistics[kept], sizes[others] + sizes[kept])
             gains[np.minimum(others, kept), np.maximum(others, kept)] = together - apart - own
-    return compact(into[labels])
+    return into
 
 
 def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
