@@ -168,11 +168,16 @@ class BaseSubtypes(RenamedAttributes):
     def labels(self) -> pd.Series[Any]:
         """Subtype of each subject, numbered 1 .. K or named as in reports: categories, with the index of the cohort.
 
-        A model that was loaded has no index.
+        A model that was loaded has no index. For a table in partitions, numbers in a Dask series.
         """
+        if not isinstance(self.labels_, np.ndarray):
+            return cast("pd.Series[Any]", self.labels_ + 1)
         rows = self.index_ if self._rows is None else self._rows
-        called: pd.Index[Any] = pd.Index([self.names_.get(k, k) for k in range(1, self.n_clusters_ + 1)])
-        return pd.Series(pd.Categorical.from_codes(self.labels_, called), index=rows, name="subtype")
+        return pd.Series(pd.Categorical.from_codes(self.labels_, self._called), index=rows, name="subtype")
+
+    @property
+    def _called(self) -> pd.Index[Any]:
+        return pd.Index([self.names_.get(k, k) for k in range(1, self.n_clusters_ + 1)], name="subtype")
 
     def summary(self) -> pd.DataFrame:
         """Return one row for each subtype: n, percent, and the percent of its members whose subtype is clear.
@@ -181,8 +186,8 @@ class BaseSubtypes(RenamedAttributes):
         """
         sizes, own = self.cluster_sizes_, own_membership(cast(SubtypeModel, self))
         clear = np.nan if own is None else 100.0 * np.bincount(self.labels_, own >= CLEAR, sizes.size) / sizes
-        columns = {"n": sizes, "percent": 100.0 * sizes / self.labels_.size, "clear": clear}
-        return pd.DataFrame(columns, index=self.labels.cat.categories.rename("subtype"))
+        columns = {"n": sizes, "percent": 100.0 * sizes / sizes.sum(), "clear": clear}
+        return pd.DataFrame(columns, index=self._called)
 
     @property
     def cluster_sizes_(self) -> NDArray[np.int64]:

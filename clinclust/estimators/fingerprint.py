@@ -151,7 +151,7 @@ def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
     for name, column in frame.items():
         keys = _keys(salt, f"column {name}")
         mixed = _values(column, keys)
-        _mix(mixed, keys[1])
+        mix(mixed, keys[1])
         first += mixed  # a sum, because the order of the columns must not matter
         mixed ^= keys[2]
         mixed *= _MULTIPLIERS[2]
@@ -197,7 +197,7 @@ def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
 _MULTIPLIERS = np.array([0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FEB8_6659_FD93], dtype=np.uint64)
 
 
-def _mix(words: Words, key: np.uint64) -> None:
+def mix(words: Words, key: np.uint64) -> None:
     """Apply the finaliser of splitmix64, a bijection."""
     words ^= key
     for shift, multiplier in ((30, _MULTIPLIERS[0]), (27, _MULTIPLIERS[1])):

@@ -221,10 +221,21 @@ def fit_by(
         return fit
 
     def tested(found: Fit, *, in_short: bool = False) -> Fit:
-        parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs}
-        parameters["n_draws"] = FEWEST_DRAWS if in_short else n_draws
-        grades = with_grades and not in_short
-        tree, test = tested_tree(found, cohort.frame, parameters, plan.progress, plan.cancelled, with_grades=grades)
-        return replace(found, tree_=tree, tree_test_=test)
+        draws = FEWEST_DRAWS if in_short else n_draws
+        return with_tree_tested(found, cohort, plan, n_draws=draws, with_grades=with_grades and not in_short)
 
     return with_raised_weights(tested(fit), cohort, plan, tested)
+
+
+def with_tree_tested(
+    found: Fit,
+    cohort: Prepared,
+    plan: SearchPlan,
+    *,
+    n_draws: int = DEFAULT_TEST["n_draws"],
+    with_grades: bool = True,
+) -> Fit:
+    """Return a fit of a cohort with its tree tested; the arguments are those of `fit_by`."""
+    parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs, "n_draws": n_draws}
+    tree, test = tested_tree(found, cohort.frame, parameters, plan.progress, plan.cancelled, with_grades=with_grades)
+    return replace(found, tree_=tree, tree_test_=test)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from clinclust.arguments import PATH, accepting
 from clinclust.arrays import RandomState
 from clinclust.errors import CohortWarning
+from clinclust.estimators.cohort_table import is_partitioned
 from clinclust.estimators.estimator import Parameterised, renamed_parameters
 from clinclust.estimators.parameters import DISTINCT
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
@@ -249,6 +250,8 @@ class MAPDP(Parameterised, Prediction):
         ----------
         X : DataFrame or array, shape (N, D)
             A table that fits the schema, columns in any order, or an array with the columns in the order of the schema.
+            A Dask DataFrame is fitted where its partitions lie, on the workers of the current Dask client or in files
+            of this machine; `labels_` is then a Dask series, and `in_sample` gives what reports need.
         y : ignored
 
         Raises
@@ -274,6 +277,8 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.estimators.preparation import prepared
         from clinclust.estimators.settings import Settings
 
+        if is_partitioned(X):
+            return self._fit_partitioned(X)
         return self.fit_prepared(prepared(Settings.of(self.get_params()), X, stacklevel=2))
 
     def fit_prepared(self, cohort: Prepared) -> Self:
@@ -289,6 +294,19 @@ class MAPDP(Parameterised, Prediction):
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         self._rows = cohort.frame.index
         for warning in warnings_of_fit(self.fit_, settings, cohort):
+            warnings.warn(warning, CohortWarning, stacklevel=3)
+        return self
+
+    def _fit_partitioned(self, table: Any) -> Self:
+        from clinclust.engine.search.threads import interruptible
+        from clinclust.estimators.fitting import warnings_of_fit
+        from clinclust.estimators.partitioned.fitting import partitioned_fit
+        from clinclust.estimators.settings import Settings
+
+        settings, cancelled = Settings.of(self.get_params()), Event()
+        fit, sample = interruptible(partial(partitioned_fit, settings, table, cancelled), cancelled)
+        self.fit_, self._rows = fit, None
+        for warning in warnings_of_fit(fit.in_sample_, settings, sample):
             warnings.warn(warning, CohortWarning, stacklevel=3)
         return self
 
@@ -336,6 +354,28 @@ class MAPDP(Parameterised, Prediction):
         cut.n_clusters = asked if asked is None or isinstance(asked, int | str) else DISTINCT
         cut.min_size = int(min_size) if isinstance(min_size, Integral) else min_size
         return cut
+
+    def in_sample(self) -> tuple[MAPDP, pd.DataFrame]:
+        """Return the model of the sample of a table in partitions, and the sample, for reports and tests in memory.
+
+        Its clusters are those of all subjects, with the sizes and statistics that they have in the sample.
+
+        Raises
+        ------
+        NotFittedError
+            If the model is not fitted.
+        ValueError
+            If the model was not fitted on a Dask DataFrame.
+        """
+        from clinclust.errors import InputError
+        from clinclust.estimators.partitioned.fit import PartitionedFit
+
+        self._require_fit()
+        if not isinstance(self.fit_, PartitionedFit):
+            raise InputError("in_sample: the model was fitted on a table in memory, which reports can use itself")
+        model = copy.copy(self)
+        model.fit_, model._rows = self.fit_.in_sample_, self.fit_.sample_.index
+        return model, self.fit_.sample_
 
     @accepting(folder=PATH)
     def save(self, folder: str | os.PathLike[str]) -> Path:

@@ -22,18 +22,22 @@ _MOST_RELEVANT = 10
 
 def model_html(model: SubtypeModel, fit: Fit) -> str:
     """Return a fitted model as HTML: its results and its parameters."""
-    labels = np.asarray(model.labels_)
-    own = np.asarray(own_membership(model))
-    sizes = np.bincount(labels)
-    marks = fit.remarks_
+    sizes, marks, own = fit.cluster_sizes_, fit.remarks_, own_membership(model)
+    certainty = np.empty(0) if own is None else np.bincount(model.labels_, own) / sizes
     subtypes = [
-        (*cells, f"{own[labels == label].mean():.2f}", *([", ".join(marks[label])] if any(marks) else []))
+        (*cells, *(f"{mean:.2f}" for mean in certainty[label : label + 1]), *[", ".join(marks[label])] * any(marks))
         for label, cells in enumerate(sizes_in_rows(sizes))
     ]
-    header = ("Subtype", "Subjects", "%", "Mean membership probability", *(["Remark"] if any(marks) else []))
+    header = (
+        "Subtype",
+        "Subjects",
+        "%",
+        *["Mean membership probability"] * len(certainty[:1]),
+        *["Remark"] * any(marks),
+    )
     relevance = fit.feature_relevance_.sort_values(ascending=False, kind="stable").iloc[:_MOST_RELEVANT]
     relevant = [(fit.schema_[str(name)].title, f"{nats:,.1f}") for name, nats in relevance.items()]
-    found = f"{counted_subtypes(sizes.size)} of {labels.size:,} subjects{_unions(fit, sizes.size)}"
+    found = f"{counted_subtypes(sizes.size)} of {sizes.sum():,} subjects{_unions(fit, sizes.size)}"
     return block(
         f"MAPDP: {found}, log joint {fit.log_joint_:,.1f} nats",
         table(header, subtypes),

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -11,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
 from clinclust.arrays import RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError
-from clinclust.estimators.cohort_table import table_of_fitted
+from clinclust.estimators.cohort_table import is_partitioned, table_of_fitted
 from clinclust.estimators.estimator import FittedAttributes
 from clinclust.estimators.memberships import Memberships
 from clinclust.estimators.new_subjects import (
@@ -30,9 +33,28 @@ NONE_OF_THESE = -1
 """Label that `predict` returns for a subject that most probably belongs to none of the clusters."""
 
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
+    """Let a method return a Dask series or DataFrame of its results for each partition of a Dask DataFrame."""
+
+    @wraps(method)
+    def of_any_table(*args: P.args, **arguments: P.kwargs) -> R:
+        if len(args) != 2 or not is_partitioned(args[1]):
+            return method(*args, **arguments)
+        from clinclust.estimators.partitioned.predicting import in_partitions
+
+        return cast(R, in_partitions(cast(Prediction, args[0]), method.__name__, args[1], **arguments))
+
+    return of_any_table
+
+
 class Prediction(Memberships, FittedAttributes):
     """An estimator that assigns new subjects to the subtypes of its fit."""
 
+    @of_each_partition
     def predict(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Labels:
         """Return the most probable subtype of new subjects, int64 (n,) (Raykov et al. 2016, eq. 34).
 
@@ -41,7 +63,8 @@ class Prediction(Memberships, FittedAttributes):
         Parameters
         ----------
         X : DataFrame or array
-            New subjects. Identifiers and described columns may be absent.
+            New subjects. Identifiers and described columns may be absent. For a Dask DataFrame, this and the other
+            methods return a Dask series or DataFrame.
         unseen : {"refuse", "missing"}
             Whether values that the model cannot read, such as an unknown level, are errors or become missing.
 
@@ -60,6 +83,7 @@ class Prediction(Memberships, FittedAttributes):
         best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen)).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
+    @of_each_partition
     def predict_proba(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the probability of each subtype for new subjects, float64 (n, K + 1); rows sum to 1.
 
@@ -71,6 +95,7 @@ class Prediction(Memberships, FittedAttributes):
 
         return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen)))
 
+    @of_each_partition
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
         """Return the log predictive density of new subjects in nats, float64 (n,) (Raykov et al. 2016, eq. 33).
 
@@ -84,6 +109,7 @@ class Prediction(Memberships, FittedAttributes):
         """Return the mean log predictive density of new subjects in nats."""
         return float(self.score_samples(X).mean())
 
+    @of_each_partition
     def explain(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> pd.DataFrame:
         """Return the log odds of the most probable subtype of new subjects against the next, feature by feature.
 
@@ -134,6 +160,7 @@ class Prediction(Memberships, FittedAttributes):
         frame = self._validated(table_of_fitted(X, self.schema_.names), unseen)
         return explanation(self.subtypes_, frame, self.schema_)
 
+    @of_each_partition
     @accepting(
         how=TEXT,
         interval=NUMBER,

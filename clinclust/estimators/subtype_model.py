@@ -110,10 +110,11 @@ CLEAR = 0.95
 
 def own_membership(model: SubtypeModel) -> NDArray[np.float64] | None:
     """Return the probability of each subject's own subtype given all other subjects, float64 (N,); None without any."""
-    if model.membership_ is None:
+    membership = getattr(model, "membership_", None)
+    if membership is None:
         return None
     labels = np.asarray(model.labels_)
-    return np.asarray(model.membership_)[np.arange(labels.size), labels]
+    return np.asarray(membership)[np.arange(labels.size), labels]
 
 
 def basis_of_membership(model: SubtypeModel) -> str:

@@ -41,7 +41,7 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
     n_outlying = float((powers * outlying.sum(axis=0)).sum())
     log_base = problem.cohort.log_base
     log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
-    log_base += _of_outlying_values(problem, outlying)
+    log_base += of_outlying_values(problem, outlying)
     return replace(problem, cohort=replace(problem.cohort, arrays=_arrays_kept(arrays, outlying), log_base=log_base))
 
 
@@ -53,7 +53,7 @@ def _arrays_kept(arrays: CohortArrays, outlying: OutlyingMask) -> CohortArrays:
     )
 
 
-def _of_outlying_values(problem: Problem, outlying: OutlyingMask) -> float:
+def of_outlying_values(problem: Problem, outlying: OutlyingMask) -> float:
     """Return the sum of power_d [ln m_d(x_id) - ln h(x_id)] over the outlying values."""
     rows = np.flatnonzero(outlying.any(axis=1))  # few
     if rows.size == 0:
@@ -101,11 +101,16 @@ def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, sha
     """Return labels with the members of one cluster moved to their best other clusters, with best outlying values."""
     members = np.flatnonzero(labels == cluster)
     partition = new_partition(_arrays_kept(problem.cohort.arrays, outlying), labels)
-    scores = np.zeros((members.size, int(partition.n_clusters[0])))
-    bounded_scores(problem.cohort.arrays, problem.model, partition, members, _log_odds(problem, share), scores)
     moved = labels.copy()
-    moved[members] = scores.argmax(axis=1)
+    moved[members] = best_others(problem.cohort.arrays, problem.model, partition, members, share)
     return compact(moved)
+
+
+def best_others(arrays: CohortArrays, model: Model, partition: Partition, subjects: Labels, share: float) -> Labels:
+    """Return the best cluster but their own of some subjects, with their best outlying values, int64 (M,)."""
+    scores = np.zeros((subjects.size, int(partition.n_clusters[0])))
+    bounded_scores(arrays, model, partition, subjects, _log_odds(model, share), scores)
+    return np.asarray(scores.argmax(axis=1), dtype=np.int64)
 
 
 def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float) -> tuple[Partition, float]:
@@ -140,18 +145,21 @@ def _changes(problem: Problem, partition: Partition, outlying: OutlyingMask, sha
     """Return the changes of single values that each raise the joint by more than the least gain."""
     found = []
     for rows, chunk in chunks(problem.cohort.arrays):
-        gains = _gains(problem, chunk, partition._replace(labels=partition.labels[rows]), outlying[rows], share)
+        own = partition._replace(labels=partition.labels[rows])
+        gains = gains_of_changes(chunk, problem.model, own, outlying[rows], share)
         subjects, features = np.nonzero(gains > least)
         found.append((subjects + rows.start, features, gains[subjects, features]))
     return _Changes(*map(np.concatenate, zip(*found, strict=True)))
 
 
-def _gains(problem: Problem, arrays: CohortArrays, partition: Partition, outlying: OutlyingMask, share: float) -> Array:
+def gains_of_changes(
+    arrays: CohortArrays, model: Model, partition: Partition, outlying: OutlyingMask, share: float
+) -> Array:
     """Return the change of the joint by each change of a single value, float64 (N, D); minus infinity where missing."""
     gains = np.full(outlying.shape, -np.inf)
-    gains_of_indicators(arrays, problem.model, partition, outlying, _log_odds(problem, share), gains)
+    gains_of_indicators(arrays, model, partition, outlying, _log_odds(model, share), gains)
     return gains
 
 
-def _log_odds(problem: Problem, share: float) -> float:
-    return problem.model.coarsening * (math.log(share) - math.log1p(-share))
+def _log_odds(model: Model, share: float) -> float:
+    return model.coarsening * (math.log(share) - math.log1p(-share))

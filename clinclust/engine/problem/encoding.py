@@ -81,12 +81,18 @@ class Encoding:
         centres, scales = np.array(standards, dtype=np.float64).reshape(-1, 2).T.copy()
         return cls(ordered, centres, scales)
 
-    def encode(self, values: dict[str, Array], prior: Array, order: Whole | None = None) -> tuple[CohortArrays, float]:
+    def encode(
+        self,
+        values: dict[str, Array],
+        prior: Array,
+        order: Whole | None = None,
+        levels_of_all: Mapping[str, Array] = MappingProxyType({}),
+    ) -> tuple[CohortArrays, float]:
         """Return columns of `model_values` as arrays, and the log base measure (`EncodedCohort`).
 
         Each column is removed from `values` when it has been encoded, to save memory. `prior` (H,) is on the encoded
         scale; base measures may depend on it. `order` (N,) is applied to discrete columns; continuous ones must already
-        have it.
+        have it. `levels_of_all` are the levels of discrete features of which these subjects may have some only.
         """
         n_subjects = next(iter(values.values())).size
         likelihoods = self.likelihoods
@@ -99,7 +105,8 @@ class Encoding:
         log_base = 0.0
         for index, (feature, likelihood) in enumerate(zip(self.features, likelihoods, strict=True)):
             column, theta = values.pop(feature.name), prior[prior_start[index] : prior_start[index + 1]]
-            levels = likelihood.levels(column)
+            levels = levels_of_all.get(feature.name)
+            levels = likelihood.levels(column) if levels is None else levels
             if levels is None:
                 if likelihood.n_before:
                     # Given features one of which is missing, the value has no distribution: it takes no part.
@@ -109,7 +116,7 @@ class Encoding:
                 log_base += float(likelihood.log_base_measure(column, theta).sum())
                 encoded_values[:, index - n_table] = likelihood.encoded(column)
                 continue
-            rows = _rows_of(column, levels, level_start[-1])
+            rows = rows_of(column, levels, level_start[-1])
             codes.append(rows if order is None else rows[order])
             level_start.append(level_start[-1] + levels.size)
             level_values.append(levels)
@@ -254,7 +261,7 @@ def _place(feature: Feature) -> tuple[bool, bool, int, float, str]:
     return traits.is_continuous, traits.is_nominal, traits.kernel, steps, feature.block or ""
 
 
-def _rows_of(column: Array, levels: Array, first: int) -> Codes:
+def rows_of(column: Array, levels: Array, first: int) -> Codes:
     """Return the table row of each value, int32 (N,): 0 for a missing value, `first` for the first level."""
     missing = np.isnan(column)
     if levels.size == 0:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def log_joint(problem: Problem, partition: Partition) -> float:
     """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
     k = int(partition.n_clusters[0])
-    return _joint(problem, partition.sizes[:k], partition.statistics[:k])
+    return joint_of_sums(problem, partition.sizes[:k], partition.statistics[:k])
 
 
 def joint_of(problem: Problem, labels: Labels) -> float:
@@ -35,10 +35,11 @@ def joint_of(problem: Problem, labels: Labels) -> float:
     arrays, n_clusters = problem.cohort.arrays, int(labels.max()) + 1
     sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(arrays.statistic_start[-1])))
     add_up(arrays, np.ascontiguousarray(labels, dtype=np.int64), sizes, statistics)
-    return _joint(problem, sizes, statistics)
+    return joint_of_sums(problem, sizes, statistics)
 
 
-def _joint(problem: Problem, sizes: Array, statistics: Array) -> float:
+def joint_of_sums(problem: Problem, sizes: Array, statistics: Array) -> float:
+    """Return the log joint of clusters with these sizes (K,) and statistics (K, S), in nats."""
     model = problem.model
     marginals = log_marginals(problem.cohort.arrays, model.prior, statistics)
     log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base

@@ -186,12 +186,12 @@ def scan(chunk: CohortArrays, labels: Labels, model: Model, partition: Partition
     """
     best = np.empty(labels.size, dtype=np.int64)
     sizes, statistics = np.zeros_like(partition.sizes), np.zeros_like(partition.statistics)
-    _find_best(chunk, labels, model, partition, minimum_gain, UNLIMITED, best)
+    write_best(chunk, labels, model, partition, minimum_gain, UNLIMITED, best)
     add_up(chunk, best, sizes, statistics)
     return ScanResult(best, np.flatnonzero(best != labels), sizes, statistics)
 
 
-def _find_best(
+def write_best(
     chunk: CohortArrays, labels: Labels, model: Model, partition: Partition, least: float, most: int, best: Labels
 ) -> None:
     """Write the best cluster of each subject to `best`. The partition is not modified: other threads read it too."""
@@ -249,7 +249,7 @@ def assigned(problem: Problem, partition: Partition, pool: Executor) -> Labels:
 
     def of_chunk(rows: slice, chunk: CohortArrays) -> None:
         nowhere = np.full(chunk.codes.shape[0], -1)
-        _find_best(chunk, nowhere, problem.model, partition, 0.0, int(partition.n_clusters[0]), best[rows])
+        write_best(chunk, nowhere, problem.model, partition, 0.0, int(partition.n_clusters[0]), best[rows])
 
     for future in [pool.submit(of_chunk, rows, chunk) for rows, chunk in chunks(arrays)]:
         future.result()

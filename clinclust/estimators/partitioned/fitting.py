@@ -1,0 +1,290 @@
+"""The fit of a table in partitions: a fit of a sample in memory, carried over to all subjects where they lie.
+
+The sample gives the model: hyperparameters, coarsening, weights of blocks, and the tests of the tree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from clinclust.arrays import Labels, Mask, Whole
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.joint_estimates.dependence import has_repeated
+from clinclust.engine.joint_estimates.outlying import without_outlying
+from clinclust.engine.joint_estimates.partitioned_search import NOTHING, search_partitions
+from clinclust.engine.kernels.partition import clusters_without_subjects
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.posterior import clusters_of
+from clinclust.engine.problem.problem import Problem, pose
+from clinclust.engine.search.labels import compact
+from clinclust.engine.search.partitioned import Partitioned, WholeCohort, added
+from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
+from clinclust.engine.search.settle import Settled
+from clinclust.engine.search.shard import Numbers, Shard, count, places_among
+from clinclust.errors import InputError
+from clinclust.estimators.cut import as_asked
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.fitting import fit_by, fit_of, with_tree_tested
+from clinclust.estimators.parameters import seed_of
+from clinclust.estimators.partitioned.fit import PartitionedFit, dask_series
+from clinclust.estimators.partitioned.places import TablePlace, place_of_shards
+from clinclust.estimators.partitioned.reading import (
+    Summary,
+    drawn,
+    encode,
+    numbers_of,
+    read,
+    refuse_failures,
+    shard_of,
+    summary_of,
+    together,
+)
+from clinclust.estimators.preparation import Prepared, prepared
+from clinclust.estimators.search import SearchResult, tried_once
+from clinclust.progress import Progress
+
+if TYPE_CHECKING:
+    from clinclust.estimators.settings import Settings
+    from clinclust.schema import FeatureSchema
+
+N_SAMPLED = 50_000
+"""Expected number of subjects in the sample."""
+_BRANCH = 1717
+"""Spawn key of the random draws of the search among all subjects."""
+
+
+def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[PartitionedFit, Prepared]:
+    """Return the fit of a Dask DataFrame, and the sample as it was prepared.
+
+    Raises CohortError with all failures of all partitions, and InputError for parameters that need the whole table.
+    """
+    _refuse_unusable(settings, table)
+    settings = replace(settings, random_state=seed_of(settings.random_state))
+    progress, budget = Progress(bool(settings.progress)), Budget(settings.max_seconds)
+    with place_of_shards(n_threads(settings.n_jobs), cancelled) as (place, pool), announcing_compilation():
+        cohort = _read(settings, table, place, progress)
+        plan = settings.search_plan(cohort.sample.problem, cancelled, budget, progress)
+        first = _fit_of_sample(settings, cohort.sample, plan)
+        whole, problem = _encoded(cohort, first, plan, place)
+        rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
+        sampled = first.clusters_.sizes, first.clusters_.statistics
+        with progress.stage("search among all subjects"):
+            found = search_partitions(whole, sampled, plan.outlying_share, plan, rng, pool)
+        return _fit_of_all(settings, cohort, first, found, problem, plan, table, place), cohort.sample
+
+
+class _Cohort(NamedTuple):
+    reads: list[Any]
+    summaries: list[Summary]
+    sample: Prepared
+    rows: pd.DataFrame
+    """The rows of the sample as given."""
+
+    @property
+    def n_subjects(self) -> int:
+        return sum(summary.n_subjects for summary in self.summaries)
+
+
+def _refuse_unusable(settings: Settings, table: Any) -> None:
+    problems = [
+        what
+        for what, is_asked in (
+            ("init as labels", not isinstance(settings.init, str)),
+            ("missing='mode'", settings.fills_modes),
+            ("select_features", settings.select_features),
+        )
+        if is_asked
+    ]
+    if problems:
+        raise InputError(
+            f"{', '.join(problems)}: needs the table in memory, and this one is in partitions; leave it out, or fit "
+            "table.compute() if that is small enough"
+        )
+    if len(set(table.columns)) < len(table.columns):
+        raise InputError("the table has columns of the same name; rename or drop all but one of each")
+
+
+def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress) -> _Cohort:
+    import dask
+
+    lengths = dask.compute(table.index.map_partitions(len))[0]
+    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    n_subjects = int(first[-1])
+    if n_subjects == 0:
+        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
+    share, seed = N_SAMPLED / n_subjects, int(seed_of(settings.random_state))
+    schema, partitions = settings.schema, None
+    if schema is not None and schema.other_columns == "ignore":
+        table = table[[name for name in schema.names if name in table.columns]]
+    partitions = table.to_delayed()
+    if schema is None:
+        schema = _drafted(partitions, first, share, seed, place)
+    files = [None if place.folder is None else place.folder / f"{number}.npz" for number in range(len(partitions))]
+    functions = [
+        partial(read, schema=schema, first=int(start), share=share, seed=seed, file=file)
+        for start, file in zip(first, files, strict=False)
+    ]
+    with progress.stage("reading partitions", len(partitions)) as advance:
+        reads = place.submit_each(functions, partitions)
+        summaries: list[Summary] = []
+        for number in range(len(reads)):
+            summaries += place.results([place.submit(summary_of, reads[number])])
+            advance()
+    refuse_failures(summaries)
+    rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
+    return _Cohort(reads, summaries, prepared(replace(settings, schema=schema), rows, stacklevel=4), rows)
+
+
+def _drafted(partitions: Sequence[Any], first: Whole, share: float, seed: int, place: TablePlace) -> FeatureSchema:
+    import warnings
+
+    from clinclust.drafting import draft_schema
+    from clinclust.errors import CohortWarning
+
+    functions = [partial(_sample_of, first=int(start), share=share, seed=seed) for start in first[:-1]]
+    warnings.warn(
+        "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
+        "the likelihoods decide what is found",
+        CohortWarning,
+        stacklevel=5,
+    )
+    return draft_schema(pd.concat(place.results(place.submit_each(functions, partitions))), progress=False)
+
+
+def _sample_of(frame: pd.DataFrame, first: int, share: float, seed: int) -> pd.DataFrame:
+    return frame[drawn(frame, None, first, share, seed)]
+
+
+def _fit_of_sample(settings: Settings, sample: Prepared, plan: SearchPlan) -> Fit:
+    """Return the fit of the sample; its tree is tested only where that decides the weights of blocks."""
+    within = replace(plan, progress=plan.progress.within("a sample of the table"), calibrate=False)
+    is_tested = settings.is_tested and plan.estimate_powers and has_repeated(sample.problem)
+    return fit_by(within, sample, is_tested=is_tested)
+
+
+def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -> tuple[Partitioned, Problem]:
+    """Return all subjects in one cluster under the model of the sample's fit, and the problem of the sample."""
+    problem = pose(
+        cohort.sample.frame,
+        first.schema_,
+        first.hyperparameters_,
+        first.concentration_,
+        first.discount_,
+        first.coarsening_,
+        first.block_weights_,
+    )
+    encoding, model, n_subjects = problem.cohort.encoding, problem.model, cohort.n_subjects
+    levels = together(cohort.summaries)
+    n_observed = {
+        feature.name: sum(summary.n_observed.get(feature.name, 0) for summary in cohort.summaries)
+        for feature in encoding.features
+    }
+    may_be_missing = {
+        # A value of a multivariate Gaussian block is left out where one before it is missing.
+        feature.name: plan.outlying_share > 0.0 or n_observed[feature.name] < n_subjects or feature.traits.is_chained
+        for feature in encoding.features
+    }
+    encoded = [
+        place.submit(encode, own, encoding, model.prior, levels, may_be_missing, place.folder) for own in cohort.reads
+    ]
+    numbers = place.results([place.submit(numbers_of, own) for own in encoded])
+    bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
+    n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
+    whole = WholeCohort(
+        encoding,
+        numbers[0][2],
+        float((model.powers * bases).sum()),
+        np.arange(1),
+        n_subjects,
+        tuple(n_used.tolist()),
+    )
+    shards = tuple(place.submit(shard_of, own) for own in encoded)
+    labels = tuple(place.submit(_together, own) for own in shards)
+    aside = tuple(place.submit(_nothing, own) for own in shards)
+    lists = zip(shards, labels, aside, strict=True)
+    sums = added(place.results([place.submit(count, *own, 1) for own in lists]))
+    clusters = clusters_without_subjects(whole.arrays, *sums)
+    posed = replace(problem, cohort=whole)
+    return Partitioned(posed, place, shards, labels, aside, clusters), problem
+
+
+def _together(shard: Shard) -> Numbers:
+    return np.zeros(shard.n_subjects, dtype=np.int32)
+
+
+def _nothing(_shard: Shard) -> Whole:
+    return NOTHING
+
+
+class _Sampled(NamedTuple):
+    labels: Labels
+    outlying: Mask
+
+
+def _of_rows(labels: Numbers, aside: Whole, rows: Whole, n_features: int) -> _Sampled:
+    """Return the clusters and the outlying values of some subjects of a shard."""
+    outlying = np.zeros((rows.size, n_features), dtype=np.bool_)
+    outlying.flat[places_among(aside, rows, n_features)] = True
+    return _Sampled(labels[rows].astype(np.int64), outlying)
+
+
+def _fit_of_all(
+    settings: Settings,
+    cohort: _Cohort,
+    first: Fit,
+    found: Settled[Partitioned],
+    problem: Problem,
+    plan: SearchPlan,
+    table: Any,
+    place: TablePlace,
+) -> PartitionedFit:
+    of_all, n_features = found.partitions, len(problem.cohort.encoding.features)
+    sampled: list[_Sampled] = place.results(
+        [
+            place.submit(_of_rows, labels, aside, summary.sampled, n_features)
+            for labels, aside, summary in zip(of_all.labels, of_all.aside, cohort.summaries, strict=True)
+        ]
+    )
+    order = problem.cohort.order
+    labels = np.concatenate([own.labels for own in sampled])[order]
+    outlying = np.concatenate([own.outlying for own in sampled])[order]
+    kept = without_outlying(problem, outlying, plan.outlying_share)
+    own = compact(labels)
+    joint = log_joint(kept, kept.partition(own))
+    restarts = [RestartResult.of("all subjects", own, [joint], converged=found.converged)]
+    result = SearchResult(kept, restarts, 0, tried_once(kept, restarts), outlying)
+    in_sample = fit_of(result, first.schema_, plan, cohort.sample.frame)
+    in_sample = replace(in_sample, restarts_=first.restarts_, resolution_path_=first.resolution_path_)
+    if settings.is_tested:
+        in_sample = with_tree_tested(in_sample, cohort.sample, plan)
+    floor = settings.min_size
+    share = floor if floor is None or isinstance(floor, float) else floor / cohort.n_subjects
+    in_sample = as_asked(in_sample, settings.n_clusters, share)
+    present = _first_of_each(in_sample.cluster_labels_, labels, order)
+    absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
+    of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
+    clusters = clusters_of(of_all.problem, of_all.clusters)
+    clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=in_sample.temperature_)
+    return PartitionedFit.of(
+        in_sample,
+        clusters,
+        dask_series(table, place.for_dask(of_all.labels)),
+        cohort.rows,
+        log_joint_=found.trace[-1],
+        log_joint_trace_=np.array(found.trace),
+        stopped_early_=plan.budget.cut_short,
+    )
+
+
+def _first_of_each(of_fit: Labels, of_all: Labels, order: Whole) -> Labels:
+    """Return the cluster of all subjects that each cluster of the sample's fit is, int64 (K,)."""
+    in_table = np.empty_like(of_all)
+    in_table[order] = of_all
+    return in_table[np.unique(of_fit, return_index=True)[1]]

@@ -1,0 +1,60 @@
+"""Predictions for a table in partitions, each where it lies."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from clinclust.errors import InputError
+from clinclust.estimators.partitioned.fit import PartitionedFit
+
+if TYPE_CHECKING:
+    from clinclust.estimators.prediction import Prediction
+
+NAMES = {"predict": "subtype", "score_samples": "log_density"}
+"""Name of the series that a method returns; others return a DataFrame."""
+
+
+def in_partitions(model: Prediction, method: str, table: Any, **arguments: Any) -> Any:
+    """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
+    model._require_fit()
+    if arguments.get("how") == "draw":
+        raise InputError("how='draw': every partition would get the same draws; impute the partitions one by one")
+    light = copy.copy(model)
+    light.fit_ = _without_subjects(model.fit_)
+    light._rows = None
+    call = partial(_of_partition, method=method, model=light, arguments=arguments)
+    return table.map_partitions(call, meta=_meta(call, table), enforce_metadata=False)
+
+
+def _without_subjects(fit: Any) -> PartitionedFit:
+    """Return what predictions need of a fit, which is sent to the workers."""
+    nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_", "resolution_path_"))
+    fields = {name: getattr(fit, name) for name in fit.__dataclass_fields__ if name not in ("in_sample_", "sample_")}
+    return PartitionedFit(**(fields | nothing), in_sample_=None, sample_=None)  # type: ignore[arg-type]
+
+
+def _meta(call: Callable[[pd.DataFrame], Any], table: Any) -> Any:
+    first = table.head(1, npartitions=-1)
+    if not len(first):
+        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
+    return call(first).iloc[:0]
+
+
+def _of_partition(frame: pd.DataFrame, method: str, model: Prediction, arguments: dict[str, Any]) -> Any:
+    if not len(frame):
+        # A result without rows has the columns and types of one of missing values.
+        row = pd.DataFrame({name: [None] for name in frame}, index=pd.Index([0])).astype(object)
+        return _of_partition(row, method, model, arguments).iloc[:0].set_axis(frame.index)
+    found = getattr(model, method)(frame, **arguments)
+    if isinstance(found, pd.DataFrame):
+        return found
+    if found.ndim == 1:
+        return pd.Series(found, index=frame.index, name=NAMES[method])
+    columns = [*range(1, found.shape[1]), "none of these"]
+    return pd.DataFrame(np.asarray(found), index=frame.index, columns=[str(name) for name in columns])

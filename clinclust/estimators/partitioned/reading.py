@@ -1,0 +1,190 @@
+"""Read each partition of a table once, where it lies: validate it, draw a sample of rows, and encode the features."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.arrays import Array, Mask, Whole
+from clinclust.engine.kernels.partition import CohortArrays
+from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
+from clinclust.engine.search.shard import Shard
+from clinclust.errors import CohortError
+from clinclust.estimators.fingerprint import mix
+
+if TYPE_CHECKING:
+    from clinclust.schema import FeatureSchema
+
+_AT_ONCE = 65_536
+"""Number of subjects that are encoded together."""
+
+Columns = dict[str, NDArray[Any]]
+
+
+class Read(NamedTuple):
+    """A partition as read: of discrete features the numbers of their levels, 0 = missing; of others the values."""
+
+    columns: Columns | Path
+    summary: Summary
+
+
+class Summary(NamedTuple):
+    """What the search needs to know of a partition that was read."""
+
+    n_subjects: int
+    n_observed: dict[str, int]
+    levels: dict[str, Array]
+    """Levels of each discrete feature in the partition."""
+    sampled: Whole
+    """Positions of the rows in the sample."""
+    sample: pd.DataFrame | None
+    """These rows as given."""
+    failures: pd.DataFrame | None
+    """What is wrong with the partition (`CohortError`)."""
+
+
+def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, seed: int, file: Path | None) -> Read:
+    """Validate a partition, whose first row is number `first` of the table, and draw about this share of its rows."""
+    none: Columns = {}
+    if len(frame) == 0:
+        return Read(none, Summary(0, {}, {}, np.empty(0, dtype=np.int64), None, None))
+    try:
+        validated = schema.validate(frame, warn=False)
+    except CohortError as error:
+        return Read(none, Summary(len(frame), {}, {}, np.empty(0, dtype=np.int64), None, error.failures))
+    columns, levels, n_observed = none, dict[str, Array](), dict[str, int]()
+    for feature in schema.clustered_parts:
+        (values,) = model_values(validated, (feature,)).values()
+        n_observed[feature.name] = int((~np.isnan(values)).sum())
+        own = feature.traits.of(feature).levels(values)
+        if own is not None:
+            levels[feature.name] = own
+            values = rows_of(values, own, 1).astype(np.min_scalar_type(own.size))
+        columns[feature.name] = values
+    sampled = np.flatnonzero(drawn(validated, schema, first, share, seed))
+    summary = Summary(len(frame), n_observed, levels, sampled, frame.iloc[sampled], None)
+    return Read(_kept(columns, file), summary)
+
+
+def summary_of(found: Read) -> Summary:
+    """Return the summary of a partition."""
+    return found.summary
+
+
+def drawn(frame: pd.DataFrame, schema: FeatureSchema | None, first: int, share: float, seed: int) -> Mask:
+    """Return whether each row is in the sample, bool (n,), by a hash of its identifiers, or else of its number.
+
+    The sample therefore does not depend on the partitions, nor, with identifiers, on the order of the rows.
+    """
+    ids = [] if schema is None else [feature.name for feature in schema.ids]
+    if ids:
+        words = pd.util.hash_pandas_object(frame[ids].astype(str), index=False).to_numpy().astype(np.uint64)
+    else:
+        words = np.arange(first, first + len(frame), dtype=np.uint64)
+    mix(words, np.random.SeedSequence([seed, 35]).generate_state(1, np.uint64)[0])
+    return np.asarray(words < np.uint64(min(share, 1.0) * (2**64 - 2**11))) | np.bool_(share >= 1.0)
+
+
+def _kept(columns: Columns, file: Path | None) -> Columns | Path:
+    if file is None:
+        return columns
+    with file.open("wb") as stream:
+        np.savez(stream, **columns)  # type: ignore[arg-type]
+    return file
+
+
+class Encoded(NamedTuple):
+    """An encoded partition."""
+
+    shard: Shard
+    log_bases: Array
+    """(D,) what each feature adds to `EncodedCohort.log_base` at power 1."""
+    n_observed: Whole
+    """(D,) number of observed values of each feature."""
+
+
+def encode(
+    found: Read,
+    encoding: Encoding,
+    prior: Array,
+    levels: Mapping[str, Array],
+    may_be_missing: Mapping[str, bool],
+    folder: Path | None,
+) -> Encoded:
+    """Encode a partition with the levels of the whole table, and remove what was read of it."""
+    columns: Any = np.load(found.columns) if isinstance(found.columns, Path) else found.columns
+    n_subjects, n_features = found.summary.n_subjects, len(encoding.features)
+    bases, n_observed = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
+    own = {feature.name: columns[feature.name] for feature in encoding.features} if n_subjects else {}
+    arrays = _arrays(own, found, slice(0, 0), encoding, prior, levels)
+    n_table = arrays.codes.shape[1]
+    codes = np.empty((n_subjects, n_table), dtype=np.min_scalar_type(int(arrays.level_start[-1])))
+    values = np.empty((n_subjects, n_features - n_table))
+    for start in range(0, n_subjects, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        block = _arrays(own, found, rows, encoding, prior, levels)
+        codes[rows], values[rows] = block.codes, block.values  # noqa: PD011
+        cohort = EncodedCohort(encoding, block, 0.0, np.arange(block.codes.shape[0]))
+        bases += log_bases(cohort, prior)
+        n_observed += cohort.n_observed
+    continuous = encoding.features[n_table:]
+    empty = [[np.nan if may_be_missing[feature.name] else 0.0 for feature in continuous]]
+    tables = arrays._replace(codes=np.zeros((1, n_table), dtype=np.int32), values=np.array(empty).reshape(1, -1))
+    if isinstance(found.columns, Path) and folder is not None:
+        columns.close()
+        found.columns.unlink()
+        of_codes, of_values = (folder / f"{found.columns.stem}-{kind}.npy" for kind in ("codes", "values"))
+        np.save(of_codes, codes)
+        np.save(of_values, values)
+        return Encoded(Shard(tables, of_codes, of_values, n_subjects), bases, n_observed)
+    return Encoded(Shard(tables, codes, values, n_subjects), bases, n_observed)
+
+
+def _arrays(
+    columns: Columns, found: Read, rows: slice, encoding: Encoding, prior: Array, levels: Mapping[str, Array]
+) -> CohortArrays:
+    values = {feature.name: np.empty(0) for feature in encoding.features}
+    for name, column in columns.items():
+        own = found.summary.levels.get(name)
+        some = column[rows]
+        values[name] = some.astype(np.float64) if own is None else np.append(np.nan, own)[some]
+    return encoding.encode(values, prior, levels_of_all=levels)[0]
+
+
+def shard_of(found: Encoded) -> Shard:
+    """Return the shard of a partition."""
+    return found.shard
+
+
+def numbers_of(found: Encoded) -> tuple[Array, Whole, CohortArrays]:
+    """Return log base measures and numbers of observed values by feature, and the tables of the shard."""
+    return found.log_bases, found.n_observed, found.shard.tables
+
+
+def together(summaries: Sequence[Summary]) -> dict[str, Array]:
+    """Return the levels of each discrete feature in all partitions."""
+    named: dict[str, list[Array]] = {}
+    for summary in summaries:
+        for name, levels in summary.levels.items():
+            named.setdefault(name, []).append(levels)
+    return {name: np.unique(np.concatenate(levels)) for name, levels in named.items()}
+
+
+def refuse_failures(summaries: Sequence[Summary]) -> None:
+    """Raise one CohortError with all failures of all partitions; those of a whole column once."""
+    found = [
+        summary.failures.assign(partition=number)
+        for number, summary in enumerate(summaries)
+        if summary.failures is not None
+    ]
+    if not found:
+        return
+    failures = pd.concat(found, ignore_index=True)
+    of_cells = failures["rows"] > 0
+    of_columns = failures[~of_cells].drop_duplicates(["column", "expected", "repair"]).assign(partition=-1)
+    raise CohortError(pd.concat([of_columns, failures[of_cells]], ignore_index=True))
