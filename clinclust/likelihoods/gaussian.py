@@ -54,6 +54,7 @@ class Gaussian(Likelihood):
     }
     with_unit = frozenset({"mean", "rate", "known_variance"})
     known: ClassVar[Mapping[str, tuple[str, str]]] = {"known_variance": ("shape", "rate")}
+    per_value = frozenset({"kappa"})
     takes = frozenset({"minimum", "maximum", "transform", "spike"})
     drafted_for = frozenset({"measurement", "count"})
     n_statistics = 3

@@ -80,6 +80,8 @@ class Likelihood(ABC):
     """Whether a feature is distributed given the features before it in its block, which then has no power."""
     shared_in_block: ClassVar[tuple[str, ...]] = ()
     """Names of the hyperparameters that all features of a block share, if it `is_chained`."""
+    per_value: ClassVar[frozenset[str]] = frozenset()
+    """Names of the hyperparameters whose default is inversely proportional to the number of observed values."""
     base_depends_on_prior: ClassVar[bool] = False
     """Whether the log base measure depends on a hyperparameter."""
     largest: ClassVar[float] = LARGEST_COUNT

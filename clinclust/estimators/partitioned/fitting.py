@@ -20,6 +20,7 @@ from clinclust.engine.joint_estimates.dependence import has_repeated
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.joint_estimates.partitioned_search import NOTHING, search_partitions
 from clinclust.engine.kernels.partition import clusters_without_subjects
+from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.posterior import clusters_of
 from clinclust.engine.problem.problem import Problem, pose
@@ -139,7 +140,29 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
             advance()
     refuse_failures(summaries)
     rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
-    return _Cohort(reads, summaries, prepared(replace(settings, schema=schema), rows, stacklevel=4), rows)
+    sample = prepared(replace(settings, schema=schema), rows, stacklevel=4)
+    return _Cohort(reads, summaries, _with_prior_of_all(settings, sample, summaries), rows)
+
+
+def _with_prior_of_all(settings: Settings, sample: Prepared, summaries: Sequence[Summary]) -> Prepared:
+    """Return the sample with default hyperparameters as of the whole table, where they depend on its size."""
+    given = settings.hyperparameters
+    if isinstance(given, str):
+        return sample  # estimated from the sample
+    encoding, defaults = sample.problem.cohort.encoding, sample.problem.hyperparameters
+    stated = {name: dict(named) for name, named in (given or {}).items()}
+    values = model_values(sample.frame, encoding.features)
+    largest: dict[str, float] = {}
+    for feature, likelihood in zip(encoding.features, encoding.likelihoods, strict=True):
+        in_sample = int((~np.isnan(values[feature.name])).sum())
+        share = in_sample / sum(summary.n_observed.get(feature.name, 0) for summary in summaries)
+        for name in likelihood.per_value - stated.get(feature.name, {}).keys() - (feature.prior or {}).keys():
+            value = max(defaults[feature.name][name] * share, likelihood.usual_bounds[0])
+            # The features of a multivariate Gaussian block share the value of the first, the most complete one.
+            value = largest.setdefault(f"{feature.block}: {name}", value) if likelihood.is_chained else value
+            stated.setdefault(feature.name, {})[name] = value
+    posed = replace(settings, hyperparameters=stated).problem_of(sample.frame, sample.schema)
+    return sample._replace(problem=posed)
 
 
 def _drafted(partitions: Sequence[Any], first: Whole, share: float, seed: int, place: TablePlace) -> FeatureSchema:
