@@ -129,7 +129,8 @@ class CohortError(InputError):
     ----------
     failures : pandas.DataFrame
         One row per column and kind of failure: ``column``, ``expected``, ``rows`` (their number), ``first_rows`` (index
-        labels), ``examples`` (values at fault) and ``repair``.
+        labels), ``examples`` (values at fault) and ``repair``. Of a table in partitions also ``partition``, from 0; -1
+        is all.
     failure_cases : pandas.DataFrame
         The first cell at fault of each failure under the names of pandera: ``schema_context``, ``column``, ``check``,
         ``failure_case`` and ``index``.
@@ -187,7 +188,9 @@ class CohortError(InputError):
 
 
 def _sentence(failure: dict[Hashable, Any]) -> str:
-    said = f"{_cut(on_one_line(str(failure['column'])), _LONGEST_NAME)}: expected {failure['expected']}"
+    partition = failure.get("partition", -1)
+    where = f" (partition {partition})" if partition >= 0 else ""
+    said = f"{_cut(on_one_line(str(failure['column'])), _LONGEST_NAME)}{where}: expected {failure['expected']}"
     if failure["rows"]:
         rows = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])
         said += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"

@@ -65,14 +65,16 @@ def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
 def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> Fit:
     """Return a fit with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
-    from clinclust.estimators.partitioned.fit import PartitionedFit
+    from clinclust.estimators.partitioned.fit import PartitionedFit, floor_as_share
 
     if isinstance(n_clusters, DistinctSubtypes):
         return cut_fit(_with_test(fit, n_clusters), DISTINCT, min_size)
     rules = {name: MAPDP_RULES[name] for name in ("n_clusters", "min_size")}
     check_parameters(rules, n_clusters=n_clusters, min_size=min_size)
     if isinstance(fit, PartitionedFit):
-        return fit.with_subtypes_of(cut_fit(fit.in_sample_, n_clusters, fit.floor_in_sample(min_size)))
+        n_subjects = int(fit.clusters_.sizes.sum())
+        refuse_too_large_a_floor(min_size, n_subjects)
+        return fit.with_subtypes_of(cut_fit(fit.in_sample_, n_clusters, floor_as_share(min_size, n_subjects)))
     refuse_too_large_a_floor(min_size, fit.cluster_labels_.size)
     return as_asked(fit, n_clusters, min_size)
 

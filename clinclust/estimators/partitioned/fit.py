@@ -56,10 +56,6 @@ class PartitionedFit(Fit):
             min_size_=in_sample.min_size_,
         )
 
-    def floor_in_sample(self, min_size: float | None) -> float | None:
-        """Return a `MAPDP.min_size` of all subjects as a share."""
-        return min_size if min_size is None or isinstance(min_size, float) else min_size / self.clusters_.sizes.sum()
-
     @property
     def labels_(self) -> Any:
         """Subtype of each subject, a Dask series of int64 with the index of the table."""
@@ -77,13 +73,18 @@ class PartitionedFit(Fit):
         return self.subtypes_.sizes.astype(np.int64)
 
 
+def floor_as_share(min_size: float | None, n_subjects: int) -> float | None:
+    """Return a `MAPDP.min_size` of all subjects as a share of them."""
+    return min_size if min_size is None or isinstance(min_size, float) else min_size / n_subjects
+
+
 def _subtypes(clusters: pd.Series[Any], subtype_of: Labels) -> pd.Series[Any]:
     return pd.Series(subtype_of[clusters.to_numpy()], index=clusters.index, name=clusters.name)
 
 
-def series_of(index: pd.Index[Any], labels: NDArray[np.int32]) -> pd.Series[Any]:
+def series_of(frame: pd.DataFrame, labels: NDArray[np.int32]) -> pd.Series[Any]:
     """Return the clusters of a partition with its index."""
-    return pd.Series(labels.astype(np.int64), index=index, name="subtype")
+    return pd.Series(labels.astype(np.int64), index=frame.index, name="subtype")
 
 
 def dask_series(table: Any, labels: Sequence[Any]) -> Any:
@@ -92,8 +93,8 @@ def dask_series(table: Any, labels: Sequence[Any]) -> Any:
     import dask.dataframe
 
     parts = [
-        dask.delayed(series_of, pure=False)(index, own)
-        for index, own in zip(table.index.to_delayed(), labels, strict=True)
+        dask.delayed(series_of, pure=False)(frame, own)
+        for frame, own in zip(table.to_delayed(optimize_graph=False), labels, strict=True)
     ]
-    meta = series_of(table._meta.index, np.empty(0, dtype=np.int32))
+    meta = series_of(table._meta, np.empty(0, dtype=np.int32))
     return dask.dataframe.from_delayed(parts, meta=meta, divisions=table.divisions, verify_meta=False)

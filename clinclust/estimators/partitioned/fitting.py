@@ -30,11 +30,11 @@ from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_th
 from clinclust.engine.search.settle import Settled
 from clinclust.engine.search.shard import Numbers, Shard, count, places_among
 from clinclust.errors import InputError
-from clinclust.estimators.cut import as_asked
+from clinclust.estimators.cut import as_asked, refuse_too_large_a_floor
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitting import fit_by, fit_of, with_tree_tested
 from clinclust.estimators.parameters import seed_of
-from clinclust.estimators.partitioned.fit import PartitionedFit, dask_series
+from clinclust.estimators.partitioned.fit import PartitionedFit, dask_series, floor_as_share
 from clinclust.estimators.partitioned.places import TablePlace, place_of_shards
 from clinclust.estimators.partitioned.reading import (
     Summary,
@@ -113,18 +113,17 @@ def _refuse_unusable(settings: Settings, table: Any) -> None:
 
 
 def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress) -> _Cohort:
-    import dask
-
-    lengths = dask.compute(table.index.map_partitions(len))[0]
+    # Not optimised: else Dask may read several files as one partition, and labels would not be aligned with the table.
+    partitions = table.to_delayed(optimize_graph=False)
+    lengths = place.results(place.submit_each([len] * len(partitions), partitions))
     first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     n_subjects = int(first[-1])
     if n_subjects == 0:
         raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
+    refuse_too_large_a_floor(settings.min_size, n_subjects)
+    settings = replace(settings, min_size=floor_as_share(settings.min_size, n_subjects))
     share, seed = N_SAMPLED / n_subjects, int(seed_of(settings.random_state))
-    schema, partitions = settings.schema, None
-    if schema is not None and schema.other_columns == "ignore":
-        table = table[[name for name in schema.names if name in table.columns]]
-    partitions = table.to_delayed()
+    schema = settings.schema
     if schema is None:
         schema = _drafted(partitions, first, share, seed, place)
     files = [None if place.folder is None else place.folder / f"{number}.npz" for number in range(len(partitions))]
@@ -287,9 +286,7 @@ def _fit_of_all(
     in_sample = replace(in_sample, restarts_=first.restarts_, resolution_path_=first.resolution_path_)
     if settings.is_tested:
         in_sample = with_tree_tested(in_sample, cohort.sample, plan)
-    floor = settings.min_size
-    share = floor if floor is None or isinstance(floor, float) else floor / cohort.n_subjects
-    in_sample = as_asked(in_sample, settings.n_clusters, share)
+    in_sample = as_asked(in_sample, settings.n_clusters, floor_as_share(settings.min_size, cohort.n_subjects))
     present = _first_of_each(in_sample.cluster_labels_, labels, order)
     absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
     of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))

@@ -121,8 +121,8 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
         except Exception as error:
             if type(error).__module__.partition(".")[0] == "distributed" or client.status != "running":
                 raise InputError(
-                    f"the Dask workers were lost ({type(error).__name__}); start a cluster whose workers have more "
-                    "memory, or smaller partitions (repartition), and fit again"
+                    f"the Dask client or its workers were lost ({type(error).__name__}); keep the client open, give "
+                    "the workers more memory or the table smaller partitions (repartition), and fit again"
                 ) from error
             raise
 

@@ -6,9 +6,9 @@ from cohorts import LIKELIHOODS, mixed_cohort
 
 from clinclust.engine.joint_estimates.outlying import (
     _Changes,
-    _gains,
     best_elsewhere,
     best_outlying,
+    gains_of_changes,
     without_outlying,
 )
 from clinclust.engine.joint_estimates.outlying_search import Dissolution, none_outlying
@@ -45,7 +45,7 @@ def _joint(problem, labels, outlying):
 def test_the_gain_of_an_indicator_is_the_change_of_the_joint(seed):
     problem, labels, outlying = _posed(seed)
     partition = new_partition(without_outlying(problem, outlying, SHARE).cohort.arrays, labels)
-    gains = _gains(problem, problem.cohort.arrays, partition, outlying, SHARE)
+    gains = gains_of_changes(problem.cohort.arrays, problem.model, partition, outlying, SHARE)
     np.testing.assert_array_equal(np.isneginf(gains), _missing(problem))
     before = _joint(problem, labels, outlying)
     for subject in range(0, 60, 7):

@@ -1,0 +1,165 @@
+"""Subjects in shards against the same subjects in memory, and the search among them."""
+
+from dataclasses import replace
+from threading import Event
+
+import numpy as np
+import pytest
+from cohorts import LIKELIHOODS, mixed_cohort
+
+from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
+from clinclust.engine.joint_estimates.outlying_search import none_outlying
+from clinclust.engine.joint_estimates.partitioned_search import NOTHING, search_partitions, with_best_outlying
+from clinclust.engine.kernels.partition import clusters_without_subjects
+from clinclust.engine.problem.encoding import log_bases
+from clinclust.engine.problem.objective import joint_of, log_joint
+from clinclust.engine.problem.problem import pose
+from clinclust.engine.search import settle as settling
+from clinclust.engine.search.labels import adjusted_rand_index, compact
+from clinclust.engine.search.partitioned import Partitioned, WholeCohort, added
+from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.settle import InMemory, minimum_gain, settle, settled_by_scans
+from clinclust.engine.search.shard import Shard, count, sums_of
+from clinclust.engine.search.split_merge import merge_all
+from clinclust.engine.search.threads import Threads
+
+
+class Eagerly:
+    """Runs every function at once."""
+
+    def submit(self, function, *arguments):
+        return function(*arguments)
+
+    def results(self, handles):
+        return list(handles)
+
+
+def a_problem(seed, n, **options):
+    frame, schema, _, groups = mixed_cohort(seed, n, **options)
+    problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
+    return problem, groups[problem.cohort.order]
+
+
+def in_shards(problem, labels, n_shards, folder=None):
+    """Return the subjects of a problem in shards with these labels, in files if there is a folder."""
+    arrays, n = problem.cohort.arrays, problem.cohort.n_subjects
+    empty = np.full((1, arrays.values.shape[1]), np.nan)
+    tables = arrays._replace(codes=np.zeros((1, arrays.codes.shape[1]), dtype=np.int32), values=empty)
+    shards, of_shards = [], []
+    for number, rows in enumerate(np.array_split(np.arange(n), n_shards)):
+        parts = {"codes": arrays.codes[rows].astype(np.uint16), "values": arrays.values[rows]}
+        for name, part in parts.items() if folder is not None else ():
+            parts[name] = folder / f"{name}{number}.npy"
+            np.save(parts[name], part)
+        shards.append(Shard(tables, **parts, n_subjects=rows.size))
+        of_shards.append(labels[rows].astype(np.int32))
+    base = float((problem.model.powers * log_bases(problem.cohort, problem.model.prior)).sum())
+    cohort = WholeCohort(
+        problem.cohort.encoding, tables, base, np.arange(1), n, tuple(problem.cohort.n_observed.tolist())
+    )
+    sums = added([count(*own, NOTHING, int(labels.max()) + 1) for own in zip(shards, of_shards, strict=True)])
+    whole = replace(problem, cohort=cohort)
+    aside = (NOTHING,) * n_shards
+    return Partitioned(
+        whole, Eagerly(), tuple(shards), tuple(of_shards), aside, clusters_without_subjects(tables, *sums)
+    )
+
+
+def all_labels(partitioned):
+    return np.concatenate(partitioned.labels).astype(np.int64)
+
+
+def mask_of(partitioned, n_features):
+    masks = []
+    for shard, aside in zip(partitioned.shards, partitioned.aside, strict=True):
+        mask = np.zeros((shard.n_subjects, n_features), dtype=bool)
+        mask.flat[aside] = True
+        masks.append(mask)
+    return np.concatenate(masks)
+
+
+@pytest.fixture
+def pool():
+    with Threads(1) as threads:
+        yield threads
+
+
+@pytest.mark.parametrize("n_shards", [1, 5])
+def test_a_scan_of_shards_is_one_in_memory_and_so_are_the_moves(n_shards, pool, tmp_path):
+    problem, _ = a_problem(3, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
+    labels = compact(np.random.default_rng(3).integers(7, size=300))
+    shards = in_shards(problem, labels, n_shards, tmp_path if n_shards > 1 else None)
+    memory, least = InMemory(problem, problem.partition(labels), pool), minimum_gain(problem)
+    assert log_joint(shards.problem, shards.clusters) == pytest.approx(joint_of(problem, labels), abs=1e-6)
+    ours, theirs = shards.scan(least), memory.scan(least)
+    assert ours.n_candidates == theirs.n_candidates
+    np.testing.assert_array_equal(np.concatenate([own.best for own in ours.of_shards]), theirs.labels)
+    np.testing.assert_allclose(ours.statistics, theirs.statistics, rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(all_labels(shards.all_moved(ours)), theirs.labels)
+    moved, expected = shards.candidates_moved(ours, least), memory.candidates_moved(theirs, least).clusters
+    np.testing.assert_array_equal(all_labels(moved), expected.labels)
+    np.testing.assert_allclose(sums_of(moved.clusters)[1], sums_of(expected)[1], rtol=1e-12, atol=1e-12)
+
+
+def test_scans_of_shards_settle_at_a_fixed_point_whose_joint_is_that_of_the_labels(pool):
+    problem, _ = a_problem(2, 400, likelihoods=LIKELIHOODS * 2)
+    # Every subject in a cluster of its own empties clusters, and renames them, at every move.
+    for start in (np.random.default_rng(2).integers(6, size=400), np.arange(400) // 3):
+        found = settled_by_scans(in_shards(problem, compact(start), 3), SearchPlan(max_sweeps=100))
+        assert found.converged
+        assert (np.diff(found.trace) > 0.0).all()
+        labels = all_labels(found.partitions)
+        assert found.trace[-1] == pytest.approx(joint_of(problem, labels), abs=1e-6)
+        again = settle(problem, labels, np.arange(400), 100, Event())
+        np.testing.assert_array_equal(again.partition.labels, labels)
+
+
+def test_merges_and_divisions_of_shards_raise_the_joint_by_what_they_say(pool):
+    problem, groups = a_problem(5, 600, likelihoods=LIKELIHOODS * 2, n_groups=4)
+    split = compact(groups * 2 + (np.arange(600) % 2))
+    merged = in_shards(problem, split, 4).merged()
+    np.testing.assert_array_equal(compact(all_labels(merged)), merge_all(problem, split, minimum_gain(problem)))
+    assert log_joint(merged.problem, merged.clusters) == pytest.approx(joint_of(problem, all_labels(merged)), abs=1e-6)
+    two = in_shards(problem, compact(groups // 2), 4)
+    divided = two.divided(np.random.default_rng(0), Event(), pool)
+    labels = all_labels(divided)
+    assert log_joint(divided.problem, divided.clusters) == pytest.approx(joint_of(problem, labels), abs=1e-6)
+    assert joint_of(problem, labels) > joint_of(problem, compact(groups // 2)) + 10.0
+
+
+def test_the_outlying_values_of_shards_are_those_in_memory():
+    problem, groups = a_problem(7, 500, likelihoods=("gaussian", "poisson", "exponential", "bernoulli"), missing=0.1)
+    labels, share = compact(groups), 0.02
+    problem.cohort.arrays.values[:5] = 9.0
+    mask, _ = best_outlying(problem, labels, none_outlying(problem), share)
+    shards = in_shards(problem, labels, 4)
+    n_observed = float((problem.model.powers * problem.cohort.n_observed).sum())
+    base = shards.problem.cohort.log_base + n_observed * np.log1p(-share)
+    cohort = replace(shards.problem.cohort, log_base=base)
+    found = with_best_outlying(replace(shards, problem=replace(shards.problem, cohort=cohort)), share)
+    np.testing.assert_array_equal(mask_of(found, mask.shape[1]), mask)
+    assert mask.any()
+    problem = replace(problem, cohort=replace(problem.cohort, log_base=shards.problem.cohort.log_base))
+    expected = without_outlying(problem, mask, share)
+    assert log_joint(found.problem, found.clusters) == pytest.approx(
+        log_joint(expected, expected.partition(labels)), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("share", [0.0, 0.02])
+def test_the_search_finds_the_groups_from_clusters_of_a_sample_whatever_the_shards(share, pool, monkeypatch):
+    monkeypatch.setattr(settling, "CHUNK", 64)
+    problem, groups = a_problem(11, 600, likelihoods=("gaussian",) * 6 + ("bernoulli",) * 6, n_groups=3)
+    some = np.arange(0, 600, 4)
+    sampled = sums_of(problem.restricted_to(some, 0).partition(compact(groups[some] // 2)))
+    found = []
+    for n_shards in (1, 5):
+        together = in_shards(problem, problem.cohort.together, n_shards)
+        result = search_partitions(together, sampled, share, SearchPlan(), np.random.default_rng(0), pool)
+        kept = without_outlying(problem, mask_of(result.partitions, 12), share)
+        labels = all_labels(result.partitions)
+        rise = log_joint(result.partitions.problem, result.partitions.clusters) - joint_of(kept, labels)
+        assert rise == pytest.approx(together.problem.cohort.log_base - problem.cohort.log_base, abs=1e-6)
+        found.append(labels)
+    assert adjusted_rand_index(found[0], groups) > 0.9
+    np.testing.assert_array_equal(found[0], found[1])
