@@ -28,8 +28,12 @@ def in_partitions(model: Prediction, method: str, table: Any, **arguments: Any) 
     light = copy.copy(model)
     light.fit_ = _without_subjects(model.fit_)
     light._rows = None
+    first = table.head(1, npartitions=-1)
+    if not len(first):
+        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
     call = partial(_of_partition, method=method, model=light, arguments=arguments)
-    return table.map_partitions(call, meta=_meta(call, table), enforce_metadata=False)
+    meta = call(first).iloc[:0]
+    return table.map_partitions(partial(_of_any_partition, call=call, empty=meta), meta=meta, enforce_metadata=False)
 
 
 def _without_subjects(fit: Any) -> PartitionedFit:
@@ -39,18 +43,11 @@ def _without_subjects(fit: Any) -> PartitionedFit:
     return PartitionedFit(**(fields | nothing), in_sample_=None, sample_=None)  # type: ignore[arg-type]
 
 
-def _meta(call: Callable[[pd.DataFrame], Any], table: Any) -> Any:
-    first = table.head(1, npartitions=-1)
-    if not len(first):
-        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
-    return call(first).iloc[:0]
+def _of_any_partition(frame: pd.DataFrame, call: Callable[[pd.DataFrame], Any], empty: Any) -> Any:
+    return call(frame) if len(frame) else empty
 
 
 def _of_partition(frame: pd.DataFrame, method: str, model: Prediction, arguments: dict[str, Any]) -> Any:
-    if not len(frame):
-        # A result without rows has the columns and types of one of missing values.
-        row = pd.DataFrame({name: [None] for name in frame}, index=pd.Index([0])).astype(object)
-        return _of_partition(row, method, model, arguments).iloc[:0].set_axis(frame.index)
     found = getattr(model, method)(frame, **arguments)
     if isinstance(found, pd.DataFrame):
         return found
