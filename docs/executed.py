@@ -1,7 +1,7 @@
 """Pages whose Python runs when the site is built: what each block prints, and its last value, are shown below it.
 
 `executed_pages` in `conf.py` names them, in order; a page goes on with the names of those before it. They run in a
-folder of their own that has the tables beside them. Each page is also written as a Jupyter notebook, `<page>.ipynb`.
+folder of their own that has the tables beside them. The first is also written as a Jupyter notebook, `<page>.ipynb`.
 """
 
 from __future__ import annotations
@@ -98,9 +98,10 @@ def run_pages(app: Sphinx) -> None:
         for page in app.config.executed_pages:
             text = (source / f"{page}.md").read_text(encoding="utf-8")
             app.executed[page], notebook = with_outputs(text, names, page)  # type: ignore[attr-defined]
-            path = Path(app.outdir) / f"{page}.ipynb"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
+            if len(app.executed) == 1:  # type: ignore[attr-defined]
+                path = Path(app.outdir) / f"{page}.ipynb"
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(json.dumps(notebook, indent=1), encoding="utf-8")
 
 
 def show_outputs(app: Sphinx, name: str, source: list[str]) -> None:
