@@ -14,7 +14,7 @@ _LIBRARIES = ("polars", "pyarrow")
 def in_pandas(table: Any) -> Any:
     """Return a table of polars or pyarrow as a pandas DataFrame, and anything else unchanged.
 
-    Whole numbers beside missing ones stay exact; they would be rounded to floats by default.
+    Whole numbers of a column with missing values stay exact; they would become floats by default.
     """
     library = type(table).__module__.partition(".")[0]
     if library not in _LIBRARIES:

@@ -60,7 +60,7 @@ def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
 
 
 def facts_of_check(cohort: Prepared, table: pd.DataFrame, looks: Sequence[Look]) -> dict[str, Any]:
-    """Return what a program is told about a table that fits its schema."""
+    """Return the facts about a table that fits its schema, for a program."""
     schema, kept_out = cohort.schema, cohort.problem.kept_out
     missing = cohort.frame.isna().mean()
     return {

@@ -246,7 +246,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
 
 
 def facts_of_fit(model: MAPDP, n_asked: int | None) -> dict[str, Any]:
-    """Return what a program is told about a fitted model: subtypes, sizes, and p of every tested division."""
+    """Return the facts about a fitted model, for a program: subtypes, sizes, and p of every tested division."""
     from clinclust.reporting.divisions import divisions_of
     from clinclust.reporting.results import division_facts
 

@@ -103,11 +103,20 @@ def _out_of_bounds(
         low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
         if not low <= free[key] <= high:
             own = stated[key][-1] if isinstance(stated[key], list) else stated[key]
+            called, unit = _as_stated(likelihood, key, stated)
             found.append(
-                f"{name}: {key} {float(own):g} cannot be used with the values of the column: in units of "
-                f"their spread it is {free[key]:g}, and must lie between {low:g} and {high:g}"
+                f"{name}: {called} {float(own) / unit:g} cannot be used with the values of the column: in units of "
+                f"their spread it is {free[key] / unit:g}, and must lie between {low / unit:g} and {high / unit:g}"
             )
     return found
+
+
+def _as_stated(likelihood: Likelihood, key: str, stated: Mapping[str, Any]) -> tuple[str, float]:
+    """Return the name of the parameter that is known by a hyperparameter, and its factor; else the name itself, 1."""
+    for known, (weight, scale) in likelihood.known.items():
+        if key == scale and stated.get(weight) in (KNOWN_DEGREES, 0.5 * KNOWN_DEGREES):
+            return known, float(stated[weight])
+    return key, 1.0
 
 
 def _refuse(problems: list[str]) -> None:

@@ -101,6 +101,13 @@ def test_what_cannot_be_known_so_is_refused(fields, prior, words):
         cc.Feature(name="x", prior=prior, **fields)
 
 
+def test_a_variance_that_the_values_cannot_have_is_refused_by_its_name():
+    with pytest.raises(
+        InputError, match=r"x: known_variance 1e[+]20 cannot be used .* and must lie between 2e-14 and 20000"
+    ):
+        one_cluster(schema_of({"x": {"known_variance": 1e20}}))
+
+
 @pytest.mark.parametrize(
     ("given", "words"),
     [
