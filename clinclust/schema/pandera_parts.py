@@ -113,7 +113,10 @@ class _Whole(_Judged, pandas_engine.INT64):
     """Counts and scores."""
 
 
-class _Text(_Judged, pandas_engine.STRING):
+_TextType: Any = type(pandas_engine.Engine.dtype("str"))  # another class from pandas 3 on
+
+
+class _Text(_Judged, _TextType):  # type: ignore[misc]
     """Identifiers."""
 
 
