@@ -116,7 +116,7 @@ class _Whole(_Judged, pandas_engine.INT64):
 _TextType: Any = type(pandas_engine.Engine.dtype("str"))  # another class from pandas 3 on
 
 
-class _Text(_Judged, _TextType):  # type: ignore[misc]
+class _Text(_Judged, _TextType):
     """Identifiers."""
 
 
