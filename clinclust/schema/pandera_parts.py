@@ -116,7 +116,7 @@ class _Whole(_Judged, pandas_engine.INT64):
 _TextType: Any = type(pandas_engine.Engine.dtype("str"))  # another class from pandas 3 on
 
 
-class _Text(_Judged, _TextType):
+class _Text(_Judged, _TextType):  # type: ignore[misc]
     """Identifiers."""
 
 
@@ -128,7 +128,7 @@ def dtype_of(feature: Feature, reader: Reader) -> Any:
     """Return the dtype of a validated column."""
     found: Any
     if feature.is_id:
-        found = _Text()  # type: ignore[call-arg]
+        found = _Text()
     elif feature.levels is not None:
         found = _Levels(list(feature.levels), ordered=not feature.traits.is_nominal)
     else:
