@@ -39,8 +39,8 @@ class _Rule:
     Attributes
     ----------
     axes : tuple of str
-        Named axes: N subjects, D parts of the features, F encoded features, K clusters, S statistics,
-        H hyperparameters; or digits.
+        Named axes: N subjects, D parts of the features, F encoded features, K clusters, A clusters of all subjects
+        of a table in partitions, S statistics, H hyperparameters; or digits.
     dtype : str
         As NumPy names it.
     lowest, highest : float or str
@@ -73,8 +73,11 @@ _RULES = {
     "cohort_fingerprint_.hidden_order": _Rule(("N",), "uint32"),
     "resolution_path_.labels": _Rule(("steps", "N"), "int64", 0, "N"),
     "init": _Rule(("given",), "int64", 0, "given"),
+    "all_subjects.sizes": _Rule(("A",), lowest=1),
+    "all_subjects.statistics": _Rule(("A", "S")),
+    "all_subjects.log_joint_trace": _Rule(("rounds",)),
 }
-_OPTIONAL = ("resolution_path_.labels", "init")
+_OPTIONAL = ("resolution_path_.labels", "init", *(name for name in _RULES if name.startswith("all_subjects.")))
 _COLUMN = re.compile(r"(?:restarts_|tuning_|tree_test_\.joins|resolution_path_\.steps)\.[a-z_]+")
 """Columns of tables."""
 

@@ -373,9 +373,12 @@ class MAPDP(Parameterised, Prediction):
         self._require_fit()
         if not isinstance(self.fit_, PartitionedFit):
             raise InputError("in_sample: the model was fitted on a table in memory, which reports can use itself")
+        sample = self.fit_.sample_
+        if sample is None:
+            raise InputError("in_sample: a model that was loaded does not hold its sample; fit it again")
         model = copy.copy(self)
-        model.fit_, model._rows = self.fit_.in_sample_, self.fit_.sample_.index
-        return model, self.fit_.sample_
+        model.fit_, model._rows = self.fit_.in_sample_, sample.index
+        return model, sample
 
     @accepting(folder=PATH)
     def save(self, folder: str | os.PathLike[str]) -> Path:

@@ -25,6 +25,7 @@ from clinclust.estimators.fingerprint import seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fit_checks import fit_problems
 from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
+from clinclust.estimators.partitioned.fit import PartitionedFit
 from clinclust.estimators.saved_fields import Arrays, read_arrays, read_fields, written_fields
 from clinclust.estimators.settings import Settings
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
@@ -94,12 +95,15 @@ def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
     if problems:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
+    more = {"all_subjects": fit.written(arrays)} if isinstance(fit, PartitionedFit) else {}
+    fit = fit.in_sample_ if isinstance(fit, PartitionedFit) else fit
     text = {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
         "parameters": _written_parameters(parameters, fit.random_seed_, arrays),
         "fit": written_fields(fit, arrays),
         "seal_of_subtypes": _seal(fit),
+        **more,
     }
     written = written_text(text)
     numbers = io.BytesIO()
@@ -117,7 +121,9 @@ def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
 def _read_back(written: Path, fit: Fit) -> None:
     """Raise RuntimeError if the written files do not hold the model."""
     try:
-        is_the_same = np.array_equal(load(written)[1].labels_, fit.labels_)
+        found = load(written)[1]
+        found = found.in_sample_ if isinstance(found, PartitionedFit) else found
+        is_the_same = np.array_equal(found.labels_, fit.labels_)
     except InputError as error:
         raise RuntimeError(f"the model was not saved, because it cannot be read back: {error}") from error
     if not is_the_same:
@@ -248,7 +254,8 @@ def _parameters_and_fit(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
         problems += parameter_problems(parameters, MAPDP_RULES)
     if problems:
         raise InputError("; ".join(problems))
-    return {"schema": fit.schema_, **parameters}, fit
+    found = PartitionedFit.read(fit, text["all_subjects"], arrays) if "all_subjects" in text else fit
+    return {"schema": fit.schema_, **parameters}, found
 
 
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")

@@ -22,13 +22,12 @@ from clinclust.engine.joint_estimates.partitioned_search import NOTHING, search_
 from clinclust.engine.kernels.partition import clusters_without_subjects
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import clusters_of
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.partitioned import Partitioned, WholeCohort, added
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.settle import Settled
-from clinclust.engine.search.shard import Numbers, Shard, count, places_among
+from clinclust.engine.search.shard import Numbers, Shard, count, places_among, sums_of
 from clinclust.errors import InputError
 from clinclust.estimators.cut import as_asked, refuse_too_large_a_floor
 from clinclust.estimators.fit import Fit
@@ -290,11 +289,9 @@ def _fit_of_all(
     present = _first_of_each(in_sample.cluster_labels_, labels, order)
     absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
     of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
-    clusters = clusters_of(of_all.problem, of_all.clusters)
-    clusters = replace(clusters, outlying_share=plan.outlying_share, temperature=in_sample.temperature_)
     return PartitionedFit.of(
         in_sample,
-        clusters,
+        sums_of(of_all.clusters),
         dask_series(table, place.for_dask(of_all.labels)),
         cohort.rows,
         log_joint_=found.trace[-1],

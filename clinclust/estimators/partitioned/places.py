@@ -54,9 +54,9 @@ class Here:
 
     def for_dask(self, handles: Sequence[Handle]) -> list[Any]:
         """Return results as delayed objects."""
-        import dask
+        from dask.delayed import delayed
 
-        return [dask.delayed(result, traverse=False) for result in self.results(handles)]
+        return [delayed(result, traverse=False) for result in self.results(handles)]
 
 
 def _run(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -82,10 +82,10 @@ class OnWorkers:
 
     def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
         """Run a function of each partition on a worker, which forgets the partition."""
-        import dask
+        from dask.delayed import delayed
 
         of_each = [
-            dask.delayed(partial(_on_one_thread, function), pure=False)(partition)
+            delayed(partial(_on_one_thread, function), pure=False)(partition)
             for function, partition in zip(functions, partitions, strict=True)
         ]
         return list(self._client.compute(of_each))
