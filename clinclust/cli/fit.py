@@ -34,6 +34,7 @@ from clinclust.cli.outputs import (
     spare_the_inputs,
     tell_of_other_files,
 )
+from clinclust.cli.partitions import ASSIGNMENTS, fitted_in_partitions, is_in_partitions
 from clinclust.cli.report import FitReportOptions, report_asked_for, report_problems, say_what_to_share, size_problems
 from clinclust.cli.roles import RoleOptions, say_unused, with_roles_asked, without_roles_of
 from clinclust.cli.search_options import SearchOptions, model_asked_for, number_asked_for, search_problems
@@ -49,6 +50,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.reporting.findings import Findings
+    from clinclust.schema import FeatureSchema
 
 _REPEATED = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
 _NOT_WRITTEN = f"{REPORTS_IN_WORDS} were not written"
@@ -80,10 +82,30 @@ def run(options: FitOptions) -> int:
     spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
     spare_folder(options.out, allowed=options.overwrite)
     schema = read_schema(options.schema)
+    if is_in_partitions(options.table):
+        return _fit_in_partitions(options, schema)
     table = read_table_of_schema(options, schema, options.schema)
     schema = with_roles_asked(options, schema, table)
     cohort = prepared_cohort(options, table, model_asked_for(options, schema))
     return write_results(options, cohort, table)
+
+
+def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
+    from clinclust.comparisons.cohort_columns import ignored_columns
+    from clinclust.comparisons.dominance import dominant_in
+
+    files = (*FILES_OF_A_FIT, ASSIGNMENTS)
+    spare_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
+    tell_of_other_files(options.out, files)
+    model = fitted_in_partitions(options, schema, files)
+    in_sample, sample = model.in_sample()
+    frame = schema.validate(sample, warn=False)
+    dominant = dominant_in(in_sample, frame, ignored_columns(sample, frame))
+    reports, code = _reports_beside_model(options, in_sample, frame, dominant)
+    say_unused(schema)
+    say_found(model, number_asked_for(options))
+    say(f"Wrote {options.out}: {', '.join([*reports, ASSIGNMENTS, 'model.json', 'model.npz', MANIFEST])}")
+    return code
 
 
 def check_options(options: ResultOptions) -> None:
@@ -214,7 +236,7 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
     from clinclust.reporting.divisions import distinct_in_words, n_parted
     from clinclust.reporting.layout import percent
 
-    n_subjects, n_subtypes, n_groups = model.labels_.size, model.n_clusters_, model.subtype_of_.size
+    n_subjects, n_subtypes, n_groups = model.cluster_sizes_.sum(), model.n_clusters_, model.subtype_of_.size
     marks = model.fit_.remarks_
     sizes = ", ".join(
         f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *of_one])})"

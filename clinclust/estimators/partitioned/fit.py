@@ -117,8 +117,8 @@ def series_of(frame: pd.DataFrame, labels: NDArray[np.int32]) -> pd.Series[Any]:
 
 def dask_series(table: Any, labels: Sequence[Any]) -> Any:
     """Return the Dask series of labels that lie where the partitions do, or here."""
-    from dask.delayed import delayed
     import dask.dataframe
+    from dask.delayed import delayed
 
     parts = [
         delayed(series_of, pure=False)(frame, own)
