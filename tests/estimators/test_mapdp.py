@@ -667,9 +667,17 @@ def test_a_row_without_any_value_to_cluster_on_is_told():
 
 def test_a_table_whose_columns_another_package_names_is_not_read_by_position():
     pyarrow = pytest.importorskip("pyarrow")
-    table = pyarrow.table({"b": [1.0, 2.0], "a": [3.0, 4.0]})
-    with pytest.raises(InputError, match=r"X is a pyarrow Table, .* pass X.to_pandas\(\)"):
-        MAPDP.as_published().fit(table)
+    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "ab"])
+    columns = {"a": [1.0, 2.0, 9.0, 9.5], "b": [20.0, 21.0, 90.0, 95.0]}
+    expected = MAPDP.as_published(schema, random_state=0, progress=False).fit(pd.DataFrame(columns))
+    table = pyarrow.table({"b": columns["b"], "a": columns["a"]})
+    assert MAPDP.as_published(schema, random_state=0, progress=False).fit(table).log_joint_ == expected.log_joint_
+
+    class Unknown:
+        columns = ("b", "a")
+
+    with pytest.raises(InputError, match=r"X is a .* Unknown, .* pass X.to_pandas\(\)"):
+        MAPDP.as_published().fit(Unknown())
 
 
 def test_numbers_written_as_text_and_long_doubles_are_numbers():
