@@ -4,10 +4,11 @@
     python benchmarks/scale.py --subjects 100000 1000000 10000000 --most-in-memory 1000000 --results
 
 Five groups of 45, 25, 15, 10 and 5 percent in 50 features: 15 yes or no, 15 scales of 0 to 4, 5 categorical and 15
-measurements, with 5% of the values missing. The table is a folder of parquet files of 100,000 subjects each. The default
-`MAPDP` is fitted to it in memory (`pandas.read_parquet`), in files of this machine (`dask.dataframe`, no client), and on
-one and two Dask workers of one thread. MiniBatchKMeans (scikit-learn) is given K, reads the files three times
-(`partial_fit`, three epochs) and then assigns, with standardised numbers and means for missing values.
+measurements, with 5% of the values missing. The table is a folder of parquet files of 100,000 subjects each. The
+default `MAPDP` is fitted to it in memory (`pandas.read_parquet`), in files of this machine (`dask.dataframe`, no
+client, two threads), and on one and two Dask workers of one thread. MiniBatchKMeans (scikit-learn) is given K, reads
+the files three times (`partial_fit`, three epochs) and then assigns, with standardised numbers and means for missing
+values.
 
 Each row is a process of its own. Seconds are of the fit and of all labels, without imports and compilation; processor
 seconds and peak memory (resident set) include worker processes, the latter the largest of them. Bytes by scan are those
@@ -240,7 +241,7 @@ def rows(n_subjects: int, folder: Path, kinds: list[str]) -> Iterator[str]:
     memory: dict[str, Any] | None = None
     for kind in kinds:
         command = [sys.executable, __file__, "--one", kind, str(folder)]
-        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ))
+        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ))  # noqa: S603
         if done.returncode:
             yield f"| {n_subjects:,} | {kind} | failed: {done.stderr.strip().splitlines()[-1][:200]} |"
             continue

@@ -6,22 +6,17 @@ from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import pandas as pd
-
-from clinclust.cli.inputs import RowOptions, TableOptions, about_table
+from clinclust.cli.inputs import RowOptions, TableOptions
 from clinclust.cli.options import called, declared
 from clinclust.cli.roles import RoleOptions
-from clinclust.cli.search_options import model_asked_for
-from clinclust.cli.sharing import record_sharing
 from clinclust.cli.streams import say
 from clinclust.errors import InputError, missing_package
 from clinclust.files.writing import MANIFEST, write_manifest, write_together
 
 if TYPE_CHECKING:
-    from clinclust.cli.fit import FitOptions
+    from collections.abc import Callable
+
     from clinclust.estimators.mapdp import MAPDP
-    from clinclust.schema import FeatureSchema
 
 MANY_ROWS = 2_000_000
 """Number of rows from which on a parquet file is read in partitions, its row groups."""
@@ -44,22 +39,21 @@ def is_in_partitions(table: Path) -> bool:
         return False  # so it does of a damaged file
 
 
-def fitted_in_partitions(options: FitOptions, schema: FeatureSchema, files: tuple[str, ...]) -> MAPDP:
-    """Fit a table in partitions, write the model, and the subtype of each subject by partition; return the model.
+def fit_in_partitions(
+    model: MAPDP, path: Path, out: Path, files: tuple[str, ...], record: Callable[[Path], list[str]]
+) -> None:
+    """Fit a table in partitions, and write the model, and the subtype of each subject, to a folder.
 
-    `files` are those of an earlier fit in the folder ``--out``.
+    `files` are those of an earlier fit, which are replaced; `record` writes further files and returns their names.
     """
-    _refuse_options(options)
-    table = _table(options.table)
-    with about_table(options), write_together(options.out, replacing=files, last=MANIFEST) as folder:
-        model = model_asked_for(options, schema).fit(table)
-        model.save(folder)
+    table = _table(path)
+    with write_together(out, replacing=files, last=MANIFEST) as folder:
+        model.fit(table).save(folder)
         _write_assignments(model, table, folder / ASSIGNMENTS)
-        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *record_sharing(options, folder)])
+        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *record(folder)])
     n_sampled, n_subjects = model.in_sample()[0].labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:
         say(f"The reports describe a sample of {n_sampled} of the {n_subjects} subjects; {ASSIGNMENTS} has all.")
-    return model
 
 
 def _table(path: Path) -> Any:
@@ -73,7 +67,8 @@ def _table(path: Path) -> Any:
         raise InputError(f"{path} cannot be read as parquet: {error}") from error
 
 
-def _refuse_options(options: FitOptions) -> None:
+def refuse_options(options: TableOptions) -> None:
+    """Raise InputError for options that choose rows, columns or roles of a table in memory."""
     kinds = (*TableOptions.__mro__, RowOptions, RoleOptions)
     names = {name for kind in kinds for name in vars(kind).get("__annotations__", {})} - {"table"}
     given = []
@@ -99,8 +94,8 @@ def _write_assignments(model: MAPDP, table: Any, file: Path) -> None:
     of_all: Any = model.labels_
     for frame, labels in zip(columns, of_all.to_delayed(), strict=True):
         rows = frame.compute(scheduler="synchronous").astype(str)
-        rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + np.int64(1)
-        content = pa.Table.from_pandas(pd.DataFrame(rows), preserve_index=False)
+        rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + 1
+        content = pa.Table.from_pandas(rows, preserve_index=False)
         writer = writer or parquet.ParquetWriter(file, content.schema)
         writer.write_table(content)
     if writer is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,14 +13,11 @@ import pandas as pd
 from clinclust.errors import InputError
 from clinclust.estimators.partitioned.fit import PartitionedFit
 
-if TYPE_CHECKING:
-    from clinclust.estimators.prediction import Prediction
-
 NAMES = {"predict": "subtype", "score_samples": "log_density"}
 """Name of the series that a method returns; others return a DataFrame."""
 
 
-def in_partitions(model: Prediction, method: str, table: Any, **arguments: Any) -> Any:
+def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
     """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
     model._require_fit()
     if arguments.get("how") == "draw":
@@ -47,7 +44,7 @@ def _of_any_partition(frame: pd.DataFrame, call: Callable[[pd.DataFrame], Any], 
     return call(frame) if len(frame) else empty
 
 
-def _of_partition(frame: pd.DataFrame, method: str, model: Prediction, arguments: dict[str, Any]) -> Any:
+def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[str, Any]) -> Any:
     found = getattr(model, method)(frame, **arguments)
     if isinstance(found, pd.DataFrame):
         return found
