@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,10 +88,6 @@ def _mask(shard: Shard, rows: slice, aside: Whole) -> Mask:
     return mask
 
 
-def _n_changes(found: _Changes) -> int:
-    return int(found.values.size)
-
-
 def _changed(aside: Whole, found: _Changes) -> Whole:
     return np.setxor1d(aside, found.values)
 
@@ -144,7 +141,7 @@ def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
     while True:
         given = cohort.problem.model, sums_of(cohort.clusters), share, least
         changes = cohort.each(_changes, *given, lists=cohort.lists)
-        if not any(cohort.place.results(cohort.each(_n_changes, lists=[changes]))):
+        if not any(cohort.place.results(cohort.each(attrgetter("values.size"), lists=[changes]))):
             return cohort
         changed = _with_changes(cohort, changes, share)
         if _joint(changed) <= _joint(cohort) + least:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
+from operator import attrgetter
 from threading import Event
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -30,7 +31,6 @@ from clinclust.engine.search.shard import (
     after_division,
     after_moves,
     assign,
-    best_of_scan,
     candidates,
     count,
     divide,
@@ -39,8 +39,6 @@ from clinclust.engine.search.shard import (
     scan_shard,
     sizes_of,
     sums_of,
-    sums_of_division,
-    sums_of_scan,
 )
 from clinclust.engine.search.split_merge import merged_into, resettle
 
@@ -148,14 +146,14 @@ class Partitioned:
         """Find the best cluster of every subject."""
         given = self.problem.model, sums_of(self.clusters), minimum_gain
         found = self.each(scan_shard, *given, lists=self.lists)
-        sums = self.place.results(self.each(sums_of_scan, lists=[found]))
+        sums = self.place.results(self.each(attrgetter("n_candidates", "sums"), lists=[found]))
         return PartitionedScan(found, sum(n for n, _ in sums), *added([own for _, own in sums]))
 
     def all_moved(self, found: PartitionedScan) -> Self:
         """Return the partitions with all subjects in their best clusters at once; none may be empty."""
         n_clusters = self.n_clusters
         sums = found.sizes[:n_clusters], found.statistics[:n_clusters]
-        return self.with_sums(sums, self.each(best_of_scan, lists=[found.of_shards]))
+        return self.with_sums(sums, self.each(attrgetter("best"), lists=[found.of_shards]))
 
     def candidates_moved(self, found: PartitionedScan, minimum_gain: float) -> Self:
         """Gather the candidates, move them one by one, and send their clusters back."""
@@ -218,7 +216,7 @@ class Partitioned:
             return None
         model = found[0][0].model
         parts = self.each(divide, model, divisions, lists=self.lists)
-        of_parts = self.place.results(self.each(sums_of_division, lists=[parts]))
+        of_parts = self.place.results(self.each(attrgetter("sums"), lists=[parts]))
         sizes, statistics = ([row] for row in sums_of(self.clusters))
         renamed = np.repeat(np.arange(n_clusters, dtype=np.int32)[:, None], 1 + _most(divisions), axis=1)
         n_after = n_clusters

@@ -112,16 +112,6 @@ def scan_shard(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: 
     return ShardScan(best, n_candidates, (sizes, statistics))
 
 
-def sums_of_scan(found: ShardScan) -> tuple[int, Sums]:
-    """Return the number of candidates and the sums by best cluster."""
-    return found.n_candidates, found.sums
-
-
-def best_of_scan(found: ShardScan) -> Numbers:
-    """Return the best cluster of every subject."""
-    return found.best
-
-
 def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
     """Return the best cluster of every subject, given the sums of clusters of other subjects."""
     clusters = up_to_date(shard.tables, model, sums)
@@ -196,11 +186,6 @@ def divide(shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions:
             add_up(among, best, *sums[cluster])
             halves[rows][members] = best
     return ShardDivision(halves, sums)
-
-
-def sums_of_division(found: ShardDivision) -> dict[int, Sums]:
-    """Return the sums of each division, by the divided cluster."""
-    return found.sums
 
 
 def after_division(labels: Numbers, found: ShardDivision, renamed: NDArray[np.int32]) -> Numbers:

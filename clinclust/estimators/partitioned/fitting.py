@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from threading import Event
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,7 +19,7 @@ from clinclust.arrays import Labels, Mask, Whole
 from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.dependence import has_repeated
 from clinclust.engine.joint_estimates.outlying import without_outlying
-from clinclust.engine.joint_estimates.partitioned_search import NOTHING, search_partitions
+from clinclust.engine.joint_estimates.partitioned_search import search_partitions
 from clinclust.engine.kernels.partition import clusters_without_subjects
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
@@ -27,7 +28,7 @@ from clinclust.engine.search.labels import compact
 from clinclust.engine.search.partitioned import Partitioned, WholeCohort, added
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.settle import Settled
-from clinclust.engine.search.shard import Numbers, Shard, count, places_among, sums_of
+from clinclust.engine.search.shard import Numbers, count, places_among, sums_of
 from clinclust.errors import InputError
 from clinclust.estimators.cut import as_asked, refuse_too_large_a_floor
 from clinclust.estimators.fit import Fit
@@ -39,11 +40,8 @@ from clinclust.estimators.partitioned.reading import (
     Summary,
     drawn,
     encode,
-    numbers_of,
     read,
     refuse_failures,
-    shard_of,
-    summary_of,
     together,
 )
 from clinclust.estimators.preparation import Prepared, prepared
@@ -134,7 +132,7 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
         reads = place.submit_each(functions, partitions)
         summaries: list[Summary] = []
         for number in range(len(reads)):
-            summaries += place.results([place.submit(summary_of, reads[number])])
+            summaries += place.results([place.submit(attrgetter("summary"), reads[number])])
             advance()
     refuse_failures(summaries)
     rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
@@ -215,7 +213,8 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
     encoded = [
         place.submit(encode, own, encoding, model.prior, levels, may_be_missing, place.folder) for own in cohort.reads
     ]
-    numbers = place.results([place.submit(numbers_of, own) for own in encoded])
+    of_each = attrgetter("log_bases", "n_observed", "shard.tables")
+    numbers = place.results([place.submit(of_each, own) for own in encoded])
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
     n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
     whole = WholeCohort(
@@ -226,22 +225,14 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
         n_subjects,
         tuple(n_used.tolist()),
     )
-    shards = tuple(place.submit(shard_of, own) for own in encoded)
-    labels = tuple(place.submit(_together, own) for own in shards)
-    aside = tuple(place.submit(_nothing, own) for own in shards)
+    shards = tuple(place.submit(attrgetter("shard"), own) for own in encoded)
+    labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)
+    aside = tuple(place.submit(np.zeros, 0, np.int64) for _ in shards)
     lists = zip(shards, labels, aside, strict=True)
     sums = added(place.results([place.submit(count, *own, 1) for own in lists]))
     clusters = clusters_without_subjects(whole.arrays, *sums)
     posed = replace(problem, cohort=whole)
     return Partitioned(posed, place, shards, labels, aside, clusters), problem
-
-
-def _together(shard: Shard) -> Numbers:
-    return np.zeros(shard.n_subjects, dtype=np.int32)
-
-
-def _nothing(_shard: Shard) -> Whole:
-    return NOTHING
 
 
 class _Sampled(NamedTuple):

@@ -71,11 +71,6 @@ def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, s
     return Read(_kept(columns, file), summary)
 
 
-def summary_of(found: Read) -> Summary:
-    """Return the summary of a partition."""
-    return found.summary
-
-
 def drawn(frame: pd.DataFrame, schema: FeatureSchema | None, first: int, share: float, seed: int) -> Mask:
     """Return whether each row is in the sample, bool (n,), by a hash of its identifiers, or else of its number.
 
@@ -154,16 +149,6 @@ def _arrays(
         some = column[rows]
         values[name] = some.astype(np.float64) if own is None else np.append(np.nan, own)[some]
     return encoding.encode(values, prior, levels_of_all=levels)[0]
-
-
-def shard_of(found: Encoded) -> Shard:
-    """Return the shard of a partition."""
-    return found.shard
-
-
-def numbers_of(found: Encoded) -> tuple[Array, Whole, CohortArrays]:
-    """Return log base measures and numbers of observed values by feature, and the tables of the shard."""
-    return found.log_bases, found.n_observed, found.shard.tables
 
 
 def together(summaries: Sequence[Summary]) -> dict[str, Array]:
