@@ -11,8 +11,8 @@ the files three times (`partial_fit`, three epochs) and then assigns, with stand
 values.
 
 Each row is a process of its own. Seconds are of the fit and of all labels, without imports and compilation; processor
-seconds and peak memory (resident set) include worker processes, the latter the largest of them. Bytes by scan are those
-of the clusters sent to all partitions and of the sums sent back.
+seconds and peak memory (resident set) include worker processes, the latter the largest of them. Wall seconds also hold
+what else the machine does. Bytes by scan are those of the clusters sent to all partitions and of the sums sent back.
 """
 
 from __future__ import annotations
