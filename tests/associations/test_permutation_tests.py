@@ -84,7 +84,7 @@ def test_permutations_of_persons_are_those_of_scipy_where_each_has_one_row():
 RARE_GROUPS = np.repeat([0, 1, 2, 3], [190, 3, 3, 4])
 
 
-@pytest.mark.parametrize("kind", ["student", "rank"])
+@pytest.mark.parametrize("kind", ["student", pytest.param("rank", marks=pytest.mark.simulation)])
 def test_rare_values_in_small_groups_have_p_by_permutations(kind):
     rng = np.random.default_rng([16, kind == "rank"])
     usual, permuted = [], []

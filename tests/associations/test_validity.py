@@ -29,6 +29,7 @@ def test_values_missing_by_their_size_could_undo_a_difference():
         assert row["grade"] == "differs"
 
 
+@pytest.mark.simulation
 def test_whatever_is_missing_p_is_at_least_that_of_every_completion():
     rng = np.random.default_rng(0)
     labels = np.repeat([0, 1, 2], 40)

@@ -155,7 +155,7 @@ def test_a_person_at_a_terminal_may_correct_the_schema_before_the_search(termina
     assert Path("opened").read_text().strip() == Path("cohort-subtypes/subtypes.html").absolute().as_uri()
 
 
-@pytest.mark.parametrize("answer", [b"q\n", b"\x04"])
+@pytest.mark.parametrize("answer", [b"q\n", pytest.param(b"\x04", marks=pytest.mark.simulation)])
 def test_a_person_at_a_terminal_may_stop_before_the_search(terminal, answer):
     process, ours = terminal()
     read_until(ours, ASKED)

@@ -177,6 +177,7 @@ def test_what_the_test_finds_distinct_is_never_merged(wild):
     assert (every.cut(3, min_size=FLOOR).subtype_of_ == model.cut(3).subtype_of_).all()
 
 
+@pytest.mark.simulation
 def test_distinct_subtypes_of_a_fit_keep_a_small_one(wild):
     model, frame = wild
     found = MAPDP(model.schema, **QUICK, block_weights=None, min_size=FLOOR).fit(frame)

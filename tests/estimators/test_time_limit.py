@@ -91,7 +91,9 @@ def test_time_that_suffices_changes_nothing():
     assert limited.restarts_["log_joint"].tolist() == free.restarts_["log_joint"].tolist()
 
 
-@pytest.mark.parametrize("questions", [1, pytest.param(40, marks=pytest.mark.simulation), 1000])
+@pytest.mark.parametrize(
+    "questions", [1, pytest.param(40, marks=pytest.mark.simulation), pytest.param(1000, marks=pytest.mark.simulation)]
+)
 def test_more_time_never_gives_a_worse_partition(questions, monkeypatch):
     values, asked = continuum(), [0]
     model = cc.MAPDP.as_published(random_state=0, n_jobs=1)

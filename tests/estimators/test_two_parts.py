@@ -156,7 +156,8 @@ def test_in_drawn_cohorts_the_amount_is_missing_exactly_at_the_spike(any_shape):
     is_spike = arrays.level_values[at] == 1.0
     amount = arrays.values[:, names.index("gaussian0: rest") - n_table]
     np.testing.assert_array_equal(np.isnan(amount), is_spike | (at == 0))
-    np.testing.assert_array_equal(at == 0, part.cohort.arrays.codes[:, names.index("gaussian0: spike")] == 0)
+    if not any_shape:  # there, the draw misses what its subject misses
+        np.testing.assert_array_equal(at == 0, part.cohort.arrays.codes[:, names.index("gaussian0: spike")] == 0)
     counts = arrays.codes[:, names.index("poisson1: rest")]
     at = arrays.codes[:, names.index("poisson1: spike")]
     np.testing.assert_array_equal(counts == 0, (arrays.level_values[at] == 1.0) | (at == 0))

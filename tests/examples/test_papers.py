@@ -134,6 +134,7 @@ def test_a_small_table_of_the_comparison_study():
     assert all(len(figures) == len(study.MEASURES) for both in study.PRINTED.values() for figures in both)
 
 
+@pytest.mark.simulation
 def test_a_figure_shows_each_cluster_in_the_colour_of_its_group():
     figures = script("figures")
     groups = np.repeat([0, 1, 2], 20)

@@ -163,6 +163,7 @@ def test_the_specialist_is_as_sure_as_the_paper_says(cohort):
     assert (rating[groups == 5] < 50).all()
 
 
+@pytest.mark.simulation
 def test_a_large_cohort_agrees_with_the_truth(schema, truth):
     size = 4000
     frame, groups = simulate(seed=7, sizes=[size] * 5, missing=0.0)

@@ -84,6 +84,7 @@ def test_penalties_for_wished_numbers_by_hand():
     assert model.global_penalty_ == pytest.approx(4.0 / 26.0)
 
 
+@pytest.mark.simulation
 def test_wished_numbers_find_shared_clusters_of_many_small_centres():
     """The experiment of section 6.3 of the paper: the penalties of the heuristics are of the size of the clusters."""
     rng = np.random.default_rng(0)

@@ -39,7 +39,9 @@ def test_three_clear_groups_of_measurements_are_found(name):
     assert adjusted_rand_score(group, model.labels_) == 1.0
 
 
-@pytest.mark.parametrize("name", ["KMeans", "GaussianMixture", "LatentClasses"])
+@pytest.mark.parametrize(
+    "name", ["KMeans", "GaussianMixture", pytest.param("LatentClasses", marks=pytest.mark.simulation)]
+)
 def test_one_group_is_one(name):
     values = np.random.default_rng(2).normal(size=(150, 3))
     model = FINDERS[name]().fit(values)

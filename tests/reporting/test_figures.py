@@ -380,7 +380,12 @@ def test_a_cohort_without_missing_values_says_so():
 
 @pytest.mark.parametrize(
     ("K", "D", "missing"),
-    [(1, 1, 0.0), pytest.param(12, 215, 0.2, marks=pytest.mark.simulation), (9, 30, 0.2), (2, 3, 1.0)],
+    [
+        (1, 1, 0.0),
+        pytest.param(12, 215, 0.2, marks=pytest.mark.simulation),
+        pytest.param(9, 30, 0.2, marks=pytest.mark.simulation),
+        (2, 3, 1.0),
+    ],
 )
 def test_any_number_of_subtypes_and_features_fits_on_the_figure(K, D, missing):
     model, comparisons = wide_case(K, D=D, missing=missing)
