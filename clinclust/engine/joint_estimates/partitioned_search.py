@@ -27,8 +27,6 @@ from clinclust.engine.search.shard import Numbers, Shard, Sums, places_among, su
 
 _SEEN_IN_SAMPLE = 30
 """Number of members in a sample from which on a cluster counts as shown by it."""
-_CLOSE = 30.0
-"""Nats below the joint within which the sweeps after a dissolution may still raise it."""
 _ROUNDS = 4
 """Largest number of turns of sweeps and outlying values after a dissolution."""
 _AT_ONCE = 8_192
@@ -218,7 +216,7 @@ def _dissolved(cohort: Partitioned, cluster: int, share: float, plan: SearchPlan
     of_members = cluster, model, sums_of(cohort.clusters), share, minimum_gain(cohort.problem)
     changes = cohort.each(_changes_of_members, *of_members, lists=(*cohort.lists, before.labels))
     cohort = _with_changes(cohort, changes, share)
-    for _ in range(_ROUNDS if _joint(cohort) > _joint(before) - _CLOSE else 0):
+    for _ in range(_ROUNDS):
         started = _joint(cohort)
         cohort = settled_by_scans(cohort, plan).partitions
         joint = _joint(cohort)
