@@ -309,7 +309,7 @@ def test_the_first_page_counts_the_grades(findings, outcomes, said):
     on_page_one = dict(overview(found).tables[1].rows)["Which features differ?"]
     tested = grades.differing + grades.not_shown
     begins = f"{grades.differing} of {tested}"
-    assert on_page_one.startswith(begins if tested else "Of the others, 0 of 1.")
+    assert on_page_one.startswith(begins if tested else "0 of 1 that had no part.")
     assert grades.differing == grades.beyond + grades.differs == 21 - grades.not_shown - grades.not_tested
 
 

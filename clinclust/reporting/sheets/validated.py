@@ -78,10 +78,9 @@ def count_in_words(findings: Findings) -> str:
     tested = [found for found in counted_of if found is not None and found.shown]
     if not tested:
         return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
-    whose = {True: "", False: "of the others, "}
-    parts = [f"{whose[found is counted_of[0]]}{found.differing:,} of {found.shown:,}" for found in tested]
-    said = "; ".join(parts)
-    return f"{said[0].upper()}{said[1:]}."
+    whose = {True: "that formed them", False: "that had no part"}
+    parts = [f"{found.differing:,} of {found.shown:,} {whose[found is counted_of[0]]}" for found in tested]
+    return f"{'; '.join(parts)}."
 
 
 def _outcome(found: Grades, how: str) -> str:
