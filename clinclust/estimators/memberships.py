@@ -73,6 +73,8 @@ class Memberships(ABC):
         array([0.5, 2.6])
         """
         probabilities = self.predict_proba(X)
+        if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
+            return probabilities
         table = in_pandas(X)
         index = table.index if isinstance(table, pd.DataFrame) else None
         return pd.DataFrame(probabilities, index=index, columns=self.get_feature_names_out())

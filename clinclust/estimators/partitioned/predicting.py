@@ -50,5 +50,4 @@ def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[
         return found
     if found.ndim == 1:
         return pd.Series(found, index=frame.index, name=NAMES[method])
-    columns = [*range(1, found.shape[1]), "none of these"]
-    return pd.DataFrame(np.asarray(found), index=frame.index, columns=[str(name) for name in columns])
+    return pd.DataFrame(np.asarray(found), index=frame.index, columns=model.get_feature_names_out())

@@ -104,6 +104,7 @@ def test_predictions_are_those_of_each_partition(cohort, model):
     np.testing.assert_array_equal(model.predict(table).compute(), model.predict(frame))
     np.testing.assert_array_equal(model.score_samples(table).compute(), model.score_samples(frame))
     np.testing.assert_array_equal(model.predict_proba(table).compute(), model.predict_proba(frame))
+    pd.testing.assert_frame_equal(model.transform(table).compute(), model.transform(frame))
     pd.testing.assert_frame_equal(model.impute(table).compute(), model.impute(frame))
     with pytest.raises(InputError, match="same draws"):
         model.impute(table, how="draw")
