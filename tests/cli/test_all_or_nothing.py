@@ -17,7 +17,7 @@ from clinclust.files.writing import PRIVATE_FOLDER, changed_files, read_manifest
 FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz"]
 
 
-@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("earlier", [False, pytest.param(True, marks=pytest.mark.simulation)])
 @pytest.mark.parametrize("failing", ["model", "assignments", "last place"])
 def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, capsys, monkeypatch):
     arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", "--restarts", "2", "--overwrite"]
@@ -64,7 +64,7 @@ def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, 
 OPTIONS = ["--jobs", "1", "--name", "1=Mild = slow", "--suppress", "5", "--min-size", "4"]
 
 
-@pytest.mark.parametrize("command", ["fit", "start"])
+@pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
 @pytest.mark.parametrize("stage", ["writing.gathered_findings", "writing.write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, here, capsys, monkeypatch):
     arguments = {"fit": FIT, "start": ["start", "cohort.csv", *FIT[4:], "--yes"]}[command]

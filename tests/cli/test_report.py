@@ -19,6 +19,7 @@ OPTIONS = {
     "cross-fitting": ["--associations", "cross-fit"],
     "none": ["--associations", "none"],
 }
+QUICK = ("defaults", "suppressed")
 REPORT = ["report", "cohort.csv", "--model", "out"]
 
 
@@ -29,7 +30,9 @@ def fit(here, fitted):
     return here / "out"
 
 
-@pytest.mark.parametrize("asked", OPTIONS)
+@pytest.mark.parametrize(
+    "asked", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.simulation) for name in OPTIONS]
+)
 def test_the_bytes_are_those_of_the_fit(fit, asked):
     arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "again", "--restarts", "4", "--as-published"]
     assert main([*arguments, *OPTIONS[asked]]) == 0

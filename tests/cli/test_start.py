@@ -166,6 +166,7 @@ def test_a_person_at_a_terminal_may_stop_before_the_search(terminal, answer):
 
 
 @pytest.mark.usefixtures("heeds_ctrl_c")
+@pytest.mark.simulation
 def test_ctrl_c_at_the_pause_stops(terminal):
     process, ours = terminal()
     read_until(ours, ASKED)

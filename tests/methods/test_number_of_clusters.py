@@ -136,6 +136,7 @@ def test_separation_chooses_the_number_that_scikit_learn_would(name, criterion):
     assert chosen[criterion].item() == model.tried_[criterion].max()
 
 
+@pytest.mark.simulation
 def test_separation_of_one_cluster_is_not_defined_and_of_many_subjects_it_is_sampled():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(6000, 2)) + 9.0 * (np.arange(6000) % 2)[:, None]

@@ -84,7 +84,7 @@ def given(schema):
     return Partition(GROUPS, schema, made_by="a clinician")
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
+@pytest.mark.parametrize("suffix", ["xlsx", pytest.param("html", marks=pytest.mark.simulation), "json"])
 def test_reports_that_differ_in_withheld_counts_only_are_the_same(tmp_path, suffix, some):
     first = report(tmp_path, suffix, {}, given)
     for counts in some(OTHERS[::-1], few=3):
@@ -98,7 +98,7 @@ def test_the_counts_are_withheld_indeed():
     assert set(shared.loc[shared["suppressed"], "feature"]) == set(RARE)
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
+@pytest.mark.parametrize("suffix", ["xlsx", pytest.param("html", marks=pytest.mark.simulation), "json"])
 def test_reports_of_fits_that_differ_in_what_withheld_features_tell_are_the_same(tmp_path, suffix):
     def fit(schema, relevance):
         model = fitted(schema, GROUPS)
@@ -139,7 +139,7 @@ def any_fit(seed):
     return fit
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
+@pytest.mark.parametrize("suffix", ["xlsx", pytest.param("html", marks=pytest.mark.simulation), "json"])
 def test_reports_of_fits_that_differ_in_all_but_released_counts_are_the_same(tmp_path, suffix):
     first = report(tmp_path, suffix, {}, any_fit(0))
     for seed, counts in ((1, {}), (2, OTHERS[-1])):
