@@ -7,7 +7,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from clinclust.cli.options import Options, called, option
+from clinclust.cli.options import Options, called, in_options, option
 from clinclust.cli.streams import tell, write_data
 from clinclust.errors import CohortError, InputError
 
@@ -45,7 +45,8 @@ def record_failure(error: Exception, message: str, lost: str) -> None:
     said: dict[str, Any] = {"kind": type(error).__name__, "message": message, "not_done": lost}
     if isinstance(error, CohortError):
         said["message"] = "the table does not fit the schema"
-        said["failures"] = error.failures.drop(columns="examples").to_dict("records")
+        failures = error.failures.drop(columns="examples")
+        said["failures"] = failures.assign(repair=failures["repair"].map(in_options)).to_dict("records")
     _listed("problems", said)
 
 

@@ -252,7 +252,11 @@ def _feature(node: yaml.Node, problems: Problems) -> Feature | None:
     context = f"{shortened(name)}: " if name else ""
     found_before = len(problems)
     entries = mapping(node, (), context, problems)
-    fields = {key: plain(value, f"{context}{key}", problems) for key, (_, value) in entries.items()}
+    fields = {
+        # Of an unknown key, its name is what is wrong.
+        key: plain(value, f"{context}{key}", problems if key in Feature.model_fields else Problems())
+        for key, (_, value) in entries.items()
+    }
     try:
         feature = Feature(**fields)
     except FeatureError as error:

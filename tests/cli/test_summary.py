@@ -47,6 +47,9 @@ def test_what_is_refused_is_said_by_column_without_values(here, capsys):
     failures = {one["column"]: one for one in problem["failures"]}
     assert (failures["stage"]["rows"], failures["falls"]["rows"]) == (40, 0)
     assert "secret" not in json.dumps(found)
+    pd.concat([cohort(), cohort().head(1)]).to_csv("twice.csv", index=False)
+    found, _ = summary(capsys, "check", "twice.csv", "--schema", "schema.yaml", "--json", code=2)
+    assert "--one-row-per who" in found["problems"][0]["failures"][0]["repair"]
     assert "stage: expected" in err
     found, _ = summary(capsys, "fit", "bad.csv", "--schema", "absent.yaml", "--out", "fit", "--json", code=2)
     assert "absent.yaml" in found["problems"][0]["message"]

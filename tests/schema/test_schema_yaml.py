@@ -123,9 +123,10 @@ def test_malformed_yaml_is_a_schema_error_with_line_and_essential_words(text, wo
     assert all(problem.startswith("line ") for problem in caught.value.problems)
 
 
-def test_a_comma_that_is_no_value_is_told_once():
+@pytest.mark.parametrize("last", ["decimal: ,", "min: 0", "min:", "lable: yes"])
+def test_a_comma_that_is_no_value_and_an_unknown_key_are_told_once(last):
     with pytest.raises(SchemaError) as caught:
-        FeatureSchema.from_yaml(one("{name: crp, likelihood: gaussian, decimal: ,}"))
+        FeatureSchema.from_yaml(one(f"{{name: crp, likelihood: gaussian, {last}}}"))
     assert len(caught.value.problems) == 1
 
 

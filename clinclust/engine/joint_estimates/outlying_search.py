@@ -22,9 +22,11 @@ from clinclust.engine.search.restarts import index_of_best, run_restarts
 from clinclust.engine.search.settle import SweepResult, minimum_gain, settle
 from clinclust.engine.search.starts import Start
 
-_ROUNDS = 4
+ROUNDS = 4
 """Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
 _SWEEPS_OF_A_DISSOLUTION = 20
+SEEN_IN_SAMPLE = 30
+"""Number of members in the sample of a large cohort from which on a cluster counts as shown by it."""
 
 
 class Dissolution:
@@ -76,7 +78,7 @@ class Dissolution:
         problem, share = self._problem, self._plan.outlying_share
         labels = best_elsewhere(problem, restart.labels, outlying, share, cluster)
         joint = -np.inf
-        for _ in range(_ROUNDS):
+        for _ in range(ROUNDS):
             outlying, before = best_outlying(problem, labels, outlying, share)
             settled = self._sweep(without_outlying(problem, outlying, share), labels)
             labels = compact(settled.partition.labels)

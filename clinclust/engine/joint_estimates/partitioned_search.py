@@ -16,6 +16,7 @@ import numpy as np
 
 from clinclust.arrays import Array, Mask, Whole
 from clinclust.engine.joint_estimates.outlying import best_others, gains_of_changes, of_outlying_values
+from clinclust.engine.joint_estimates.outlying_search import ROUNDS, SEEN_IN_SAMPLE
 from clinclust.engine.kernels.partition import Model, clusters_without_subjects
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
@@ -25,10 +26,6 @@ from clinclust.engine.search.restarts import N_SAMPLED
 from clinclust.engine.search.settle import Settled, minimum_gain, settled_by_scans, worth_a_round
 from clinclust.engine.search.shard import Numbers, Shard, Sums, places_among, sums_of
 
-_SEEN_IN_SAMPLE = 30
-"""Number of members in a sample from which on a cluster counts as shown by it."""
-_ROUNDS = 4
-"""Largest number of turns of sweeps and outlying values after a dissolution."""
 _AT_ONCE = 8_192
 NOTHING = np.empty(0, dtype=np.int64)
 """No outlying values."""
@@ -192,7 +189,7 @@ def search_partitions(
 
 def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Partitioned:
     """Dissolve small clusters, the smallest first, while this raises the joint (`Dissolution`)."""
-    largest = _SEEN_IN_SAMPLE * cohort.problem.cohort.n_subjects / N_SAMPLED
+    largest = SEEN_IN_SAMPLE * cohort.problem.cohort.n_subjects / N_SAMPLED
     place = 0
     while place < cohort.n_clusters > 1 and not plan.budget.used_up():
         sizes = cohort.clusters.sizes[: cohort.n_clusters]
@@ -216,7 +213,7 @@ def _dissolved(cohort: Partitioned, cluster: int, share: float, plan: SearchPlan
     of_members = cluster, model, sums_of(cohort.clusters), share, minimum_gain(cohort.problem)
     changes = cohort.each(_changes_of_members, *of_members, lists=(*cohort.lists, before.labels))
     cohort = _with_changes(cohort, changes, share)
-    for _ in range(_ROUNDS):
+    for _ in range(ROUNDS):
         started = _joint(cohort)
         cohort = settled_by_scans(cohort, plan).partitions
         joint = _joint(cohort)

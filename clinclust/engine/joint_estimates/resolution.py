@@ -14,6 +14,7 @@ from clinclust.arrays import Labels
 from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
 from clinclust.engine.joint_estimates.outlying_search import (
+    SEEN_IN_SAMPLE,
     Dissolution,
     OutlyingResult,
     outlying_together,
@@ -38,8 +39,6 @@ _SHARE_OF_FIRST = 0.5
 """Share of a time budget that the first step may take: the others have fewer clusters and starts."""
 _SHARE_OF_SAMPLE = 0.5
 """Share of a time budget that the search in the sample may take."""
-_SEEN_IN_SAMPLE = 30
-"""Number of members in the sample from which on a cluster counts as shown by the sample."""
 
 
 @dataclass(frozen=True)
@@ -236,7 +235,7 @@ class _AmongAll:
     ) -> ResolutionStep:
         """Raise the joint by outlying values, by dissolving small clusters and by the search, in turns."""
         plan, share, least = self.plan, self.plan.outlying_share, worth_a_round(problem)
-        largest = _SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
+        largest = SEEN_IN_SAMPLE * problem.cohort.n_subjects / N_SAMPLED
         dissolved = Dissolution(problem, plan, self._sweep, least, largest)
         while share > 0.0:
             plan.refuse_cancelled()

@@ -24,6 +24,7 @@ from clinclust.engine.problem.objective import joint_of_sums
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.one_start import merge_and_divide
 from clinclust.engine.search.plan import Either, SearchPlan
+from clinclust.engine.search.restarts import N_DIVIDED
 from clinclust.engine.search.settle import Settled, minimum_gain, settled_by_scans
 from clinclust.engine.search.shard import (
     Numbers,
@@ -42,8 +43,6 @@ from clinclust.engine.search.shard import (
 )
 from clinclust.engine.search.split_merge import merged_into, resettle
 
-N_DIVIDED = 8_000
-"""Largest number of members of a cluster among whom a division is searched for."""
 _MOST_MOVED = 100_000
 """Largest number of candidates that are moved one by one after a scan; the next scan finds the others."""
 

@@ -20,7 +20,7 @@ from clinclust.engine.problem.posterior import clusters_of, probabilities
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.errors import CohortWarning
-from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
+from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems, rows_of_the_fit
 from clinclust.estimators.imputation.copula import Copula
 from clinclust.estimators.imputation.parts import cells_of, with_cells
 from clinclust.estimators.subtype_model import require_search
@@ -68,7 +68,7 @@ def multiple_imputations(
 
 def _rows(model: SubtypeModel, fit: Fit, frame: pd.DataFrame) -> Labels:
     """Return the row of each subject of the fit, int64 (N,); raise if the table is not its cohort."""
-    rows = rows_of_the_fit(fit, frame)
+    rows = None if cohort_problems(model, frame) else rows_of_the_fit(fit, frame)
     if rows is None:
         cohort_of(model, frame)  # says why it is not the cohort
         raise AssertionError("a table without rows of the fit is no cohort")

@@ -110,6 +110,29 @@ def test_predictions_are_those_of_each_partition(cohort, model):
         model.impute(table, how="draw")
 
 
+OF_ITS_COHORT = {
+    "associations": lambda model, frame: cc.validated_associations(model, frame, progress=False),
+    "check": lambda model, frame: cc.check.check_model(model, frame),
+    "distinct": lambda model, frame: cc.distinct_subtypes(model, frame),
+    "dominance": lambda model, frame: cc.comparisons.dominant_columns(model, frame),
+    "drift": lambda model, frame: cc.drift.assess_drift(model, frame, frame),
+    "imputations": lambda model, frame: model.multiple_imputations(frame, 1),
+    "outcomes": lambda model, frame: cc.compare_outcomes(model, frame, "falls"),
+    "report": lambda model, frame: cc.write_report(model, frame, "never.html"),
+    "stability": lambda model, frame: cc.stability.assess_stability(model, frame, progress=False),
+    "table": lambda model, frame: cc.subtype_table(model, frame),
+    "unusual": lambda model, frame: cc.unusual_subjects(model, frame),
+    "validation": lambda model, frame: cc.stability.validate_subtypes(model, frame, frame),
+}
+
+
+@pytest.mark.parametrize("ask", OF_ITS_COHORT.values(), ids=OF_ITS_COHORT)
+def test_what_needs_the_cohort_in_memory_says_how_to_get_a_sample_of_it(ask, cohort, model):
+    for frame in (cohort[0], model.in_sample()[1]):
+        with pytest.raises(InputError, match=r"in_sample\(\) gives a model and a table in memory"):
+            ask(model, frame)
+
+
 def test_neither_partitions_nor_the_order_of_identified_rows_choose_the_sample(cohort):
     frame, schema = cohort
     whole = drawn(frame, schema, 0, 0.3, 7)
@@ -208,14 +231,11 @@ def test_a_table_without_rows_is_refused(cohort, model):
             asked(nothing)
 
 
-def test_reports_are_of_the_sample(cohort, in_memory, model):
-    frame, _ = cohort
+def test_reports_are_of_the_sample(in_memory, model):
     sampled, sample = model.in_sample()
     assert sampled.labels_.size == len(sample)
     np.testing.assert_array_equal(sampled.labels_, model.labels_.compute().loc[sample.index])
     assert cc.compare_subtypes(sample, sampled.labels, sampled.schema_) is not None
-    with pytest.raises(InputError, match=r"model\.in_sample\(\)"):
-        cc.validated_associations(model, frame)
     with pytest.raises(InputError, match="in memory"):
         in_memory.in_sample()
     coarse = model.cut(2)
