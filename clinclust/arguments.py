@@ -14,7 +14,17 @@ from typing import Any, ParamSpec, TypeVar
 from clinclust.data_frames import TABLE, in_pandas
 from clinclust.errors import InputError
 
-__all__ = ["ASSOCIATIONS", "AXES", "BY_FEATURE", "COMPARISONS", "EXPLANATION", "FRAME", "FRAME_OF_TESTS"]
+__all__ = [
+    "ANY_FRAME",
+    "ANY_LABELS",
+    "ASSOCIATIONS",
+    "AXES",
+    "BY_FEATURE",
+    "COMPARISONS",
+    "EXPLANATION",
+    "FRAME",
+    "FRAME_OF_TESTS",
+]
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -129,6 +139,8 @@ def _generator(random_state: Any) -> Any:
 
 NOTHING = Kind("None", lambda value: value is None)
 FRAME = Kind(TABLE, _is_frame, in_pandas)
+_is_partitioned = _has("to_delayed", "npartitions")
+ANY_FRAME = Kind(f"{TABLE}, or a Dask DataFrame", lambda value: _is_frame(value) or _is_partitioned(value), in_pandas)
 COMPARISONS = Kind("a DataFrame that compare_subtypes returned", _is_frame)
 WHOLE_COMPARISONS = Kind(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed"))
 WITHHELD = Kind("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
@@ -145,6 +157,7 @@ METHOD_COMPARISON = Kind("a MethodComparison", _has("table", "models"))
 STABILITY = Kind("a Stability", _has("subtypes", "same_number", "sensitivity"))
 AXES = Kind("matplotlib Axes", _has("barh", "twinx", "figure"))
 LABELS = Kind("one label for each subject", _is_column)
+ANY_LABELS = Kind(LABELS.allowed, lambda value: _is_column(value) or _is_partitioned(value))
 NAMES = Kind("a dictionary from the number of a subtype to its name", _maps(_is_whole, _is_text))
 SIZES = Kind(
     "a dictionary from the number of a subtype to its size or None",

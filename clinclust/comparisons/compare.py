@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import BY_FEATURE, FRAME, LABELS, NUMBER, SCHEMA, WHOLE, accepting
+from clinclust.arguments import ANY_FRAME, ANY_LABELS, BY_FEATURE, NUMBER, SCHEMA, WHOLE, accepting
 from clinclust.comparisons.contrasts import (
     Contrast,
     Contrasted,
@@ -24,7 +24,9 @@ from clinclust.comparisons.effect_sizes import effects
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.comparisons.summaries import (
     SUMMARY,
+    Columns,
     Measure,
+    Rows,
     measures,
     part_measures,
     summarise,
@@ -33,6 +35,7 @@ from clinclust.comparisons.summaries import (
 )
 from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
 from clinclust.errors import InputError
+from clinclust.estimators.cohort_table import is_partitioned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -63,7 +66,9 @@ _DTYPES: dict[str, Any] = {
 }
 
 
-@accepting(frame=FRAME, labels=LABELS, schema=SCHEMA, min_size=WHOLE, significance_level=NUMBER, contrasts=BY_FEATURE)
+@accepting(
+    frame=ANY_FRAME, labels=ANY_LABELS, schema=SCHEMA, min_size=WHOLE, significance_level=NUMBER, contrasts=BY_FEATURE
+)
 def compare_subtypes(
     frame: pd.DataFrame,
     labels: ArrayLike,
@@ -81,9 +86,11 @@ def compare_subtypes(
 
     Parameters
     ----------
-    frame : pandas.DataFrame, N rows
-        Any table that `schema` accepts.
-    labels : array_like, shape (N,)
+    frame : pandas.DataFrame or dask.dataframe.DataFrame, N rows
+        Any table that `schema` accepts. One in partitions is counted where it lies; a column of more than 4,096 values
+        in a partition is rounded to less than a thousandth of its interquartile range, and tests of ranks are
+        asymptotic.
+    labels : array_like or dask.dataframe.Series, shape (N,)
         The cluster of each subject, 0, 1, ...; subtype = label + 1. Categories (`MAPDP.labels`) and texts are numbered
         from 1 in their order, texts that are whole numbers by size. A Series must have the index of `frame`.
     schema : FeatureSchema
@@ -183,45 +190,72 @@ def compare_subtypes(
         raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
     if min_size < 1:
         raise InputError(f"min_size must be at least 1 subject, not {min_size!r}")
-    clusters = _checked_labels(labels, frame)
-    shares = None if weights is None else _checked_weights(weights, frame)
-    if shares is not None and contrasts is not None:
+    if weights is not None and contrasts is not None:
         raise InputError("contrasts cannot be used with weights, which have no tests")
     choice = checked_choice(contrasts, schema)
-    # A fit, if there was one, has already warned of columns that cannot inform a clustering.
-    frame = schema.validate(frame, warn=False)
-    whole = list(whole_features(frame, schema))
-    compared = list(measures(part_measures(frame, schema)))
+    if is_partitioned(frame):
+        from clinclust.comparisons.counted import counted_columns
 
-    found, places = np.unique(clusters, return_inverse=True)
+        if weights is not None:
+            raise InputError("weights cannot be used with a table in partitions")
+        found, columns = counted_columns(frame, labels, schema)
+    else:
+        clusters = _checked_labels(labels, frame)
+        shares = None if weights is None else _checked_weights(weights, frame)
+        # A fit, if there was one, has already warned of columns that cannot inform a clustering.
+        frame = schema.validate(frame, warn=False)
+        found, places = np.unique(clusters, return_inverse=True)
+        rows = Rows(places, found.size)
+        columns = {feature.name: (frame[feature.name], rows) for feature in schema.reported}
+        if shares is not None:
+            return _weighted(columns, schema, found, shares)
+    whole = list(whole_features(columns, schema))
+    compared = list(measures(part_measures(columns, schema)))
+    sizes = next((measure.rows.sizes for measure in whole), np.zeros(found.size, dtype=np.int64))
     subtypes = np.array([ALL_SUBJECTS, *found + 1])
-    groups = [np.arange(len(places)), *(np.flatnonzero(places == place) for place in range(len(found)))]
-    # One (measures, groups) array for each column of SUMMARY; the reshape is needed if there are no measures.
-    numbers = np.array([summarise(measure, groups) for measure in compared])
-    numbers = numbers.reshape(len(compared), len(groups), len(SUMMARY))
-    summary = dict(zip(SUMMARY, np.moveaxis(numbers, 2, 0), strict=True))
-    is_share = np.array([[measure.level is not None] for measure in compared], dtype=bool).reshape(-1, 1)
-    if shares is not None:
-        counted = _summary_columns(summary, is_share, subtypes)["count"]
-        numbers = np.array([weighted(measure, groups, shares) for measure in compared]).reshape(numbers.shape)
-        summary = dict(zip(SUMMARY, np.moveaxis(numbers, 2, 0), strict=True))
-        return _stacked(compared, _summary_columns(summary, is_share, subtypes) | {"count": counted})
+    summary = _by_name([summarise(measure) for measure in compared], subtypes)
+    is_share = _are_shares(compared)
 
-    large = [g for g in range(1, len(groups)) if len(groups[g]) >= min_size]
-    pairs = np.array(list(combinations(large, 2)), dtype=int).reshape(-1, 2)
+    large = np.flatnonzero(sizes >= min_size)
+    pairs = np.array(list(combinations(large + 1, 2)), dtype=int).reshape(-1, 2)
     blocks = [(compared, _summary_columns(summary, is_share, subtypes))]
     blocks += [(compared, tests) for tests in _test_columns(summary, is_share, subtypes, pairs, significance_level)]
 
-    tests = [contrasted(each.feature, frame[each.feature.name], choice.get(each.feature.name)) for each in whole]
-    tested = np.where(np.isin(places + 1, large), places, -1)
-    blocks.append((whole, _contrast_columns(whole, tests, tested, significance_level)))
+    tests = [
+        contrasted(each.feature, columns[each.feature.name][0], choice.get(each.feature.name), each.rows.times)
+        for each in whole
+    ]
+    blocks.append((whole, _contrast_columns(whole, tests, large, significance_level)))
     ranked = {
         each.feature.parts[-1].name
         for each, of_feature in zip(whole, tests, strict=True)
-        if of_feature[-1].kind == "rank" or is_skewed(each.feature, each.scores)
+        if of_feature[-1].kind == "rank" or is_skewed(each.feature, each.scores, each.rows.times)
     }
-    blocks += effects(compared, summary, places, subtypes[1:], min_size, ranked)
+    blocks += effects(compared, summary, sizes, subtypes[1:], min_size, ranked)
     return pd.concat([_stacked(*block) for block in blocks], ignore_index=True)
+
+
+def _weighted(
+    columns: Columns, schema: FeatureSchema, found: NDArray[np.int64], weights: NDArray[np.float64]
+) -> pd.DataFrame:
+    """Return the summaries with sampling weights (N,)."""
+    compared = list(measures(part_measures(columns, schema)))
+    subtypes, is_share = np.array([ALL_SUBJECTS, *found + 1]), _are_shares(compared)
+    of_sample = _by_name([summarise(measure) for measure in compared], subtypes)
+    of_population = _by_name([weighted(measure, weights) for measure in compared], subtypes)
+    counted = _summary_columns(of_sample, is_share, subtypes)["count"]
+    return _stacked(compared, _summary_columns(of_population, is_share, subtypes) | {"count": counted})
+
+
+def _by_name(numbers: list[NDArray[np.float64]], subtypes: NDArray[np.int64]) -> _Columns:
+    """Return one (measures, groups) array for each column of SUMMARY."""
+    # The reshape is needed if there are no measures.
+    shaped = np.array(numbers).reshape(len(numbers), subtypes.size, len(SUMMARY))
+    return dict(zip(SUMMARY, np.moveaxis(shaped, 2, 0), strict=True))
+
+
+def _are_shares(compared: list[Measure]) -> NDArray[np.bool_]:
+    return np.array([[measure.level is not None] for measure in compared], dtype=bool).reshape(-1, 1)
 
 
 def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -324,17 +358,22 @@ def _test_columns(
 
 
 def _contrast_columns(
-    whole: list[Measure], tests: list[list[Contrasted]], groups: NDArray[np.int64], significance_level: float
+    whole: list[Measure], tests: list[list[Contrasted]], large: NDArray[np.intp], significance_level: float
 ) -> _Columns:
-    """Return the columns of the tests of all groups at once, each (features, 1); groups below 0 take no part."""
-    results = [combined([contrast_of(one.values, groups, one.kind) for one in of_feature]) for of_feature in tests]
+    """Return the columns of the tests of these groups at once, each (features, 1)."""
+    results, n, missing = [], [], []
+    for each, of_feature in zip(whole, tests, strict=True):
+        is_tested = np.isin(each.rows.group_of, large)
+        groups = np.where(is_tested, each.rows.group_of, -1)
+        results.append(combined([contrast_of(one.values, groups, one.kind, each.rows.times) for one in of_feature]))
+        missing.append(each.rows.number(is_tested & np.isnan(each.scores)))
+        n.append(each.rows.number(is_tested) - missing[-1])
     p = np.array([result.p for result in results], dtype=np.float64)
-    missing = np.array([np.isnan(each.scores[groups >= 0]).sum() for each in whole])
     columns: _Columns = {
         **{name: np.array([getattr(result, name) for result in results]) for name in Contrast._fields[1:]},
         "test": np.array([result.test or None for result in results], dtype=object),
-        "n": (groups >= 0).sum() - missing,
-        "missing": missing,
+        "n": np.array(n, dtype=np.int64),
+        "missing": np.array(missing, dtype=np.int64),
         "q": adjusted(p),
         "significant": np.where(np.isnan(p), np.nan, p <= significance_level),
     }

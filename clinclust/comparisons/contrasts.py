@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.comparisons.t_tests import Floats, Side, student, welch
+from clinclust.comparisons.t_tests import Floats, Side, Times, moments, student, welch
 from clinclust.errors import InputError
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean
@@ -56,11 +56,13 @@ class Contrasted(NamedTuple):
     kind: ContrastKind
 
 
-def contrasted(feature: Feature, column: pd.Series, chosen: ContrastKind | None = None) -> list[Contrasted]:
+def contrasted(
+    feature: Feature, column: pd.Series, chosen: ContrastKind | None = None, times: Times = None
+) -> list[Contrasted]:
     """Return what is tested of a feature: its values or, with point masses, the counts at these and the others."""
     if not feature.point_masses:
         values = feature.described(column)
-        return [Contrasted(values, chosen or contrast_kind(feature, values))]
+        return [Contrasted(values, chosen or contrast_kind(feature, values, times))]
     first, second = feature.parts
     kind = chosen or feature.contrast or "rank"
     return [Contrasted(first.scores(column), "counts"), Contrasted(second.scores(column), kind)]
@@ -81,53 +83,57 @@ def combined(contrasts: Sequence[Contrast]) -> Contrast:
     return Contrast(f"Fisher's combination of {names}", statistic, df, np.nan, p)
 
 
-def contrast_kind(feature: Feature, values: Floats) -> ContrastKind:
+def contrast_kind(feature: Feature, values: Floats, times: Times = None) -> ContrastKind:
     """Return the contrast of the schema, else ``"rank"`` if skewed and not counted by level, else the plainest."""
     if feature.contrast is not None:
         return feature.contrast
     plainest = feature.traits.contrasts[0]
-    return "rank" if plainest != "counts" and is_skewed(feature, values) else plainest
+    return "rank" if plainest != "counts" and is_skewed(feature, values, times) else plainest
 
 
-def is_skewed(feature: Feature, values: Floats) -> bool:
+def is_skewed(feature: Feature, values: Floats, times: Times = None) -> bool:
     """Return whether the likelihood is skewed, there is a transform, or a gaussian feature has |skewness| above 1."""
     if feature.traits.is_skewed or feature.transform is not None:
         return True
     if not feature.traits.is_real:
         return False
-    observed = values[~np.isnan(values)]
+    known = ~np.isnan(values)
+    observed, weights = values[known], None if times is None else times[known]
     if observed.size < _LEAST_FOR_SHAPE or observed.min() == observed.max():
         return False
     with np.errstate(all="ignore"):
-        from_mean = observed - observed.mean()
+        from_mean = observed - np.average(observed, weights=weights)
         from_mean /= np.abs(from_mean).max()
-        return bool(abs((from_mean**3).mean()) > _SKEWED * (from_mean**2).mean() ** 1.5)
+        second, third = (float(np.average(from_mean**power, weights=weights)) for power in (2, 3))
+        return bool(abs(third) > _SKEWED * second**1.5)
 
 
-def contrast_of(values: Floats, groups: Groups, kind: ContrastKind) -> Contrast:
-    """Test whether groups (N,) of values (N,) differ; groups below 0 take no part.
+def contrast_of(values: Floats, groups: Groups, kind: ContrastKind, times: Times = None) -> Contrast:
+    """Test whether groups (R,) of values (R,) differ; groups below 0 take no part.
 
     ``"welch"``: means (Welch 1947, 1951). ``"student"``: means, one variance. ``"rank"``: Mann-Whitney, Kruskal-Wallis.
     ``"counts"``: chi-squared, or Fisher's exact test if an expected count is below 5 (simulated beyond two by two).
     """
     taking_part = (groups >= 0) & ~np.isnan(values)
     values, groups = values[taking_part], groups[taking_part]
+    times = None if times is None else times[taking_part]
     if kind == "counts":
-        return _of_counts(values.astype(np.int64), groups)
-    sizes = np.bincount(groups)
-    parts = [values[groups == group] for group in np.flatnonzero(sizes >= _LEAST_OBSERVED)]
-    if len(parts) < 2 or len({float(value) for part in parts for value in (part.min(), part.max())}) == 1:
+        return _of_counts(values.astype(np.int64), groups, times)
+    sizes = np.bincount(groups, weights=times)
+    chosen = [groups == group for group in np.flatnonzero(sizes >= _LEAST_OBSERVED)]
+    parts = [(values[own], None if times is None else times[own]) for own in chosen]
+    if len(parts) < 2 or len({float(value) for part, _ in parts for value in (part.min(), part.max())}) == 1:
         return Contrast()
     if kind == "rank":
-        return _of_ranks(parts)
+        return _of_ranks([part for part, _ in parts]) if times is None else _of_counted_ranks(parts)
     with np.errstate(all="ignore"):
         return _of_means(parts, kind)
 
 
-def _of_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
+def _of_means(parts: list[tuple[Floats, Times]], kind: ContrastKind) -> Contrast:
     # Subtract a common centre, so that the means of large numbers lose no digits.
-    centre = parts[0][0]
-    groups = Side(*np.array([_moments(part - centre) for part in parts]).T)
+    centre = parts[0][0][0]
+    groups = Side(*np.array([_moments(part - centre, times) for part, times in parts]).T)
     if np.isnan(groups.variance).any():
         return Contrast()
     if len(parts) == 2:
@@ -143,12 +149,13 @@ def _of_means(parts: list[Floats], kind: ContrastKind) -> Contrast:
     return Contrast(test, float(result.statistic), float(result.df_num), float(result.df_denom), float(result.pvalue))
 
 
-def _moments(part: Floats) -> tuple[float, float, float]:
+def _moments(part: Floats, times: Times) -> tuple[float, float, float]:
     """Return the number of values, their mean and variance; the variance is NaN if a float64 cannot hold it."""
+    n = part.size if times is None else int(times.sum())
     if part.min() == part.max():
-        return part.size, float(part[0]), 0.0
-    variance = float(part.var(ddof=1))
-    return part.size, float(part.mean()), variance if 0.0 < variance < np.inf else np.nan
+        return n, float(part[0]), 0.0
+    mean, variance = moments(part, times)
+    return n, mean, variance if 0.0 < variance < np.inf else np.nan
 
 
 def _limit_of_welch(groups: Side) -> Contrast:
@@ -182,13 +189,40 @@ def _of_ranks(parts: list[Floats]) -> Contrast:
     return Contrast("Kruskal-Wallis", float(statistic), len(parts) - 1.0, np.nan, float(p))
 
 
-def _of_counts(levels: Groups, groups: Groups) -> Contrast:
+def _of_counted_ranks(parts: list[tuple[Floats, Times]]) -> Contrast:
+    """Return the same tests of counted values, with the asymptotic distribution and mid-ranks of ties."""
+    from scipy.special import chdtrc, ndtr
+
+    levels, level = np.unique(np.concatenate([part for part, _ in parts]), return_inverse=True)
+    starts = np.cumsum([0, *(part.size for part, _ in parts)])
+    counts = np.array(
+        [
+            np.bincount(level[start : start + part.size], weights=times, minlength=levels.size)
+            for start, (part, times) in zip(starts, parts, strict=False)
+        ]
+    )
+    of_level, n_each = counts.sum(axis=0), counts.sum(axis=1)
+    n = n_each.sum()
+    rank_sums = counts @ (of_level.cumsum() - (of_level - 1.0) / 2.0)
+    untied = 1.0 - ((of_level / n) ** 3 - of_level / n**3).sum() / (1.0 - 1.0 / n**2)
+    if len(parts) == 2:
+        statistic = float(rank_sums[0] - n_each[0] * (n_each[0] + 1.0) / 2.0)
+        from_middle = abs(statistic - n_each.prod() / 2.0) - 0.5
+        p = 2.0 * float(ndtr(-from_middle / np.sqrt(n_each.prod() * (n + 1.0) * untied / 12.0)))
+        return Contrast("Mann-Whitney", statistic, np.nan, np.nan, min(p, 1.0))
+    expected = n_each * (n + 1.0) / 2.0
+    statistic = float(12.0 / (n * (n + 1.0)) * ((rank_sums - expected) ** 2 / n_each).sum() / untied)
+    df = len(parts) - 1.0
+    return Contrast("Kruskal-Wallis", statistic, df, np.nan, float(chdtrc(df, statistic)))
+
+
+def _of_counts(levels: Groups, groups: Groups, times: Times) -> Contrast:
     from scipy.stats import chi2_contingency, fisher_exact
 
     if not levels.size:
         return Contrast()
     table = np.zeros((levels.max() + 1, groups.max() + 1), dtype=np.int64)
-    np.add.at(table, (levels, groups), 1)
+    np.add.at(table, (levels, groups), 1 if times is None else times)
     table = table[table.any(axis=1)][:, table.any(axis=0)]
     if min(table.shape) < 2:
         return Contrast()

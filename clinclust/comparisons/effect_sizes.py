@@ -10,7 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.comparisons.summaries import Measure
-from clinclust.comparisons.t_tests import Effect, Floats, Side, everybody_else, satterthwaite, standardised_difference
+from clinclust.comparisons.t_tests import (
+    Effect,
+    Floats,
+    Side,
+    Times,
+    everybody_else,
+    satterthwaite,
+    standardised_difference,
+)
 
 NORMAL_QUANTILE = 1.959963984540054  # the 0.975 quantile of the standard normal distribution
 
@@ -153,17 +161,18 @@ Groups = NDArray[np.int64]
 _LEAST_OBSERVED = 2
 
 
-def superiority(values: Floats, groups: Groups, comparisons: Groups) -> Effect:
+def superiority(values: Floats, groups: Groups, comparisons: Groups, times: Times = None) -> Effect:
     """Return P(a > b) + P(a = b) / 2, with its interval, symmetric in the logit; each part has shape (C,).
 
     Variance: Brunner and Munzel (2000, Biometrical Journal 42, 17-25); if the groups do not overlap, Newcombe (2006,
-    Statistics in Medicine 25, 559-573, method 5). `groups` (N,) are 0 to G - 1; of `comparisons` (C, 2), g + G is all
+    Statistics in Medicine 25, 559-573, method 5). `groups` (R,) are 0 to G - 1; of `comparisons` (C, 2), g + G is all
     subjects outside g.
     """
     observed = ~np.isnan(values)
     levels, level = np.unique(values[observed], return_inverse=True)
     n_groups = int(groups.max()) + 1
-    cells = np.bincount(groups[observed] * levels.size + level, minlength=n_groups * levels.size)
+    weights = None if times is None else times[observed]
+    cells = np.bincount(groups[observed] * levels.size + level, weights, minlength=n_groups * levels.size)
     counts = cells.reshape(n_groups, levels.size).astype(np.float64)
     # The number of values of each group below each distinct value; ties count one half.
     below = counts.cumsum(axis=1) - counts / 2
@@ -224,16 +233,15 @@ _EFFECTS = {"shares": _OF_SHARES, "means": _OF_MEANS, "rates": _OF_RATES}
 def effects(
     compared: Sequence[Measure],
     summary: Mapping[str, Floats],
-    groups: Groups,
+    sizes: Groups,
     subtypes: Groups,
     min_size: int,
     ranked: Collection[str],
 ) -> Iterator[tuple[list[Measure], dict[str, NDArray[Any]]]]:
     """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
 
-    `summary` has (measures, 1 + G) of all subjects, then of each group; `groups` is 0 to G - 1, (N,).
+    `summary` has (measures, 1 + G) of all subjects, then of each group; `sizes` (G,) are the numbers of subjects.
     """
-    sizes = np.bincount(groups, minlength=subtypes.size)
     comparisons = _comparisons(sizes, min_size)
     names = np.concatenate([subtypes, np.zeros_like(subtypes)])
     parts = Side(*(summary[name][:, 1:] for name in ("n", "deviation", "variance")))
@@ -241,7 +249,7 @@ def effects(
     a, b = comparisons.T
     n = sides.n[:, a] + sides.n[:, b]
     seen = (sides.n[:, a] >= _LEAST_OBSERVED) & (sides.n[:, b] >= _LEAST_OBSERVED)
-    sizes = np.concatenate([sizes, groups.size - sizes])
+    sizes = np.concatenate([sizes, sizes.sum() - sizes])
 
     def block(rows: list[int], name: str, effect: Effect) -> tuple[list[Measure], dict[str, NDArray[Any]]]:
         columns: dict[str, NDArray[Any]] = {
@@ -266,7 +274,8 @@ def effects(
             yield block(rows, name, size(*(Side(*(moment[:, side] for moment in of_rows)) for side in (a, b))))
     rows = [row for row, measure in enumerate(compared) if measure.feature.name in ranked]
     if rows:
-        found = [superiority(compared[row].scores, groups, comparisons) for row in rows]
+        ranks = [(compared[row].scores, compared[row].rows) for row in rows]
+        found = [superiority(scores, own.group_of, comparisons, own.times) for scores, own in ranks]
         yield block(rows, "superiority", Effect(*(np.array(part) for part in zip(*found, strict=True))))
 
 

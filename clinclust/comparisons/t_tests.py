@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
+Times: TypeAlias = NDArray[np.int64] | None
+"""(R,) the number of subjects that each of R values stands for; None = one."""
 
 
 class Side(NamedTuple):
@@ -28,6 +30,15 @@ class Effect(NamedTuple):
     estimate: Floats
     lower: Floats
     upper: Floats
+
+
+def moments(values: Floats, times: Times) -> tuple[float, float]:
+    """Return the mean and the variance (denominator n - 1) of at least one value."""
+    if times is None:
+        return float(values.mean()), float(values.var(ddof=1))
+    n = times.sum()
+    mean = float(times @ values / n)
+    return mean, float(times @ (values - mean) ** 2 / (n - 1))
 
 
 def pooled(a: Side, b: Side) -> Side:

@@ -134,7 +134,7 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
         for number in range(len(reads)):
             summaries += place.results([place.submit(attrgetter("summary"), reads[number])])
             advance()
-    refuse_failures(summaries)
+    refuse_failures([summary.failures for summary in summaries])
     rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
     sample = prepared(replace(settings, schema=schema), rows, stacklevel=4)
     return _Cohort(reads, summaries, _with_prior_of_all(settings, sample, summaries), rows)

@@ -160,16 +160,15 @@ def together(summaries: Sequence[Summary]) -> dict[str, Array]:
     return {name: np.unique(np.concatenate(levels)) for name, levels in named.items()}
 
 
-def refuse_failures(summaries: Sequence[Summary]) -> None:
-    """Raise one CohortError with all failures of all partitions; those of a whole column once."""
-    found = [
-        summary.failures.assign(partition=number)
-        for number, summary in enumerate(summaries)
-        if summary.failures is not None
-    ]
-    if not found:
-        return
-    failures = pd.concat(found, ignore_index=True)
+def refuse_failures(of_each: Sequence[pd.DataFrame | None]) -> None:
+    """Raise one CohortError with the failures of all partitions in order; those of a whole column once."""
+    found = [failures.assign(partition=number) for number, failures in enumerate(of_each) if failures is not None]
+    if found:
+        raise CohortError(once_by_column(pd.concat(found, ignore_index=True)))
+
+
+def once_by_column(failures: pd.DataFrame) -> pd.DataFrame:
+    """Return the failures of partitions, those of a whole column, partition -1, once."""
     of_cells = failures["rows"] > 0
     of_columns = failures[~of_cells].drop_duplicates(["column", "expected", "repair"]).assign(partition=-1)
-    raise CohortError(pd.concat([of_columns, failures[of_cells]], ignore_index=True))
+    return pd.concat([of_columns, failures[of_cells]], ignore_index=True)
