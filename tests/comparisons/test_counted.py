@@ -1,5 +1,7 @@
 """Comparisons of a table in partitions against those of the same table in memory."""
 
+from itertools import pairwise
+
 import hypothesis.strategies as st
 import numpy as np
 import pandas as pd
@@ -58,7 +60,7 @@ def a_table(seed=0):
 
 
 def in_partitions(table, cuts=(0, 250, 251, 700, N)):
-    parts = [dask.delayed(table.iloc[first:last]) for first, last in zip(cuts, cuts[1:], strict=False)]
+    parts = [dask.delayed(table.iloc[first:last]) for first, last in pairwise(cuts)]
     return dd.from_delayed(parts, verify_meta=False)
 
 
