@@ -101,15 +101,24 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     tell_of_other_files(options.out, files)
     model = model_asked_for(options, schema)
     with about_table(options):
-        fit_in_partitions(model, options.table, options.out, files, partial(record_sharing, options))
+        table = fit_in_partitions(model, options.table, options.out, files, partial(record_sharing, options))
     in_sample, sample = model.in_sample()
     frame = schema.validate(sample, warn=False)
     dominant = dominant_in(in_sample, frame, ignored_columns(sample, frame))
-    reports, code = _reports_beside_model(options, in_sample, frame, dominant)
+    of_all = partial(_comparisons_of_all, model, table, options)
+    reports, code = _reports_beside_model(options, in_sample, frame, dominant, of_all)
     say_unused(schema)
     say_found(model, number_asked_for(options))
     say(f"Wrote {options.out}: {', '.join([*reports, ASSIGNMENTS, 'model.json', 'model.npz', MANIFEST])}")
     return code
+
+
+def _comparisons_of_all(model: MAPDP, table: Any, options: ResultOptions) -> pd.DataFrame:
+    from clinclust.progress import Progress
+    from clinclust.reporting.in_partitions import comparisons_of_all
+
+    asked = report_asked_for(options)
+    return comparisons_of_all(model, table, asked.min_size, asked.significance_level, Progress(not options.quiet))
 
 
 def check_options(options: ResultOptions) -> None:
@@ -188,11 +197,16 @@ def _tell_how_to_go_on(options: ResultOptions) -> None:
 
 
 def _reports_beside_model(
-    options: ResultOptions, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame
+    options: ResultOptions,
+    model: MAPDP,
+    frame: pd.DataFrame,
+    dominant: pd.DataFrame,
+    of_all: Callable[[], pd.DataFrame] | None = None,
 ) -> tuple[list[str], int]:
+    """Write the reports, and return their names and the exit code; `of_all` compares all of a table in partitions."""
     try:
         with reports_placed(options.out) as folder:
-            code = _write_reports(options, model, frame, dominant, folder)
+            code = _write_reports(options, model, frame, dominant, folder, of_all)
             written = [name for name in REPORTS if (folder / name).exists()]
     except Exception as error:
         return [], tell_failure(error, options, _NOT_WRITTEN)
@@ -200,14 +214,20 @@ def _reports_beside_model(
 
 
 def _write_reports(
-    options: ResultOptions, model: MAPDP, frame: pd.DataFrame, dominant: pd.DataFrame, folder: Path
+    options: ResultOptions,
+    model: MAPDP,
+    frame: pd.DataFrame,
+    dominant: pd.DataFrame,
+    folder: Path,
+    of_all: Callable[[], pd.DataFrame] | None,
 ) -> int:
     from clinclust.progress import Progress
     from clinclust.reporting.writing import write_findings
 
     codes = [0]
     try:
-        findings = _findings(model, frame, options, dominant, codes)
+        compared = None if of_all is None else of_all()
+        findings = _findings(model, frame, options, dominant, codes, compared)
     except Exception as error:
         return max(*codes, tell_failure(error, options, _NOT_WRITTEN))
     for name in REPORTS:
@@ -219,7 +239,12 @@ def _write_reports(
 
 
 def _findings(
-    model: MAPDP, frame: pd.DataFrame, options: ResultOptions, dominant: pd.DataFrame, codes: list[int]
+    model: MAPDP,
+    frame: pd.DataFrame,
+    options: ResultOptions,
+    dominant: pd.DataFrame,
+    codes: list[int],
+    of_all: pd.DataFrame | None,
 ) -> Findings:
     from clinclust.reporting.options import unknown_names
     from clinclust.reporting.writing import gathered_findings
@@ -230,7 +255,7 @@ def _findings(
         record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
     known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
-    findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant)
+    findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant, of_all=of_all)
     return replace(findings, n_asked=number_asked_for(options))
 
 

@@ -41,8 +41,8 @@ def is_in_partitions(table: Path) -> bool:
 
 def fit_in_partitions(
     model: MAPDP, path: Path, out: Path, files: tuple[str, ...], record: Callable[[Path], list[str]]
-) -> None:
-    """Fit a table in partitions, and write the model, and the subtype of each subject, to a folder.
+) -> Any:
+    """Fit a table in partitions, write the model, and the subtype of each subject, to a folder; return the table.
 
     `files` are those of an earlier fit, which are replaced; `record` writes further files and returns their names.
     """
@@ -53,7 +53,11 @@ def fit_in_partitions(
         write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *record(folder)])
     n_sampled, n_subjects = model.in_sample()[0].labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:
-        say(f"The reports describe a sample of {n_sampled} of the {n_subjects} subjects; {ASSIGNMENTS} has all.")
+        say(
+            f"Sizes, summaries and tests of features are of all {n_subjects} subjects, and so is {ASSIGNMENTS}; what "
+            f"else the reports say is of a sample of {n_sampled}."
+        )
+    return table
 
 
 def _table(path: Path) -> Any:

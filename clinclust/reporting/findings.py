@@ -65,6 +65,8 @@ class Findings:
     drawn: GibbsDP | None = None
     other_methods: MethodComparison | None = None
     dominant: pd.DataFrame | None = None
+    sizes_of_all: Mapping[int, int] | None = None
+    """Sizes of the subtypes in a table in partitions, of which `frame` is a sample; the comparisons are of all."""
 
     @cached_property
     def read(self) -> Compared:
@@ -149,6 +151,8 @@ class Findings:
     @cached_property
     def sizes(self) -> dict[int, int]:
         """Exact number of subjects in each subtype, by number from 1. Sheets show `shown_sizes`."""
+        if self.sizes_of_all is not None:
+            return dict(self.sizes_of_all)
         subtypes, sizes = np.unique(np.asarray(self.model.labels_) + 1, return_counts=True)
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
 

@@ -83,8 +83,17 @@ class ReportOptions:
         return problems
 
 
-def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions) -> None:
-    """Check the arguments of `write_report`; the ValueError lists all problems."""
+def check_report(
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    path: Path,
+    options: ReportOptions,
+    sizes: Mapping[int, int] | None = None,
+) -> None:
+    """Check the arguments of `write_report`; the ValueError lists all problems.
+
+    `sizes` are those of the subtypes among all subjects, if `frame` is a sample of a table in partitions.
+    """
     problems = []
     if path.suffix.lower() not in SUFFIXES:
         known = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
@@ -95,7 +104,7 @@ def check_report(model: SubtypeModel, frame: pd.DataFrame, path: Path, options: 
     if is_fitted(model):
         problems += unknown_names(options.names, np.unique(model.labels_) + 1)
         if options.comparisons is not None:
-            problems += _comparisons_problems(model, options.comparisons)
+            problems += _comparisons_problems(model, options.comparisons, sizes)
         problems += _stability_problems(model, options.stability)
         problems += _posterior_problems(model, options.posterior)
         problems += _other_methods_problems(model, options.other_methods)
@@ -141,7 +150,7 @@ def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: 
     return [f"{called}: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(known)}"]
 
 
-def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> list[str]:
+def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame, sizes: Mapping[int, int] | None) -> list[str]:
     if comparisons["suppressed"].any():
         return ["comparisons hold withheld numbers; pass those of compare_subtypes, and ask for `suppress` here"]
     if ComparisonsFrame(comparisons).is_weighted:
@@ -150,8 +159,9 @@ def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame) -> lis
     different = sorted(expected ^ set(comparisons["feature"]))
     if different:
         return [f"comparisons and the model's schema differ in these features: {', '.join(different)}"]
-    subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
-    sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
+    if sizes is None:
+        subtypes, counts = np.unique(np.asarray(model.labels_) + 1, return_counts=True)
+        sizes = dict(zip(subtypes.tolist(), counts.tolist(), strict=True))
     read = ComparisonsFrame(comparisons)
     for rows in (rows for levels in read.summaries.values() for rows in levels.values()):
         compared = {subtype: row["n"] + row["missing"] for subtype, row in rows.items() if subtype}

@@ -12,11 +12,13 @@ import pandas as pd
 import clinclust.arguments as arguments
 from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either
 from clinclust.associations.feature_tests import Method
+from clinclust.estimators.cohort_table import is_partitioned
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import SubtypeModel, require_fitted
 from clinclust.files.writing import check_place
 from clinclust.methods.compare import MethodComparison
 from clinclust.progress import Progress
+from clinclust.reporting.in_partitions import comparisons_of_all, in_sample_of
 from clinclust.reporting.options import ReportOptions, check_report
 from clinclust.reporting.writing import gathered_findings, write_findings
 from clinclust.stability import Stability
@@ -24,7 +26,7 @@ from clinclust.stability import Stability
 
 @accepting(
     model=arguments.MODEL,
-    frame=arguments.FRAME,
+    frame=arguments.ANY_FRAME,
     path=arguments.PATH,
     comparisons=arguments.WHOLE_COMPARISONS,
     associations=either(arguments.ASSOCIATIONS, arguments.TEXT, NOTHING),
@@ -70,8 +72,9 @@ def write_report(
     ----------
     model : MAPDP, Partition or another SubtypeModel
         A fitted model. If no MAP-DP search made the subtypes, the report says which parts it leaves out.
-    frame : pandas.DataFrame, N rows
-        The cohort of the fit, whose row order is restored; rows of a `Partition` must be in the order of its labels.
+    frame : pandas.DataFrame or dask.dataframe.DataFrame, N rows
+        The cohort of the fit, whose row order is restored; rows of a `Partition` must be in the order of its labels. Of
+        a table in partitions, the comparisons are of all subjects and everything else is of the sample.
     path : path
         File to write; ends in ``.xlsx``, ``.html`` or, for programs, ``.json`` (all sheets and tested divisions),
         ``.csv`` or ``.parquet`` (all numbers in one table: a summary, test, effect size or tested division a row). An
@@ -157,7 +160,16 @@ def write_report(
         other_methods=other_methods,
         progress=progress,
     )
-    check_report(model, frame, path, options)
-    check_place(path)
-    write_findings(gathered_findings(model, frame, options), path, generated, Progress(progress))
+    if not is_partitioned(frame):
+        check_report(model, frame, path, options)
+        check_place(path)
+        findings = gathered_findings(model, frame, options)
+    else:
+        in_sample, sample, sizes = in_sample_of(model, frame)
+        check_report(in_sample, sample, path, options, sizes)
+        check_place(path)
+        if comparisons is None:
+            comparisons = comparisons_of_all(model, frame, min_size, significance_level, Progress(progress))
+        findings = gathered_findings(in_sample, sample, options, of_all=comparisons)
+    write_findings(findings, path, generated, Progress(progress))
     return path

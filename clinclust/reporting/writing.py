@@ -25,6 +25,7 @@ from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, re
 from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.in_partitions import sizes_in
 from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number_text
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.associations import association_table
@@ -174,7 +175,7 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
         *([profile(findings), charts(findings)] if several else []),
         *([effect_sizes(findings), pairwise_tests(findings)] if several and is_exact else []),
         table.numbers_sheet(),
-        *([] if findings.is_shared else [assignments(findings)]),
+        *([] if findings.is_shared or findings.sizes_of_all is not None else [assignments(findings)]),
         *unusual_sheets(findings),
         *model_check_sheets(findings),
         missing_data(findings),
@@ -186,14 +187,22 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
 
 
 def gathered_findings(
-    model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions, *, dominant: pd.DataFrame | None = None
+    model: SubtypeModel,
+    frame: pd.DataFrame,
+    options: ReportOptions,
+    *,
+    dominant: pd.DataFrame | None = None,
+    of_all: pd.DataFrame | None = None,
 ) -> Findings:
-    """Return the findings of a report whose arguments `check_report` has checked; `dominant` is computed by default."""
+    """Return the findings of a report whose arguments `check_report` has checked; `dominant` is computed by default.
+
+    If `frame` is the sample of a table in partitions, `of_all` are the comparisons of all its subjects.
+    """
     # Every association is a function of exact counts, so that a report of rounded ones has none.
     associations = None if options.round_to is not None else options.associations
     persons = persons_of(model, frame, None) if isinstance(associations, str) else None
     table, frame = frame, cohort_of(model, frame, stacklevel=4)
-    comparisons, level = options.comparisons, options.significance_level
+    comparisons, level = options.comparisons if of_all is None else of_all, options.significance_level
     min_size = max(options.min_size, fewest_subjects(model))
     if comparisons is None:
         with Progress(options.progress).stage("comparisons"):
@@ -204,6 +213,8 @@ def gathered_findings(
         dominant = dominant_in(model, frame, ignored_columns(table, frame))
     names = {**model.names_, **options.names}
     findings = Findings(model, frame, comparisons, level, None, names, min_size=min_size, dominant=dominant)
+    if of_all is not None:
+        findings = replace(findings, sizes_of_all=sizes_in(of_all))
     if options.suppress is not None:
         rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
         findings = findings.for_sharing(rule)

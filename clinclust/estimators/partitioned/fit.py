@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.engine.search.shard import Sums
 from clinclust.errors import InputError
 from clinclust.estimators.fit import Fit
@@ -68,15 +67,15 @@ class PartitionedFit(Fit):
         return cls.of(in_sample, sums, log_joint_=joint, log_joint_trace_=trace, stopped_early_=stopped)
 
     def with_subtypes_of(self, in_sample: Fit) -> Self:
-        """Return the fit with the subtypes of the sample; a cluster without a subject in it is a subtype of its own."""
-        sizes = self.clusters_.sizes.astype(np.int64)
-        n_more = sizes.size - in_sample.subtype_of_.size
-        groups = np.append(in_sample.subtype_of_, in_sample.n_clusters_ + np.arange(n_more))
-        subtype_of = groups_by_decreasing_size(groups, sizes)
+        """Return the fit with the subtypes of the sample; a cluster without a subject in it is a subtype of its own.
+
+        Subtypes have the numbers that they have in the sample, those without a subject in it the next ones.
+        """
+        n_more = self.clusters_.sizes.size - in_sample.subtype_of_.size
         return replace(
             self,
             in_sample_=in_sample,
-            subtype_of_=subtype_of,
+            subtype_of_=np.append(in_sample.subtype_of_, in_sample.n_clusters_ + np.arange(n_more)),
             tree_=in_sample.tree_,
             tree_test_=in_sample.tree_test_,
             min_size_=in_sample.min_size_,

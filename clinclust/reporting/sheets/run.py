@@ -24,6 +24,14 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     choice, counts = _known(findings)
     words = _words(findings, choice)
     n_subjects = len(findings.frame)
+    if findings.sizes_of_all is not None:
+        # A number that is withheld could be the difference of those of a sample and of all.
+        sampled = "a sample" if findings.is_shared else f"a sample of {n_subjects:,}"
+        return [
+            f"Sizes, summaries and tests of features are of all {findings.n_subjects:,} rows, which are in partitions; "
+            f"everything else is of {sampled} of them. Columns of many values are rounded to a thousandth of their "
+            "interquartile range for the tests."
+        ]
     if findings.is_rounded or counts is None:
         # Whether any row was left out is a function of exact counts, unless the choice says so.
         unknown = f"is withheld {WITHHELD}" if findings.is_rounded else "was not recorded"

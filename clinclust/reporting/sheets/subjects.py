@@ -66,7 +66,7 @@ def on_unusual_subjects(findings: Findings) -> list[str]:
         return []
     who = "1 subject has" if n == 1 else f"{n} subjects have" if n < MOST_LISTED else f"{n} or more subjects have"
     meaning = "look for slips of recording, or a rare condition"
-    if n > max(_FEW, _MANY * findings.n_subjects):
+    if n > max(_FEW, _MANY * len(findings.frame)):
         meaning = (
             "so many say that features depend on each other inside subtypes, or have heavier tails than their "
             "likelihoods; look at the first of them"

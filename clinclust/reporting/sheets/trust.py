@@ -90,7 +90,7 @@ def _on_copies(findings: Findings) -> list[str]:
     made = [
         findings.name(subtype)
         for subtype in findings.sizes
-        if 2 * is_copy[subtypes == subtype].sum() >= findings.sizes[subtype]
+        if 2 * is_copy[subtypes == subtype].sum() >= (subtypes == subtype).sum()
     ]
     found = f"{is_copy.sum():,} of {first.size:,} rows are exact copies of an earlier row, more than chance explains"
     more = f" and {len(made) - _SHOWN} more" if len(made) > _SHOWN else ""

@@ -1,0 +1,75 @@
+"""Reports of a table in partitions: the comparisons are of all subjects, everything else of the sample of its fit."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import pandas as pd
+
+from clinclust.comparisons import compare_subtypes
+from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.few_subjects import NO_FLOOR
+from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.partitioned.fit import PartitionedFit
+from clinclust.estimators.subtype_model import SubtypeModel
+from clinclust.progress import Progress
+
+
+def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame, dict[int, int]]:
+    """Return the model in the sample of its table, the sample, and the sizes of the subtypes among all subjects.
+
+    Raises InputError if the table is not that of the fit.
+    """
+    fit: Any = model.fit_
+    if not (isinstance(fit, PartitionedFit) and isinstance(model, MAPDP)):
+        raise InputError("the model was fitted on a table in memory, and this one is in partitions; give the former")
+    if fit.labels_ is not None and fit.labels_.npartitions != table.npartitions:
+        raise InputError(
+            f"the table has {table.npartitions} partitions, and that of the fit had {fit.labels_.npartitions}; give "
+            "the table that the model was fitted on"
+        )
+    return *model.in_sample(), dict(enumerate(model.cluster_sizes_.tolist(), start=1))
+
+
+def comparisons_of_all(
+    model: Any, table: Any, min_size: int, significance_level: float, progress: Progress
+) -> pd.DataFrame:
+    """Compare the subtypes that have a subject in the sample, among all subjects of the table of a fit.
+
+    CohortWarning is issued if others are left out.
+    """
+    in_sample, sample = model.in_sample()
+    floor = in_sample.fit_.min_size_
+    if floor > NO_FLOOR:
+        floor = math.ceil(floor * int(model.cluster_sizes_.sum()) / len(sample))
+    labels: Any = model.labels_
+    left_out = model.cluster_sizes_[in_sample.n_clusters_ :]
+    if left_out.size:
+        warnings.warn(
+            f"the report leaves out {left_out.size} of {model.n_clusters_} subtypes, of {left_out.sum()} subjects in "
+            "all: nobody in the sample is of them",
+            CohortWarning,
+            stacklevel=3,
+        )
+        table, labels = (_sampled_subtypes(each, labels, in_sample.n_clusters_) for each in (table, labels))
+    with progress.stage("comparisons of all subjects"):
+        return compare_subtypes(
+            table, labels, model.schema_, min_size=max(min_size, floor), significance_level=significance_level
+        )
+
+
+def _sampled_subtypes(rows: Any, labels: Any, n_subtypes: int) -> Any:
+    """Return the rows of the subtypes that have a subject in the sample, which are the first ones."""
+    return rows.map_partitions(_below, labels, n_subtypes, meta=rows._meta)
+
+
+def _below(rows: Any, labels: pd.Series[Any], n_subtypes: int) -> Any:
+    return rows[labels.to_numpy() < n_subtypes]
+
+
+def sizes_in(comparisons: pd.DataFrame) -> dict[int, int]:
+    """Return the number of subjects in each subtype of comparisons without withheld numbers."""
+    return {subtype: size for subtype, size in ComparisonsFrame(comparisons).sizes.items() if subtype and size}

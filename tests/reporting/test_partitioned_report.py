@@ -1,0 +1,113 @@
+"""Reports of a table in partitions: comparisons of all subjects beside what the sample says."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.estimators.partitioned import fitting
+
+dask = pytest.importorskip("dask")
+dd = pytest.importorskip("dask.dataframe")
+
+N, N_SAMPLED = 1_000, 300
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    rng = np.random.default_rng(5)
+    groups = rng.choice(2, size=N, p=[0.6, 0.4])
+    frame = pd.DataFrame({f"y{number}": rng.normal(3.0 * groups) for number in range(4)})
+    frame["age"] = rng.normal(60 + groups, 8).round(1)
+    schema = cc.FeatureSchema(
+        [cc.Feature(name=f"y{number}", likelihood="gaussian") for number in range(4)]
+        + [cc.Feature(name="age", likelihood="gaussian", role="describe")]
+    )
+    return frame, schema
+
+
+@pytest.fixture(scope="module")
+def fitted(cohort):
+    frame, schema = cohort
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
+        table = dd.from_pandas(frame, npartitions=3, sort=False)
+        return cc.MAPDP.as_published(schema, random_state=0, n_jobs=1, n_restarts=4, progress=False).fit(table), table
+
+
+def written(fitted, path, **options):
+    return cc.write_report(*fitted, path, associations=None, progress=False, **options)
+
+
+def test_the_numbers_of_a_report_are_those_of_all_subjects(fitted, cohort, tmp_path):
+    model, _ = fitted
+    frame, schema = cohort
+    in_memory = cc.compare_subtypes(frame, model.labels_.compute().to_numpy(), schema)
+    numbers = pd.read_csv(written(fitted, tmp_path / "report.csv"))
+    summaries = numbers[numbers["kind"] == "Summary"]
+    means = in_memory[(in_memory["kind"] == "summary") & (in_memory["subtype"] > 0)]["mean"]
+    for mean in means:
+        assert np.isclose(summaries["mean"].dropna(), mean, rtol=1e-9).any()
+    page = written(fitted, tmp_path / "report.html").read_text()
+    assert "among 1,000 subjects" in page
+    n_sampled = len(model.in_sample()[1])
+    assert f"of all 1,000 rows, which are in partitions; everything else is of a sample of {n_sampled} of them" in page
+    for size in model.cluster_sizes_:
+        assert f"{size:,}" in page
+
+
+def test_a_shared_report_does_not_tell_the_size_of_the_sample(fitted, tmp_path):
+    page = written(fitted, tmp_path / "report.html", suppress=10).read_text()
+    assert "everything else is of a sample of them" in page
+    assert f" {len(fitted[0].in_sample()[1])} of them" not in page
+
+
+def test_comparisons_of_all_may_be_given_but_not_those_of_the_sample(fitted, cohort, tmp_path):
+    model, table = fitted
+    given = cc.compare_subtypes(table, model.labels_, cohort[1])
+    own = written(fitted, tmp_path / "own.csv").read_bytes()
+    assert written(fitted, tmp_path / "given.csv", comparisons=given).read_bytes() == own
+    small, sample = model.in_sample()
+    with pytest.raises(ValueError, match="compare the labels of this model"):
+        written(fitted, tmp_path / "other.csv", comparisons=cc.compare_subtypes(sample, small.labels_, cohort[1]))
+
+
+def test_a_workbook_has_no_list_of_subjects(fitted, tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    assert "Assignments" not in openpyxl.load_workbook(written(fitted, tmp_path / "report.xlsx")).sheetnames
+
+
+def test_another_table_is_refused(fitted, cohort, tmp_path):
+    model, _ = fitted
+    frame, schema = cohort
+    for table, of_model, said in (
+        (dd.from_pandas(frame, npartitions=2, sort=False), model, "2 partitions, and that of the fit had 3"),
+        (
+            dd.from_pandas(frame, npartitions=3, sort=False),
+            cc.Partition(np.zeros(N, int), schema, made_by="hand"),
+            "in memory",
+        ),
+        (frame, model, "in_sample"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            cc.write_report(of_model, table, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_subtypes_without_a_subject_in_the_sample_are_left_out_with_a_warning(fitted, tmp_path):
+    from clinclust.progress import Progress
+    from clinclust.reporting.in_partitions import comparisons_of_all
+
+    model, table = fitted
+
+    class WithAnother:
+        n_clusters_, schema_, cluster_sizes_ = 3, model.schema_, np.append(model.cluster_sizes_, 2)
+        labels_ = model.labels_.map_partitions(
+            lambda own: own.where(own.index % 500 != 0, 2), meta=("subtype", "int64")
+        )
+        in_sample = model.in_sample
+
+    with pytest.warns(cc.CohortWarning, match="1 of 3 subtypes, of 2 subjects in all"):
+        found = comparisons_of_all(WithAnother(), table, 3, 0.01, Progress(False))
+    assert set(found["subtype"].dropna()) == {0, 1, 2}
+    assert found[(found["kind"] == "summary") & (found["subtype"] == 0)]["n"].eq(N - 2).all()
