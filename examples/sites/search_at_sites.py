@@ -193,7 +193,7 @@ def search_sites(cohort: AtSites, plan: SearchPlan, rng: np.random.Generator) ->
 
 
 def _settled(cohort: AtSites, plan: SearchPlan) -> Found:
-    """Let the sites move their subjects in turn; what a threshold has made of moves may lower the joint, and is not kept."""
+    """Let the sites move their subjects in turn. Moves that a threshold has changed may lower the joint, and are not kept."""
     trace, converged = [cohort.joint], False
     while not converged and len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
         for number in range(len(cohort.sites)):

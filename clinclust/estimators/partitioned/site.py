@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Array, Labels, Whole
+from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.kernels.partition import Model, add_up
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_values
 from clinclust.engine.problem.hyperparameters import named_hyperparameters
@@ -20,7 +21,7 @@ from clinclust.engine.search.partitioned import moved_one_by_one, together
 from clinclust.engine.search.plan import Budget
 from clinclust.engine.search.restarts import N_DIVIDED
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.shard import Shard, assign
+from clinclust.engine.search.shard import Shard, assign, sums_of
 from clinclust.engine.search.split_merge import resettle
 from clinclust.errors import InputError
 from clinclust.progress import SILENT
@@ -231,6 +232,12 @@ class Site:
         given, sample, plan, first = self._fitted
         outlying = np.zeros((len(self._frame), len(self._problem.model.powers)), dtype=np.bool_)
         problem, now = posed_by(first, sample), self._made[labels]
+        few = np.bincount(now)[now] < SMALLEST_NODE
+        if few.any() and not few.all():  # clusters of which there are too few here for a test are not in it
+            kept, own = np.unique(now[~few], return_inverse=True)
+            sums = sums_of(self._problem.restricted_to(np.flatnonzero(~few), 0).partition(own))
+            now = now.copy()
+            now[few] = kept[self._best(np.flatnonzero(few), *sums)]
         fit = fit_in_sample(given, sample, first, now, outlying, problem, plan, n_subjects)
         return {
             "clusters": first_of_each(fit.cluster_labels_, now),
