@@ -101,7 +101,8 @@ class AtSites:
         sent = {"labels": self.labels[number], "sizes": sizes, "statistics": statistics}
         least = minimum_gain(self.problem)
         answer = answer_of(self.sites, number, "move", **sent, least=least)
-        numbers, n_after = answer["numbers"], answer["sizes"].size
+        n_after = answer["sizes"].size
+        numbers = np.where(answer["numbers"] < n_after, answer["numbers"], -1)  # -1: the moves have emptied it
         others = replace(
             self,
             sites=(*self.sites[:number], *self.sites[number + 1 :]),
