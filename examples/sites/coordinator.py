@@ -70,12 +70,8 @@ def _fit(settings: Settings, sites: Sequence[Any]) -> PartitionedFit:
         log_base = sum(answer["log_base"] for answer in encoded)
         of_tables = problem.cohort
         cohort = WholeCohort(of_tables.encoding, of_tables.arrays, log_base, of_tables.order, n_subjects, n_used)
-        first = answer_of(asked, 0, "begin")
-        begun = [
-            answer_of(asked, number, "assign", sizes=first["sizes"], statistics=first["statistics"])
-            for number in everyone
-        ]
-        begins = AtSites(replace(problem, cohort=cohort), asked, (), ()).with_answers(begun).without_empty()
+        begun = [answer_of(asked, number, "begin", n_restarts=settings.n_restarts, seed=seed) for number in everyone]
+        begins = AtSites.apart(replace(problem, cohort=cohort), asked, begun).merged()
         plan = SearchPlan(max_sweeps=settings.max_sweeps, budget=Budget(settings.max_seconds))
         result = search_sites(begins, plan, np.random.default_rng(seed))
         return _fit_of(settings, seed, result.cohort, result.trace, n_subjects, plan)

@@ -41,10 +41,9 @@ def main():
         lost = joint_of(expected.labels_, pooled, expected) - joint_of(labels, pooled, expected)
         said = [message for wire in wires for message in wire.crossed]
         n_bytes = sum(len(back) for _, _, back in said)
-        print(
-            f"at sites, at least {fewest}: {model.n_clusters_} subtypes of {model.cluster_sizes_.tolist()}, adjusted Rand "
-            f"index {agreement:.4f}, {lost:.2f} nats below the pooled fit; {len(said)} answers of {n_bytes:,} bytes in all"
-        )
+        print(f"at sites, at least {fewest}: {model.n_clusters_} subtypes of {model.cluster_sizes_.tolist()},")
+        print(f"  adjusted Rand index to the pooled {agreement:.4f}, log joint {lost:.2f} nats lower,")
+        print(f"  {len(said)} answers of {n_bytes:,} bytes in all")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """The search among subjects at several sites, none of whom is sent: each site answers questions with sums of clusters.
 
-Each site in turn moves its subjects one by one, given the sums of the clusters of all sites, and sends its own sums
-back. Divisions of clusters are proposed by the sites, each from its own subjects, and made at all of them.
+Each site first finds clusters of its own, which are merged by their sums. Then each site in turn moves its subjects one
+by one, given the sums of the clusters of all sites, and sends its own sums back. Divisions of clusters are proposed by
+the sites, each from its own subjects, and made at all of them.
 """
 
 from __future__ import annotations
@@ -52,6 +53,19 @@ class AtSites:
     """Number of the labels at each site, which keeps all that it made."""
     sums: tuple[Sums, ...]
     """Sums of the clusters of each site."""
+
+    @classmethod
+    def apart(cls, problem: Problem, sites: tuple[Asked, ...], answers: Sequence[Answer]) -> Self:
+        """Return the clusters of each site as clusters of all, in each of which only that site has subjects."""
+        ends = np.cumsum([answer["sizes"].size for answer in answers])
+        labels, sums = [], []
+        for number, (answer, end) in enumerate(zip(answers, ends.tolist(), strict=True)):
+            own = np.arange(end - answer["sizes"].size, end)
+            sizes, statistics = np.zeros(ends[-1]), np.zeros((ends[-1], answer["statistics"].shape[1]))
+            sizes[own], statistics[own] = answer["sizes"], answer["statistics"]
+            labels.append(answer_of(sites, number, "rename", labels=answer["labels"], numbers=own)["labels"])
+            sums.append((sizes, statistics))
+        return cls(problem, sites, tuple(labels), tuple(sums))
 
     @cached_property
     def clusters(self) -> Partition:
@@ -194,7 +208,7 @@ def search_sites(cohort: AtSites, plan: SearchPlan, rng: np.random.Generator) ->
 
 
 def _settled(cohort: AtSites, plan: SearchPlan) -> Found:
-    """Let the sites move their subjects in turn. Moves that a threshold has changed may lower the joint, and are not kept."""
+    """Let the sites move their subjects in turn; moves that a threshold changes may lower the joint, and are undone."""
     trace, converged = [cohort.joint], False
     while not converged and len(trace) <= plan.max_sweeps and not plan.cancelled.is_set():
         for number in range(len(cohort.sites)):

@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clinclust.arrays import Array, Labels, Whole
+from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.kernels.partition import Model, add_up
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_values
 from clinclust.engine.problem.hyperparameters import named_hyperparameters
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.cells import Agrees, Cells
+from clinclust.engine.search.labels import compact
 from clinclust.engine.search.partitioned import moved_one_by_one, together
-from clinclust.engine.search.plan import Budget
+from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import N_DIVIDED
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.shard import Shard, assign, sums_of
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 Answer = dict[str, Any]
 _NOTHING = np.empty(0, dtype=np.int64)
-_QUESTIONS = ("describe", "first", "encode", "begin", "assign", "move", "propose", "divide", "rename", "end", "keep")
+_QUESTIONS = ("describe", "first", "encode", "begin", "move", "propose", "divide", "rename", "end", "keep")
 
 
 class Site:
@@ -161,23 +162,18 @@ class Site:
         self._tables = arrays._replace(codes=np.zeros_like(arrays.codes[:1]), values=empty)
         observed = np.concatenate([arrays.codes > 0, ~np.isnan(arrays.values)], axis=1)
         self._cells = Cells(observed, self._fewest, self._agrees)
-        self._made = []
+        self._made = [np.zeros(len(self._frame), dtype=np.int64)]
         return {"log_base": self._problem.cohort.log_base, "n_observed": self._problem.cohort.n_observed}
 
-    def _begin(self) -> Answer:
-        """Return sums of the clusters of the first fit."""
-        labels = self._fitted[3].cluster_labels_
-        return self._sent(self._cells.permitted(labels), int(labels.max()) + 1)
+    def _begin(self, n_restarts: int, seed: int) -> Answer:
+        """Return sums of the clusters that a search among the subjects here finds, each with enough of them."""
+        from clinclust.estimators.search import search
 
-    def _assign(self, sizes: Array, statistics: Array) -> Answer:
-        """Return sums of the best clusters of all subjects, none of whom is assigned to a cluster with too few here."""
-        kept = np.arange(sizes.size)
-        while True:
-            labels = kept[self._best(slice(None), sizes[kept], statistics[kept])]
-            small = self._cells.small_clusters(labels)
-            if not small.size or kept.size == 1:
-                return self._sent(self._cells.permitted(labels), sizes.size)
-            kept = np.setdiff1d(kept, small[np.argmin(np.bincount(labels)[small])])
+        labels = search(self._problem, SearchPlan(seed=seed, n_restarts=n_restarts)).winner.labels
+        while (small := self._cells.small_clusters(labels)).size and labels.any():
+            is_lost = labels == small[np.argmin(np.bincount(labels)[small])]
+            labels = self._without(labels, is_lost)
+        return self._sent(self._cells.permitted(labels))
 
     def _move(self, labels: int, sizes: Array, statistics: Array, least: float) -> Answer:
         """Return sums after the subjects have moved one by one, and the new numbers of the clusters before."""
@@ -234,10 +230,7 @@ class Site:
         problem, now = posed_by(first, sample), self._made[labels]
         few = np.bincount(now)[now] < SMALLEST_NODE
         if few.any() and not few.all():  # clusters of which there are too few here for a test are not in it
-            kept, own = np.unique(now[~few], return_inverse=True)
-            sums = sums_of(self._problem.restricted_to(np.flatnonzero(~few), 0).partition(own))
-            now = now.copy()
-            now[few] = kept[self._best(np.flatnonzero(few), *sums)]
+            now = np.unique(now[~few])[self._without(now, few)]
         fit = fit_in_sample(given, sample, first, now, outlying, problem, plan, n_subjects)
         return {
             "clusters": first_of_each(fit.cluster_labels_, now),
@@ -262,6 +255,15 @@ class Site:
         sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(arrays.statistic_start[-1])))
         add_up(arrays, labels, sizes, statistics)
         return {"labels": len(self._made) - 1, "sizes": sizes, "statistics": statistics}
+
+    def _without(self, labels: Labels, is_lost: Mask) -> Labels:
+        """Return labels 0, 1, ... with subjects in the best of the clusters of the others."""
+        kept = np.flatnonzero(~is_lost)
+        after = np.empty_like(labels)
+        after[kept] = compact(labels[kept])
+        sums = sums_of(self._problem.restricted_to(kept, 0).partition(after[kept]))
+        after[is_lost] = self._best(np.flatnonzero(is_lost), *sums)
+        return after
 
     def _best(self, rows: slice | Whole, sizes: Array, statistics: Array) -> Labels:
         """Return the best of clusters with these sums for some subjects."""

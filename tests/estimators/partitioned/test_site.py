@@ -26,24 +26,25 @@ def encoded(site):
 
 
 def around(points):
-    """Return sums of clusters of 20 subjects near these values of crp, with two falls each."""
+    """Return a question: divide all subjects into clusters near these values of crp."""
     points = np.asarray(points)
     falls = np.column_stack([np.full(points.size, 20.0), np.full(points.size, 40.0)])
     crp = np.column_stack([np.full(points.size, 20.0), 20 * points, 20 * (points**2 + 0.01)])
-    return np.full(points.size, 20.0), np.hstack([falls, crp])
+    sums = {"sizes": np.full(points.size, 20.0), "statistics": np.hstack([falls, crp])}
+    return {"labels": 0, "cluster": np.zeros(points.size, dtype=int), **sums}
 
 
 @pytest.mark.parametrize(("options", "smallest"), [({"fewest": 1}, 1), ({}, 10), ({"agrees": lambda rows: True}, 1)])
 def test_clusters_made_to_isolate_one_subject_do_so_only_if_the_site_allows_it(options, smallest):
     site, frame = a_site(**options)
     assert encoded(site)["n_observed"].tolist() == [60, 60]
-    isolated = site.ask("assign", **dict(zip(("sizes", "statistics"), around([0.0, 25.0]), strict=True)))
+    isolated = site.ask("divide", **around([0.0, 25.0]))
     sizes = isolated["sizes"]
     assert sizes[sizes > 0].min() == (1 if smallest == 1 else 60)
     if smallest == 1:
         assert isolated["statistics"][1, 3] == pytest.approx(frame["crp"][0])
     for split in np.linspace(-2.0, 2.0, 40):  # a search for values by counts of who lies above
-        found = site.ask("assign", **dict(zip(("sizes", "statistics"), around([split - 1, split + 1]), strict=True)))
+        found = site.ask("divide", **around([split - 1, split + 1]))
         sizes = np.append(sizes, found["sizes"])
     cells = np.bincount(site._cells.of_subjects)
     assert cells.min() >= smallest
