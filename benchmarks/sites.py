@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -59,22 +60,19 @@ class Watched(cc.Site):
         """Return the place in the schema of each measurement, its values in standard deviations, and its statistics."""
         cohort = self._problem.cohort
         places = {feature.name: place for place, feature in enumerate(SCHEMA.clustered)}
-        n_table = cohort.arrays.codes.shape[1]
+        columns = cohort.arrays.values.T  # noqa: PD011
+        continuous = list(zip(cohort.encoding.features, cohort.encoding.statistic_start, strict=False))[-len(columns) :]
         return [
-            (
-                places[feature.name],
-                cohort.arrays.values[:, index - n_table],
-                int(cohort.encoding.statistic_start[index]),
-            )
-            for index, feature in enumerate(cohort.encoding.features)
+            (places[feature.name], column, int(start))
+            for (feature, start), column in zip(continuous, columns, strict=True)
             if feature.likelihood == "gaussian"
         ]
 
 
 def combinations(labelings: list[Labels]) -> tuple[Whole, Mask, Array, list[tuple[int, int]]]:
-    """Return the cell of each subject, whether its sum is known, and the combination of sums (cells, sums) that gives it.
+    """Return the cell of each subject, whether the sum of each cell is known, and the combination that gives it.
 
-    Last is the labeling and the cluster of each sum.
+    Combinations are (cells, sums); last is the labeling and the cluster of each of the sums.
     """
     cells, of_subjects = np.unique(np.stack(labelings), axis=1, return_inverse=True)
     sums = [(number, int(cluster)) for number, row in enumerate(cells) for cluster in np.unique(row)]
@@ -114,7 +112,7 @@ def attacked(site: Watched) -> tuple[Whole, list[float]]:
     """Return counts of subjects and of values that are known, and the errors of measurements."""
     labelings = [labels for labels, _ in site.sent]
     by_two = np.zeros(len(site.labels), dtype=np.bool_)
-    for two in zip(labelings, labelings[1:], strict=False):
+    for two in pairwise(labelings):
         by_two |= known(site, list(two))[0].any(axis=0)
     exactly, in_pairs, as_equal = known(site, labelings)
     by_all = exactly.any(axis=0)

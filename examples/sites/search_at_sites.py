@@ -115,18 +115,9 @@ class AtSites:
         sent = {"labels": self.labels[number], "sizes": sizes, "statistics": statistics}
         least = minimum_gain(self.problem)
         answer = answer_of(self.sites, number, "move", **sent, least=least)
-        n_after = answer["sizes"].size
-        numbers = np.where(answer["numbers"] < n_after, answer["numbers"], -1)  # -1: the moves have emptied it
-        others = replace(
-            self,
-            sites=(*self.sites[:number], *self.sites[number + 1 :]),
-            labels=(*self.labels[:number], *self.labels[number + 1 :]),
-            sums=(*self.sums[:number], *self.sums[number + 1 :]),
-        ).renamed(numbers)
-        sums = [_wider(own, n_after) for own in others.sums]
-        labels = list(others.labels)
-        sums.insert(number, (answer["sizes"], answer["statistics"]))
-        labels.insert(number, answer["labels"])
+        sums = [_wider(own, answer["sizes"].size) for own in self.sums]
+        labels = list(self.labels)
+        sums[number], labels[number] = (answer["sizes"], answer["statistics"]), answer["labels"]
         return replace(self, labels=tuple(labels), sums=tuple(sums)).without_empty()
 
     def merged(self) -> Self:

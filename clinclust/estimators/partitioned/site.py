@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 Answer = dict[str, Any]
 _NOTHING = np.empty(0, dtype=np.int64)
 _QUESTIONS = ("describe", "first", "encode", "begin", "move", "propose", "divide", "rename", "end", "keep")
+_ONCE = {"first", "encode", "begin", "end"}
 
 
 class Site:
@@ -103,6 +104,7 @@ class Site:
                 "these columns to missing here, or let `agrees` return True"
             )
         self._made: list[Labels] = []
+        self._asked: set[str] = set()
 
     def ask(self, question: str, **sent: Any) -> Answer:
         """Return the answer to a question of a search: names, numbers and arrays, none of them one for each subject.
@@ -111,6 +113,12 @@ class Site:
         """
         if question not in _QUESTIONS:
             raise InputError(f"a site is asked {', '.join(_QUESTIONS)}, not {question[:40]!r}")
+        if question in self._asked:
+            raise InputError(
+                f"{question!r} was asked before: a `Site` answers in one fit, because what differs between the answers "
+                "in two fits may belong to one subject; make another `Site` if that is meant"
+            )
+        self._asked |= {question} & _ONCE
         answer: Answer = getattr(self, f"_{question}")(**sent)
         return answer
 
@@ -176,14 +184,20 @@ class Site:
         return self._sent(self._cells.permitted(labels))
 
     def _move(self, labels: int, sizes: Array, statistics: Array, least: float) -> Answer:
-        """Return sums after the subjects have moved one by one, and the new numbers of the clusters before."""
-        before, arrays = self._made[labels], self._problem.cohort.arrays
-        clusters = np.concatenate([before, np.arange(sizes.size)])
-        subjects = together([arrays, self._tables])
+        """Return sums after the subjects have moved one by one; new clusters come after the present ones."""
+        before, arrays, n_clusters = self._made[labels], self._problem.cohort.arrays, sizes.size
         tables = replace(self._problem, cohort=replace(self._problem.cohort, arrays=self._tables))
+        subjects, clusters = together([arrays, self._tables]), np.concatenate([before, np.arange(n_clusters)])
         moved = moved_one_by_one(tables, (sizes, statistics), subjects, clusters, least)
         after, numbers = np.split(moved.labels, [before.size])
-        return self._sent(self._cells.permitted(after), int(moved.n_clusters[0])) | {"numbers": numbers}
+        # Clusters keep their names, so that no answer tells which would have been emptied without a threshold. Of two
+        # with one number, the moves have emptied the one without subjects elsewhere.
+        names = np.full(max(int(moved.n_clusters[0]), int(numbers.max()) + 1), -1)
+        elsewhere = sizes - np.bincount(before, minlength=n_clusters) > 0.5
+        for cluster in [*np.flatnonzero(~elsewhere).tolist(), *np.flatnonzero(elsewhere).tolist()]:
+            names[numbers[cluster]] = cluster
+        names[names < 0] = n_clusters + np.arange((names < 0).sum())
+        return self._sent(self._cells.permitted(names[after]), n_clusters)
 
     def _propose(self, labels: int, n_clusters: int, seed: int) -> Answer:
         """Return sums of divisions of clusters that raise the joint of the subjects here."""

@@ -69,5 +69,23 @@ def test_what_cannot_be_withheld_is_refused_before_anything_is_sent():
             site.ask(question)
 
 
+def test_a_site_answers_in_one_fit_only():
+    site, _ = a_site()
+    encoded(site)
+    with pytest.raises(InputError, match=r"'encode' was asked before: a `Site` answers in one fit"):
+        encoded(site)
+
+
+def test_a_move_that_is_withheld_is_not_told_by_new_or_emptied_clusters():
+    site, _ = a_site()
+    encoded(site)
+    alone = around([0.0])["statistics"]  # in which crp 25 is alone, and would open a cluster
+    found = site.ask("move", labels=0, sizes=np.array([60.0]), statistics=alone, least=1e-9)
+    assert found["sizes"].tolist() == [60.0]
+    open_site, _ = a_site(fewest=1)
+    encoded(open_site)
+    assert open_site.ask("move", labels=0, sizes=np.array([60.0]), statistics=alone, least=1e-9)["sizes"].size > 1
+
+
 def test_the_largest_count_is_told_by_its_bits():
     assert a_site()[0].ask("describe")["bits"] == [0, 3]
