@@ -27,9 +27,6 @@ from clinclust.estimators.saving import software_versions
 from clinclust.estimators.settings import Settings
 from clinclust.estimators.subtype_tree import SubtypeTree
 
-_BITS = 16
-"""Most bits of a count."""
-
 
 def fit_at_sites(model: cc.MAPDP, sites: Sequence[Any]) -> cc.MAPDP:
     """Fit a model to the subjects at sites, and return it; it holds statistics only, and predicts at any of them.
@@ -55,17 +52,14 @@ def _fit(settings: Settings, sites: Sequence[Any]) -> PartitionedFit:
         raise InputError("the schemas of the sites, or of the model, differ; give all the same file")
     n_subjects = sum(answer["n_subjects"] for answer in found)
     bits = np.max([answer["bits"] for answer in found], axis=0).tolist()
-    if max(bits) > _BITS:
-        long = [part.name for part, n in zip(schema.clustered_parts, bits, strict=True) if n > _BITS]
-        raise InputError(f"{', '.join(long)}: counts of 2**{_BITS} and more; declare gaussian with a log transform")
     sent = {field.name: getattr(settings, field.name) for field in fields(settings) if field.name != "schema"}
     sent |= {"random_state": seed, "outlying_share": 0.0, "progress": False}
     with announcing_compilation():
         n_observed = np.sum([answer["n_observed"] for answer in found], axis=0).tolist()
         model = answer_of(asked, 0, "first", settings=sent, n_observed=n_observed)
-        encoded = [answer_of(asked, number, "encode", bits=bits, **model) for number in everyone]
         missing = {part.name: np.array([np.nan]) for part in schema.clustered_parts}
         problem = problem_of_model(schema, bits, model, missing)
+        encoded = [answer_of(asked, number, "encode", bits=bits, **model) for number in everyone]
         n_used = tuple(np.sum([answer["n_observed"] for answer in encoded], axis=0).tolist())
         log_base = sum(answer["log_base"] for answer in encoded)
         of_tables = problem.cohort

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 Answer = dict[str, Any]
+_BITS = 17
+"""Most bits of a count that a schema allows."""
 _NOTHING = np.empty(0, dtype=np.int64)
 _QUESTIONS = ("describe", "first", "encode", "begin", "move", "propose", "divide", "rename", "end", "keep")
 _ONCE = {"first", "encode", "begin", "end"}
@@ -76,9 +78,6 @@ class Site:
     >>> site = cc.Site(pd.DataFrame({"crp": np.arange(40.0)}), schema)
     >>> site.ask("describe")["n_observed"]
     [40]
-    >>> cc.Site(pd.DataFrame({"crp": [1.0, 2.0]}), schema)
-    Traceback (most recent call last):
-    clinclust.errors.InputError: the site has only 2 subjects, 2 values of crp, and sums of fewer than 10 (`fewest`) ...
     """
 
     labels: pd.Series[int]
@@ -86,22 +85,17 @@ class Site:
     def __init__(
         self, table: pd.DataFrame, schema: FeatureSchema, *, fewest: int = 10, agrees: Agrees | None = None
     ) -> None:
-        self._frame, self._schema, self._fewest, self._agrees = (
-            schema.validate(table, warn=False),
-            schema,
-            fewest,
-            agrees,
-        )
-        values = model_values(self._frame, schema.clustered_parts)
-        self._observed = {name: ~np.isnan(column) for name, column in values.items()}
-        groups = {"subjects": np.arange(len(table))} | {
-            f"values of {name}": np.flatnonzero(rows) for name, rows in self._observed.items()
-        }
-        few = [f"{rows.size} {name}" for name, rows in groups.items() if 0 < rows.size < fewest]
-        if few and not (agrees is not None and all(agrees(rows) for rows in groups.values() if 0 < rows.size < fewest)):
+        self._schema, self._fewest, self._agrees = schema, fewest, agrees
+        self._frame = schema.validate(table, warn=False)
+        groups = {"subjects": np.arange(len(table))}
+        for name, values in self._values().items():
+            groups[f"values of {name}"] = np.flatnonzero(~np.isnan(values))
+        few = {name: rows for name, rows in groups.items() if 0 < rows.size < fewest}
+        if few and not (agrees is not None and all(agrees(rows) for rows in few.values())):
+            found = ", ".join(f"{rows.size} {name}" for name, rows in few.items())
             raise InputError(
-                f"the site has only {', '.join(few)}, and sums of fewer than {fewest} (`fewest`) are not sent; set "
-                "these columns to missing here, or let `agrees` return True"
+                f"the site has only {found}, and sums of fewer than {fewest} (`fewest`) are not sent; set these "
+                "columns to missing here, or let `agrees` return True"
             )
         self._made: list[Labels] = []
         self._asked: set[str] = set()
@@ -122,18 +116,20 @@ class Site:
         answer: Answer = getattr(self, f"_{question}")(**sent)
         return answer
 
+    def _values(self) -> dict[str, Array]:
+        return model_values(self._frame, self._schema.clustered_parts)
+
     def _describe(self) -> Answer:
         """Return numbers of subjects and observed values, and of counts the bits of the largest, instead of itself."""
-        parts, bits = self._schema.clustered_parts, []
-        values = model_values(self._frame, parts)
-        for part in parts:
+        bits, values = [], self._values()
+        for part in self._schema.clustered_parts:
             levels = part.traits.of(part).levels(np.empty(0))
             is_open = levels is not None and not levels.size
             bits.append(int(np.nanmax(values[part.name], initial=1.0)).bit_length() if is_open else 0)
         return {
             "schema": self._schema.fingerprint,
             "n_subjects": len(self._frame),
-            "n_observed": [int(self._observed[part.name].sum()) for part in parts],
+            "n_observed": [int((~np.isnan(column)).sum()) for column in values.values()],
             "bits": bits,
         }
 
@@ -161,9 +157,7 @@ class Site:
 
     def _encode(self, bits: list[int], **model: Any) -> Answer:
         """Return what the subjects add to the log base measure, and the numbers of values that take part."""
-        self._problem = problem_of_model(
-            self._schema, bits, model, model_values(self._frame, self._schema.clustered_parts)
-        )
+        self._problem = problem_of_model(self._schema, bits, model, self._values())
         arrays = self._problem.cohort.arrays
         # One subject for tables of clusters, whose values are missing where any are (`Shard.tables`).
         empty = np.where(np.isnan(arrays.values).any(axis=0), np.nan, 0.0)[None]
@@ -179,8 +173,7 @@ class Site:
 
         labels = search(self._problem, SearchPlan(seed=seed, n_restarts=n_restarts)).winner.labels
         while (small := self._cells.small_clusters(labels)).size and labels.any():
-            is_lost = labels == small[np.argmin(np.bincount(labels)[small])]
-            labels = self._without(labels, is_lost)
+            labels = self._without(labels, labels == small[np.argmin(np.bincount(labels)[small])])
         return self._sent(self._cells.permitted(labels))
 
     def _move(self, labels: int, sizes: Array, statistics: Array, least: float) -> Answer:
@@ -190,11 +183,11 @@ class Site:
         subjects, clusters = together([arrays, self._tables]), np.concatenate([before, np.arange(n_clusters)])
         moved = moved_one_by_one(tables, (sizes, statistics), subjects, clusters, least)
         after, numbers = np.split(moved.labels, [before.size])
-        # Clusters keep their names, so that no answer tells which would have been emptied without a threshold. Of two
-        # with one number, the moves have emptied the one without subjects elsewhere.
+        # Clusters keep their names, so that no answer tells which were emptied before some subjects were put back.
+        # Of two with one number, the moves have emptied the one without subjects elsewhere.
         names = np.full(max(int(moved.n_clusters[0]), int(numbers.max()) + 1), -1)
         elsewhere = sizes - np.bincount(before, minlength=n_clusters) > 0.5
-        for cluster in [*np.flatnonzero(~elsewhere).tolist(), *np.flatnonzero(elsewhere).tolist()]:
+        for cluster in np.argsort(elsewhere, kind="stable").tolist():  # those with subjects elsewhere last
             names[numbers[cluster]] = cluster
         names[names < 0] = n_clusters + np.arange((names < 0).sum())
         return self._sent(self._cells.permitted(names[after]), n_clusters)
@@ -202,7 +195,7 @@ class Site:
     def _propose(self, labels: int, n_clusters: int, seed: int) -> Answer:
         """Return sums of divisions of clusters that raise the joint of the subjects here."""
         now, rng, cluster = self._made[labels], np.random.default_rng(seed), list[int]()
-        proposed = now.copy()
+        proposed = np.empty_like(now)
         for each in range(n_clusters):
             members, first = np.flatnonzero(now == each), len(cluster)
             some = np.sort(rng.choice(members, min(members.size, N_DIVIDED), replace=False))
@@ -295,7 +288,7 @@ def problem_of_model(
     Counts are encoded as 0 .. 2**bits - 1, so that the levels do not tell which of them occur.
     """
     parts = {part.name: part for part in schema.clustered_parts}
-    levels = {name: np.arange(2.0**n) for name, n in zip(parts, bits, strict=True) if n}
+    levels = {name: np.arange(2.0 ** min(n, _BITS)) for name, n in zip(parts, bits, strict=True) if n}
     features = tuple(parts[name] for name in model["features"])
     encoding = Encoding(features, np.asarray(model["centres"]), np.asarray(model["scales"]))
     prior, powers = np.asarray(model["prior"]), np.asarray(model["powers"])
