@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.joint import log_joint
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.partition import Partition
+    from clinclust.estimators.partitioned.site import Site
     from clinclust.estimators.resolution_path import resolution_path
     from clinclust.estimators.unusual import unusual_subjects
     from clinclust.outcomes import compare_outcomes, subtype_predictors
@@ -46,6 +47,7 @@ _HOME = {
     "GibbsDP": "clinclust.estimators.gibbs",
     "MAPDP": "clinclust.estimators.mapdp",
     "Partition": "clinclust.estimators.partition",
+    "Site": "clinclust.estimators.partitioned.site",
     "compare_outcomes": "clinclust.outcomes",
     "compare_subtypes": "clinclust.comparisons",
     "continuum_score": "clinclust.reporting.continuum_score",
@@ -92,6 +94,7 @@ __all__ = [
     "GibbsDP",
     "Partition",
     "SchemaError",
+    "Site",
     "compare_outcomes",
     "compare_subtypes",
     "continuum_score",

@@ -53,6 +53,7 @@ CONTENTS = {
         Outcomes <docs/outcomes>
         New patients <docs/new_subjects>
         Several cohorts <docs/several_cohorts>
+        Sites that may not pool <docs/sites>
         Large cohorts <docs/large_cohorts>
         Sharing <docs/sharing>
         Writing up <docs/writing_up>

@@ -126,7 +126,7 @@ class Partitioned:
         if sums[0].all():
             return self.with_sums(sums, labels)
         kept = np.flatnonzero(sums[0] > 0.0)
-        numbers = _numbered(kept, n_clusters)
+        numbers = numbered(kept, n_clusters)
         return self.with_sums((sums[0][kept], sums[1][kept]), self.each(rename, numbers, lists=[labels]))
 
     def assigned(self, sums: Sums) -> Self:
@@ -138,7 +138,7 @@ class Partitioned:
     def in_order(self, order: Labels) -> Self:
         """Return the same clusters with other numbers: cluster order[k] becomes k."""
         sizes, statistics = sums_of(self.clusters)
-        numbers = _numbered(order, order.size)
+        numbers = numbered(order, order.size)
         return self.with_sums((sizes[order], statistics[order]), self.each(rename, numbers, lists=[self.labels]))
 
     def scan(self, minimum_gain: float) -> PartitionedScan:
@@ -161,31 +161,15 @@ class Partitioned:
         n_clusters = self.n_clusters
         # A move may rename the last cluster. One more subject in each, which is not visited, remembers its name.
         before = [labels for _, labels in gathered]
-        arrays = _together([*(own for own, _ in gathered), self.problem.cohort.arrays])
-        moved = self._moved(arrays, np.concatenate([*before, np.arange(n_clusters)]), minimum_gain)
+        arrays = together([*(own for own, _ in gathered), self.problem.cohort.arrays])
+        labels = np.concatenate([*before, np.arange(n_clusters)])
+        moved = moved_one_by_one(self.problem, sums_of(self.clusters), arrays, labels, minimum_gain)
         *after, names = np.split(moved.labels.astype(np.int32), np.cumsum([labels.size for labels in before]))
         changed = [
             self.place.submit(after_moves, labels, own, new, names)
             for labels, own, new in zip(self.labels, found.of_shards, after, strict=True)
         ]
         return self.with_labels(changed, int(moved.n_clusters[0]))
-
-    def _moved(self, candidates: CohortArrays, labels: Labels, minimum_gain: float) -> Partition:
-        tables, model, position = self.problem.cohort.arrays, self.problem.model, 0
-        clusters = clusters_without_subjects(tables, *sums_of(self.clusters))._replace(labels=labels)
-        order = np.arange(candidates.codes.shape[0] - 1)  # without the last subject, which is that of the tables
-        while position < order.size:
-            position, _ = make_moves(candidates, model, clusters, order, position, minimum_gain=minimum_gain)
-            if position < order.size:
-                sizes, statistics = sums_of(clusters)
-                n_more = 2 * sizes.size
-                more = np.zeros(n_more), np.zeros((n_more, statistics.shape[1]))
-                wider = clusters_without_subjects(
-                    tables, *(np.concatenate(both) for both in zip((sizes, statistics), more, strict=True))
-                )
-                wider.n_clusters[0] = sizes.size
-                clusters = wider._replace(labels=clusters.labels)
-        return clusters
 
     def merged(self) -> Self:
         """Return the partitions after all merges of clusters that raise the log joint."""
@@ -251,7 +235,31 @@ class Partitioned:
         gathered = self.place.results(
             [self.place.submit(members, *own) for own in zip(*self.lists, ranks, strict=True)]
         )
-        return [problem_of(self.problem, _together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
+        return [problem_of(self.problem, together(own), n_clusters - 1) for own in zip(*gathered, strict=True)]
+
+
+def moved_one_by_one(
+    problem: Problem, sums: Sums, subjects: CohortArrays, labels: Labels, minimum_gain: float
+) -> Partition:
+    """Return the clusters after subjects of clusters with these sums have moved to their best clusters, one by one.
+
+    The last of the subjects, which is that of the tables, does not move. There may be more labels than subjects.
+    """
+    tables, model, position = problem.cohort.arrays, problem.model, 0
+    clusters = clusters_without_subjects(tables, *sums)._replace(labels=labels)
+    order = np.arange(subjects.codes.shape[0] - 1)
+    while position < order.size:
+        position, _ = make_moves(subjects, model, clusters, order, position, minimum_gain=minimum_gain)
+        if position < order.size:
+            sizes, statistics = sums_of(clusters)
+            n_more = 2 * sizes.size
+            more = np.zeros(n_more), np.zeros((n_more, statistics.shape[1]))
+            wider = clusters_without_subjects(
+                tables, *(np.concatenate(both) for both in zip((sizes, statistics), more, strict=True))
+            )
+            wider.n_clusters[0] = sizes.size
+            clusters = wider._replace(labels=clusters.labels)
+    return clusters
 
 
 def problem_of(problem: Problem, arrays: CohortArrays, n_others: int) -> Problem:
@@ -270,7 +278,8 @@ def added(sums: Sequence[Sums]) -> Sums:
     return sizes, statistics
 
 
-def _numbered(kept: Labels, n_clusters: int) -> Numbers:
+def numbered(kept: Labels, n_clusters: int) -> Numbers:
+    """Return the new number of each of the clusters, int32 (K,), if these are kept; -1 of the others."""
     numbers = np.full(n_clusters, -1, dtype=np.int32)
     numbers[kept] = np.arange(kept.size)
     return numbers
@@ -280,7 +289,8 @@ def _most(divisions: Mapping[int, Sums]) -> int:
     return max(sizes.size for sizes, _ in divisions.values())
 
 
-def _together(arrays: Sequence[CohortArrays]) -> CohortArrays:
+def together(arrays: Sequence[CohortArrays]) -> CohortArrays:
+    """Return subjects of several arrays with the same tables, one after the other."""
     codes, values = [it.codes for it in arrays], [it.values for it in arrays]
     return arrays[0]._replace(codes=np.concatenate(codes), values=np.concatenate(values))
 

@@ -63,13 +63,17 @@ def partitioned_fit(settings: Settings, table: Any, cancelled: Event) -> tuple[P
 
     Raises CohortError with all failures of all partitions, and InputError for parameters that need the whole table.
     """
-    _refuse_unusable(settings, table)
+    refuse_unusable(
+        settings, "and this one is in partitions; leave it out, or fit table.compute() if that is small enough"
+    )
+    if len(set(table.columns)) < len(table.columns):
+        raise InputError("the table has columns of the same name; rename or drop all but one of each")
     settings = replace(settings, random_state=seed_of(settings.random_state))
     progress, budget = Progress(bool(settings.progress)), Budget(settings.max_seconds)
     with place_of_shards(n_threads(settings.n_jobs), cancelled) as (place, pool), announcing_compilation():
         cohort = _read(settings, table, place, progress)
         plan = settings.search_plan(cohort.sample.problem, cancelled, budget, progress)
-        first = _fit_of_sample(settings, cohort.sample, plan)
+        first = fit_of_sample(settings, cohort.sample, plan)
         whole, problem = _encoded(cohort, first, plan, place)
         rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
         sampled = first.clusters_.sizes, first.clusters_.statistics
@@ -90,7 +94,8 @@ class _Cohort(NamedTuple):
         return sum(summary.n_subjects for summary in self.summaries)
 
 
-def _refuse_unusable(settings: Settings, table: Any) -> None:
+def refuse_unusable(settings: Settings, repair: str) -> None:
+    """Raise InputError for parameters that need the whole table in memory."""
     problems = [
         what
         for what, is_asked in (
@@ -101,12 +106,7 @@ def _refuse_unusable(settings: Settings, table: Any) -> None:
         if is_asked
     ]
     if problems:
-        raise InputError(
-            f"{', '.join(problems)}: needs the table in memory, and this one is in partitions; leave it out, or fit "
-            "table.compute() if that is small enough"
-        )
-    if len(set(table.columns)) < len(table.columns):
-        raise InputError("the table has columns of the same name; rename or drop all but one of each")
+        raise InputError(f"{', '.join(problems)}: needs the table in memory, {repair}")
 
 
 def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress) -> _Cohort:
@@ -137,10 +137,10 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     refuse_failures([summary.failures for summary in summaries])
     rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
     sample = prepared(replace(settings, schema=schema), rows, stacklevel=4)
-    return _Cohort(reads, summaries, _with_prior_of_all(settings, sample, summaries), rows)
+    return _Cohort(reads, summaries, with_prior_of_all(settings, sample, summaries), rows)
 
 
-def _with_prior_of_all(settings: Settings, sample: Prepared, summaries: Sequence[Summary]) -> Prepared:
+def with_prior_of_all(settings: Settings, sample: Prepared, summaries: Sequence[Summary]) -> Prepared:
     """Return the sample with default hyperparameters as of the whole table, where they depend on its size."""
     given = settings.hyperparameters
     if isinstance(given, str):
@@ -181,17 +181,17 @@ def _sample_of(frame: pd.DataFrame, first: int, share: float, seed: int) -> pd.D
     return frame[drawn(frame, None, first, share, seed)]
 
 
-def _fit_of_sample(settings: Settings, sample: Prepared, plan: SearchPlan) -> Fit:
+def fit_of_sample(settings: Settings, sample: Prepared, plan: SearchPlan) -> Fit:
     """Return the fit of the sample; its tree is tested only where that decides the weights of blocks."""
     within = replace(plan, progress=plan.progress.within("a sample of the table"), calibrate=False)
     is_tested = settings.is_tested and plan.estimate_powers and has_repeated(sample.problem)
     return fit_by(within, sample, is_tested=is_tested)
 
 
-def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -> tuple[Partitioned, Problem]:
-    """Return all subjects in one cluster under the model of the sample's fit, and the problem of the sample."""
-    problem = pose(
-        cohort.sample.frame,
+def posed_by(first: Fit, sample: Prepared) -> Problem:
+    """Return the problem of the sample under the model of its fit."""
+    return pose(
+        sample.frame,
         first.schema_,
         first.hyperparameters_,
         first.concentration_,
@@ -199,6 +199,11 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
         first.coarsening_,
         first.block_weights_,
     )
+
+
+def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -> tuple[Partitioned, Problem]:
+    """Return all subjects in one cluster under the model of the sample's fit, and the problem of the sample."""
+    problem = posed_by(first, cohort.sample)
     encoding, model, n_subjects = problem.cohort.encoding, problem.model, cohort.n_subjects
     levels = together(cohort.summaries)
     n_observed = {
@@ -264,20 +269,10 @@ def _fit_of_all(
             for labels, aside, summary in zip(of_all.labels, of_all.aside, cohort.summaries, strict=True)
         ]
     )
-    order = problem.cohort.order
-    labels = np.concatenate([own.labels for own in sampled])[order]
-    outlying = np.concatenate([own.outlying for own in sampled])[order]
-    kept = without_outlying(problem, outlying, plan.outlying_share)
-    own = compact(labels)
-    joint = log_joint(kept, kept.partition(own))
-    restarts = [RestartResult.of("all subjects", own, [joint], converged=found.converged)]
-    result = SearchResult(kept, restarts, 0, tried_once(kept, restarts), outlying)
-    in_sample = fit_of(result, first.schema_, plan, cohort.sample.frame)
-    in_sample = replace(in_sample, restarts_=first.restarts_, resolution_path_=first.resolution_path_)
-    if settings.is_tested:
-        in_sample = with_tree_tested(in_sample, cohort.sample, plan)
-    in_sample = as_asked(in_sample, settings.n_clusters, floor_as_share(settings.min_size, cohort.n_subjects))
-    present = _first_of_each(in_sample.cluster_labels_, labels, order)
+    labels = np.concatenate([own.labels for own in sampled])
+    outlying = np.concatenate([own.outlying for own in sampled])
+    in_sample = fit_in_sample(settings, cohort.sample, first, labels, outlying, problem, plan, cohort.n_subjects)
+    present = first_of_each(in_sample.cluster_labels_, labels)
     absent = np.setdiff1d(np.arange(of_all.n_clusters), present)
     of_all = of_all.in_order(np.concatenate([present, absent[np.argsort(-of_all.clusters.sizes[absent])]]))
     return PartitionedFit.of(
@@ -291,8 +286,30 @@ def _fit_of_all(
     )
 
 
-def _first_of_each(of_fit: Labels, of_all: Labels, order: Whole) -> Labels:
+def fit_in_sample(
+    settings: Settings,
+    sample: Prepared,
+    first: Fit,
+    labels: Labels,
+    outlying: Mask,
+    problem: Problem,
+    plan: SearchPlan,
+    n_subjects: int,
+) -> Fit:
+    """Return the fit of a sample of so many subjects, whose clusters and outlying values, by row, a search found."""
+    order = problem.cohort.order
+    kept = without_outlying(problem, outlying[order], plan.outlying_share)
+    own = compact(labels[order])
+    joint = log_joint(kept, kept.partition(own))
+    restarts = [RestartResult.of("all subjects", own, [joint], converged=True)]
+    result = SearchResult(kept, restarts, 0, tried_once(kept, restarts), outlying[order])
+    found = fit_of(result, first.schema_, plan, sample.frame)
+    found = replace(found, restarts_=first.restarts_, resolution_path_=first.resolution_path_)
+    if settings.is_tested:
+        found = with_tree_tested(found, sample, plan)
+    return as_asked(found, settings.n_clusters, floor_as_share(settings.min_size, n_subjects))
+
+
+def first_of_each(of_fit: Labels, of_all: Labels) -> Labels:
     """Return the cluster of all subjects that each cluster of the sample's fit is, int64 (K,)."""
-    in_table = np.empty_like(of_all)
-    in_table[order] = of_all
-    return in_table[np.unique(of_fit, return_index=True)[1]]
+    return of_all[np.unique(of_fit, return_index=True)[1]]
