@@ -201,12 +201,12 @@ def _side_by_side(
     tests: FeatureTests, features: list[Feature], n_jobs: int | None, progress: bool
 ) -> list[dict[str, Any]]:
     from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import Threads
+    from clinclust.engine.search.threads import workers_or_threads
     from clinclust.progress import Progress
 
     found = {}
     with (
-        Threads(n_threads(n_jobs), tests.plan.cancelled) as pool,
+        workers_or_threads(n_threads(n_jobs), tests.plan.cancelled) as pool,
         Progress(bool(progress)).stage("associations", len(features)) as advance,
     ):
         groups = tests.sharing_a_search(features)

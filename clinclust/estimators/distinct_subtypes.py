@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -298,7 +297,7 @@ def distinct_subtypes(
     (4, 1)
     """
     from clinclust.compiled import announcing_compilation
-    from clinclust.engine.search.threads import interruptible
+    from clinclust.engine.search.threads import Cancelled, interruptible
 
     parameters: dict[str, Any] = {
         "n_draws": n_draws,
@@ -309,7 +308,7 @@ def distinct_subtypes(
     fit = _checked(model, frame, parameters)
     cohort = cohort_of(model, frame, stacklevel=3)
     parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
-    cancelled = Event()
+    cancelled = Cancelled()
 
     def walk() -> tuple[SubtypeTree, TreeTest]:
         from clinclust.estimators.tested_tree import tested_tree

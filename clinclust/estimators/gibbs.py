@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from threading import Event
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -192,13 +191,13 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
         CohortWarning
             If the chains have not converged, or the table is doubtful.
         """
-        from clinclust.engine.search.threads import interruptible
+        from clinclust.engine.search.threads import Cancelled, interruptible
         from clinclust.estimators.posterior import checked, drawn_posterior
         from clinclust.estimators.settings import SamplerSettings
 
         settings = SamplerSettings.of(self.get_params())
         cohort = checked(settings, X, stacklevel=2)
-        cancelled = Event()
+        cancelled = Cancelled()
         found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)
         self.posterior_, self.random_seed_ = found
         self.schema_, self.uninformative_ = cohort.schema, cohort.problem.kept_out

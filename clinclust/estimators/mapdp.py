@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
@@ -283,13 +282,13 @@ class MAPDP(Parameterised, Prediction):
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""
-        from clinclust.engine.search.threads import interruptible
+        from clinclust.engine.search.threads import Cancelled, interruptible
 
         interruptible(_import_everything)
         from clinclust.estimators.fitting import found_fit, warnings_of_fit
         from clinclust.estimators.settings import Settings
 
-        settings, cancelled = Settings.of(self.get_params()), Event()
+        settings, cancelled = Settings.of(self.get_params()), Cancelled()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         self._rows = cohort.frame.index
@@ -298,12 +297,12 @@ class MAPDP(Parameterised, Prediction):
         return self
 
     def _fit_partitioned(self, table: Any) -> Self:
-        from clinclust.engine.search.threads import interruptible
+        from clinclust.engine.search.threads import Cancelled, interruptible
         from clinclust.estimators.fitting import warnings_of_fit
         from clinclust.estimators.partitioned.fitting import partitioned_fit
         from clinclust.estimators.settings import Settings
 
-        settings, cancelled = Settings.of(self.get_params()), Event()
+        settings, cancelled = Settings.of(self.get_params()), Cancelled()
         fit, sample = interruptible(partial(partitioned_fit, settings, table, cancelled), cancelled)
         self.fit_, self._rows = fit, None
         for warning in warnings_of_fit(fit.in_sample_, settings, sample):

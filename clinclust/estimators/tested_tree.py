@@ -26,7 +26,7 @@ from clinclust.engine.continuum.tested_node import (
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.split_merge import merge_gains, merge_tree
-from clinclust.engine.search.threads import Threads
+from clinclust.engine.search.threads import workers_or_threads
 from clinclust.estimators.fitted_cohort import fitted_problem
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, JOIN_DTYPES, SubtypeTree, TreeTest, is_tested
 
@@ -179,7 +179,7 @@ def tested_tree(
     """
     level = float(parameters["significance_level"])
     with (
-        Threads(n_threads(parameters["n_jobs"])) as pool,
+        workers_or_threads(n_threads(parameters["n_jobs"])) as pool,
         progress.stage("draws of one population") as advance,
     ):
         plan = DrawPlan(int(parameters["n_draws"]), level, pool, cancelled, advance)

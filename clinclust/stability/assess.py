@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from threading import Event
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -131,7 +130,7 @@ def assess_stability(
     ['highly stable', 'highly stable']
     """
     from clinclust.compiled import announcing_compilation
-    from clinclust.engine.search.threads import interruptible
+    from clinclust.engine.search.threads import Cancelled, interruptible
     from clinclust.estimators.parameters import parameter_problems, seed_of
     from clinclust.progress import Progress
     from clinclust.stability.refits import Refitter
@@ -146,7 +145,7 @@ def assess_stability(
     if problems:
         raise InputError("; ".join(problems))
     cohort = cohort_of(model, frame, stacklevel=3)
-    seed, cancelled = fit.random_seed_ if random_state is None else seed_of(random_state), Event()
+    seed, cancelled = fit.random_seed_ if random_state is None else seed_of(random_state), Cancelled()
 
     def assessed() -> Stability:
         with announcing_compilation():
@@ -161,7 +160,7 @@ def _assessed(
     refitter: Refitter, n_bootstraps: int, seed: int, n_jobs: int | None, progress: Progress, index: pd.Index
 ) -> Stability:
     from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import Threads
+    from clinclust.engine.search.threads import workers_or_threads
 
     kinds = dict(zip(SAMPLES, (n_bootstraps, n_bootstraps, _N_PERMUTED), strict=True))
     seeds = dict(zip(SAMPLES, np.random.SeedSequence([seed, 2007]).spawn(3), strict=True))
@@ -179,7 +178,7 @@ def _assessed(
         seconds = max(seconds, _OF_A_FIT * of_fit * 2 * n_bootstraps)
     found: list[Any] = []
     stage = progress.stage(f"stability, in about {rounded_duration(seconds)}", len(tasks) + len(whole_tasks))
-    with Threads(n_threads(n_jobs), refitter.cancelled) as pool, stage as advance:
+    with workers_or_threads(n_threads(n_jobs), refitter.cancelled) as pool, stage as advance:
         for future in [pool.submit(task) for task in tasks + whole_tasks]:
             found.append(future.result())
             advance()

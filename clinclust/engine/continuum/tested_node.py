@@ -21,6 +21,7 @@ is so far above.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
 from threading import Event
@@ -40,7 +41,7 @@ from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import joint_of, log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.threads import SearchCancelled, Threads
+from clinclust.engine.search.threads import SearchCancelled
 
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
@@ -133,7 +134,7 @@ class DrawPlan:
     """Largest number of cohorts drawn from the one population of a node."""
     significance_level: float
     """The level of each test: the draws end early where p is far from it."""
-    pool: Threads
+    pool: Executor
     cancelled: Event
     """When it is set, no further draw is made."""
     advance: Callable[[], object]

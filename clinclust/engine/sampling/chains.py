@@ -20,7 +20,7 @@ from clinclust.engine.search.labels import compact
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
-from clinclust.engine.search.threads import SearchCancelled, Threads
+from clinclust.engine.search.threads import Cancelled, SearchCancelled, workers_or_threads
 from clinclust.progress import Progress
 
 HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
@@ -42,7 +42,7 @@ class SamplingPlan:
     """The most labels that are kept of each chain; of more, every second is dropped."""
     n_threads: int
     unknown: Unknown = FIXED
-    cancelled: Event = field(default_factory=Event)
+    cancelled: Event = field(default_factory=Cancelled)
     budget: Budget = field(default_factory=lambda: Budget(None))
     progress: Progress = field(default_factory=lambda: Progress(False))
 
@@ -94,10 +94,13 @@ def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -
         for start, seed in zip(starts, seeds, strict=True)
     ]
     done, more = 0, min(_FIRST_ROUND, plan.max_sweeps)
-    with Threads(plan.n_threads, plan.cancelled) as pool, plan.progress.stage("Gibbs sampling, in rounds") as advance:
+    with (
+        workers_or_threads(plan.n_threads, plan.cancelled) as pool,
+        plan.progress.stage("Gibbs sampling, in rounds") as advance,
+    ):
         while True:
-            for future in [pool.submit(recorder.run, more, plan.cancelled) for recorder in recorders]:
-                future.result()
+            futures = [pool.submit(recorder.run, more, plan.cancelled) for recorder in recorders]
+            recorders = [future.result() for future in futures]
             if plan.cancelled.is_set():
                 raise SearchCancelled
             done += more
@@ -117,10 +120,11 @@ class _Recorder:
         self.kept: list[tuple[Codes, Model]] = []
         self.thinning = 1
 
-    def run(self, n_sweeps: int, cancelled: Event) -> None:
+    def run(self, n_sweeps: int, cancelled: Event) -> _Recorder:
+        """Return the recorder after some more sweeps."""
         for _ in range(n_sweeps):
             if cancelled.is_set():
-                return
+                break
             draw = self.chain.step()
             self.traced.append((draw.log_joint, draw.model.concentration, *_of_sizes(np.bincount(draw.labels))))
             if len(self.traced) % self.thinning == 0:
@@ -128,6 +132,7 @@ class _Recorder:
                 if len(self.kept) > 2 * self._most:
                     self.kept = self.kept[1::2]
                     self.thinning *= 2
+        return self
 
 
 def _of_sizes(sizes: Labels) -> tuple[float, ...]:

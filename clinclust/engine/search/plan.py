@@ -11,7 +11,7 @@ from threading import Event
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask
-from clinclust.engine.search.threads import SearchCancelled
+from clinclust.engine.search.threads import Cancelled, SearchCancelled
 from clinclust.progress import SILENT, Progress
 
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
@@ -164,7 +164,7 @@ class SearchPlan:
     fill_modes: bool = False
     """Whether missing values are filled with modes that count as observed (`search_filling`), instead of integrated
     out. Such a search estimates nothing else."""
-    cancelled: Event = field(default_factory=Event)
+    cancelled: Event = field(default_factory=Cancelled)
     """When it is set, every search ends after its present sweep, and all together end with `SearchCancelled`. Ctrl-C
     sets it (`interruptible`), and so does an exception in any of the searches."""
     budget: Budget = field(default_factory=Budget)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import contextvars
+import importlib
 import sys
 import threading
 import time
@@ -33,6 +34,13 @@ _NAME = "clinclust"
 
 _running: dict[threading.Thread, threading.Event] = {}
 """The work in progress on threads of `interruptible`, with what cancels it."""
+
+
+class Cancelled(threading.Event):
+    """An event that cancels work of this process; it is never set where it is sent to."""
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        return Cancelled, ()
 
 
 class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
@@ -87,6 +95,53 @@ class Threads(Executor):
             self._tasks.put(None)
         for thread in self._threads if wait else ():
             thread.join()
+
+
+class Workers(Executor):
+    """The workers of a Dask client, each with BLAS on one thread. A worker that is lost is replaced by another."""
+
+    def __init__(self, client: Any, cancelled: threading.Event | None = None) -> None:
+        self._executor, self._cancelled = client.get_executor(pure=False), cancelled
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Run a function on a worker; return its future."""
+        return cast("Future[Result]", self._executor.submit(_on_one_thread, function, args, kwargs))
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+        """Wait for the work, or cancel it after an error."""
+        if error is not None and self._cancelled is not None:
+            self._cancelled.set()
+        self.shutdown(wait=error is None)
+        return None
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End after the work submitted so far, or cancel it."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+
+
+def _on_one_thread(function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    with blas_on_one_thread():
+        return function(*args, **kwargs)
+
+
+_client: contextvars.ContextVar[Any] = contextvars.ContextVar("client", default=None)
+
+
+def workers_or_threads(n_threads: int, cancelled: threading.Event | None = None) -> Executor:
+    """Return the workers of the Dask client that joblib was told to use (`interruptible`), or else threads.
+
+    It is for work that takes long and needs little data, which is sent to each worker.
+    """
+    client = _client.get()
+    return Threads(n_threads, cancelled) if client is None else Workers(client, cancelled)
+
+
+def _client_of_joblib() -> Any:
+    """Return the client of ``joblib.parallel_config("dask")`` of this thread, or None."""
+    if "joblib" not in sys.modules:
+        return None
+    parallel: Any = importlib.import_module("joblib.parallel")
+    return getattr(parallel.get_active_backend()[0], "client", None)
 
 
 def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
@@ -147,14 +202,15 @@ def interruptible(work: Callable[[], Result], cancelled: threading.Event | None 
 
     Called on any other thread, `work` runs at once. `cancelled` is set when the wait is interrupted. Raises
     KeyboardInterrupt within about half a second of Ctrl-C; the work may end in the background, and its result is
-    dropped.
+    dropped. Inside ``joblib.parallel_config("dask")``, `workers_or_threads` are the workers of its client.
     """
+    context = contextvars.copy_context()  # NumPy keeps its error state there
+    context.run(_client.set, _client_of_joblib())
     if threading.current_thread() is not threading.main_thread():
         with blas_on_one_thread():
-            return work()
+            return context.run(work)
     stop = threading.Event() if cancelled is None else cancelled
     outcome: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
-    context = contextvars.copy_context()  # NumPy keeps its error state there
     thread = threading.Thread(target=_deliver, args=(context, work, outcome), name=f"{_NAME}-fit", daemon=True)
     _running[thread] = stop
     try:

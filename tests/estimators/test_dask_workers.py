@@ -1,0 +1,89 @@
+"""Many fits on the workers of a Dask client: the same bits as on threads."""
+
+import os
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.engine.search import threads
+from clinclust.stability import assess_stability
+
+distributed = pytest.importorskip("distributed")
+joblib = pytest.importorskip("joblib")
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 3, 150)
+    frame = pd.DataFrame({f"y{i}": rng.normal(2.5 * (groups == i % 3)) for i in range(4)})
+    frame["age"] = rng.normal(60 + groups, 5)
+    features = [cc.Feature(name=f"y{i}", likelihood="gaussian") for i in range(4)]
+    schema = cc.FeatureSchema([*features, cc.Feature(name="age", likelihood="gaussian", role="describe")])
+    return cc.MAPDP(schema, random_state=0, n_jobs=1, progress=False).fit(frame), frame
+
+
+def distinct(model, frame):
+    return cc.distinct_subtypes(model, frame, n_draws=20, n_jobs=1).test.joins
+
+
+def stability(model, frame):
+    return assess_stability(model, frame, 3, n_jobs=1, progress=False).subtypes
+
+
+def associations(model, frame):
+    return cc.validated_associations(model, frame, n_jobs=1, progress=False)
+
+
+def draws(model, frame):
+    sampler = cc.GibbsDP.of(model, random_state=0, n_jobs=1, progress=False, max_sweeps=100)
+    return pd.DataFrame(sampler.fit(frame).draws_)
+
+
+MANY_FITS = (distinct, stability, associations, draws)
+
+
+def count_submissions(monkeypatch, then=lambda number: None):
+    submitted, submit = [], threads.Workers.submit
+
+    def counted(self, function, /, *args, **kwargs):
+        submitted.append(function)
+        future = submit(self, function, *args, **kwargs)
+        then(len(submitted))
+        return future
+
+    monkeypatch.setattr(threads.Workers, "submit", counted)
+    return submitted
+
+
+@pytest.mark.filterwarnings("ignore:.*chains.*")
+def test_workers_are_used_where_joblib_is_told_to_use_dask(fitted, monkeypatch):
+    submitted = count_submissions(monkeypatch)
+    alone = distinct(*fitted)
+    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+        pd.testing.assert_frame_equal(distinct(*fitted), alone)
+        assert not submitted
+        with joblib.parallel_config("dask"):
+            pd.testing.assert_frame_equal(distinct(*fitted), alone)
+        assert submitted
+
+
+@pytest.mark.simulation
+@pytest.mark.filterwarnings("ignore:.*chains.*")
+@pytest.mark.parametrize("many_fits", MANY_FITS, ids=lambda one: one.__name__)
+def test_a_worker_that_is_killed_does_not_change_a_bit(fitted, monkeypatch, many_fits):
+    alone = many_fits(*fitted)
+    given = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
+
+        def killed(number):
+            if number == 2:
+                os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+        submitted = count_submissions(monkeypatch, killed)
+        with joblib.parallel_config("dask"):
+            pd.testing.assert_frame_equal(many_fits(*fitted), alone)
+        assert len(submitted) >= 2
