@@ -57,16 +57,16 @@ def counted_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDA
     both = zip(table.to_delayed(optimize_graph=False), labels.to_delayed(optimize_graph=False), strict=True)
     pairs = [delayed(_pair, pure=False)(frame, own) for frame, own in both]
     with place_of_shards(n_threads(None), Event()) as (place, _):
-        counts = place.submit_each([partial(counted, schema=schema)] * len(pairs), pairs)
-        return _columns(_added(counts, place), schema)
+        functions = [partial(counted, schema=schema, number=number) for number in range(len(pairs))]
+        return _columns(_added(place.submit_each(functions, pairs), place), schema)
 
 
 def _pair(frame: pd.DataFrame, labels: pd.Series[Any]) -> tuple[pd.DataFrame, pd.Series[Any]]:
     return frame, labels
 
 
-def counted(both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema) -> Counted:
-    """Validate and count one partition."""
+def counted(both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, number: int) -> Counted:
+    """Validate and count the partition of this number."""
     frame, labels = both
     if len(frame) == 0:
         return Counted({})
@@ -78,7 +78,7 @@ def counted(both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema) ->
     try:
         frame = schema.validate(frame, warn=False)
     except CohortError as error:
-        return Counted({}, error.failures)
+        return Counted({}, error.failures.assign(partition=number))
     columns = {}
     for feature in schema.reported:
         pairs = pd.DataFrame({"value": rounded(feature, frame[feature.name]).array, "label": found, "times": 1})
@@ -113,18 +113,13 @@ def _grouped(pairs: pd.DataFrame) -> pd.DataFrame:
 
 def _added(counts: Sequence[Any], place: TablePlace) -> Counted:
     """Return the counts of all partitions, added where they lie, always in the same order."""
-    numbered = [place.submit(_first, number, own) for number, own in enumerate(counts)]
-    while len(numbered) > 1:
-        starts = range(0, len(numbered), _TOGETHER)
-        numbered = [place.submit(_sum, *numbered[start : start + _TOGETHER]) for start in starts]
-    found: Counted = place.results(numbered)[0]
+    while len(counts) > 1:
+        starts = range(0, len(counts), _TOGETHER)
+        counts = [place.submit(_sum, *counts[start : start + _TOGETHER]) for start in starts]
+    found: Counted = place.results(counts)[0]
     if found.failures is not None:
         raise CohortError(once_by_column(found.failures))
     return found
-
-
-def _first(number: int, own: Counted) -> Counted:
-    return own if own.failures is None else own._replace(failures=own.failures.assign(partition=number))
 
 
 def _sum(*several: Counted) -> Counted:
