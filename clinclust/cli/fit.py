@@ -108,7 +108,9 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     reports, code = _reports_beside_model(options, in_sample, frame, dominant)
     say_unused(schema)
     say_found(model, number_asked_for(options))
-    say(f"Wrote {options.out}: {', '.join([*reports, ASSIGNMENTS, 'model.json', 'model.npz', MANIFEST])}")
+    written = [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST]
+    say(f"Wrote {options.out}: {', '.join(written)}")
+    record(out=str(options.out), files=written, **facts_of_fit(model, number_asked_for(options)))
     return code
 
 
@@ -281,7 +283,7 @@ def facts_of_fit(model: MAPDP, n_asked: int | None) -> dict[str, Any]:
     marks = [" ".join(of_one) for of_one in model.fit_.remarks_]
     subtypes = summary.assign(untested=model.untested_, remarks=marks).to_dict("records")
     return {
-        "subjects": int(model.labels_.size),
+        "subjects": int(model.cluster_sizes_.sum()),
         "n_subtypes": model.n_clusters_,
         "n_asked": n_asked,
         "n_clusters": int(model.subtype_of_.size),

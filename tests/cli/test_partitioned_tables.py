@@ -43,6 +43,8 @@ def test_a_folder_and_a_large_file_are_fitted_in_partitions(folder, capsys, monk
     assert found[0]["who"].tolist() == cohort(60)["who"].tolist()
     pd.testing.assert_frame_equal(found[0], found[-1])
     assert "among 60 subjects" in capsys.readouterr().out
+    assert main(["fit", "cohort", "--schema", "schema.yaml", "--out", "third", "--json", *QUICK]) == 0
+    assert json.loads(capsys.readouterr().out)["subjects"] == 60
     assert main(["fit", "cohort", "--schema", "schema.yaml", "--out", "of cohort", *QUICK]) == 2
     assert "--overwrite" in capsys.readouterr().err
 
