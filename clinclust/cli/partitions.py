@@ -1,4 +1,4 @@
-"""`clinclust fit` of a table larger than memory: a folder of parquet files, or a parquet file of many rows."""
+"""Commands with a table larger than memory: a folder of parquet files, or a parquet file of many rows."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from clinclust.cli.options import called, declared
 from clinclust.cli.roles import RoleOptions
 from clinclust.cli.streams import say
 from clinclust.errors import CohortError, InputError
-from clinclust.files.opening import shown_name
 from clinclust.files.parquet_partitions import Part, rows_of, table_of_parts
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
 
@@ -49,6 +48,8 @@ def fit_in_partitions(
 @contextmanager
 def table_in_partitions(path: Path) -> Iterator[tuple[Any, list[Part]]]:
     """Yield a table as a Dask DataFrame, and its partitions; errors about its content name its files."""
+    from clinclust.files.opening import shown_name
+
     parts: list[Part] = []
     try:
         table, parts = table_of_parts(path)
@@ -61,6 +62,8 @@ def table_in_partitions(path: Path) -> Iterator[tuple[Any, list[Part]]]:
 
 def naming_files(error: CohortError, path: Path, parts: Sequence[Part]) -> CohortError:
     """Return an error about a table with the names of the files in the place of the numbers of partitions."""
+    from clinclust.files.opening import shown_name
+
     failures = error.failures
     if "partition" in failures:
         named = failures["partition"].map(lambda number: parts[number].file.name if number >= 0 else number)

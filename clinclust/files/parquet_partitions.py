@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError, missing_package
-from clinclust.files.cell_text import shortened
-from clinclust.files.listed import limited
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -54,6 +52,8 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
         from pyarrow import ArrowException, parquet
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
+    from clinclust.files.listed import limited
+
     parts, problems, columns = list[Part](), [], None
     for file in sorted(table.glob("*.parquet"), key=lambda one: natural_sort_key(one.name)) or [table]:
         try:
@@ -90,4 +90,6 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
 
 
 def _reason(file: Path, error: Exception) -> str:
+    from clinclust.files.cell_text import shortened
+
     return f"{file.name} cannot be read as parquet ({shortened(on_one_line(str(error)))}); write it again"
