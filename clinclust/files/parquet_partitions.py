@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError, missing_package
 
 if TYPE_CHECKING:
@@ -49,18 +49,20 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
     try:
         import dask.dataframe
         from dask.utils import natural_sort_key
-        from pyarrow import ArrowException, parquet
+        from pyarrow import parquet
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
     from clinclust.files.listed import limited
+    from clinclust.files.typed_files import frame_of_arrow
 
-    parts, problems, columns = list[Part](), [], None
+    parts, problems, empty = list[Part](), [], None
     for file in sorted(table.glob("*.parquet"), key=lambda one: natural_sort_key(one.name)) or [table]:
         try:
-            about = parquet.read_metadata(file)
-            columns = columns or about.schema.to_arrow_schema()
-        except (ArrowException, OSError) as error:
-            problems.append(_reason(file, error))
+            with _naming(file):
+                about = parquet.read_metadata(file)
+                empty = frame_of_arrow(about.schema.to_arrow_schema().empty_table()) if empty is None else empty
+        except InputError as error:
+            problems.append(str(error))
             continue
         first = 0
         for group in range(about.num_row_groups):
@@ -68,28 +70,32 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
             first += about.row_group(group).num_rows
     if problems:
         raise InputError(limited("; ".join(problems)))
-    if columns is None or not parts:
+    if not parts:
         raise InputError("the table has no rows in any of its files; check how they were written")
-    empty, from_map = columns.empty_table().to_pandas(), cast(Any, dask.dataframe.from_map)
+    from_map = cast(Any, dask.dataframe.from_map)
     return from_map(rows_of, parts, meta=empty, enforce_metadata=False), parts
 
 
 def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
     """Return the rows of a partition, with all columns or these."""
     import pandas as pd
-    from pyarrow import ArrowException, parquet
+    from pyarrow import parquet
 
-    frame: pd.DataFrame
-    try:
-        with parquet.ParquetFile(part.file) as opened:
-            frame = opened.read_row_group(part.group, columns=None if names is None else list(names)).to_pandas()
-    except (ArrowException, OSError) as error:
-        raise InputError(_reason(part.file, error)) from error
+    from clinclust.files.typed_files import frame_of_arrow
+
+    columns = None if names is None else list(names)
+    with _naming(part.file), parquet.ParquetFile(part.file, page_checksum_verification=True) as opened:
+        frame = frame_of_arrow(opened.read_row_group(part.group, columns=columns))
     frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
-    return frame if names is None else frame[list(names)]
+    return frame if columns is None else frame[columns]
 
 
-def _reason(file: Path, error: Exception) -> str:
-    from clinclust.files.cell_text import shortened
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    from clinclust.files.opening import guarded
 
-    return f"{file.name} cannot be read as parquet ({shortened(on_one_line(str(error)))}); write it again"
+    try:
+        with guarded("parquet file", "write it again with the program that made it"):
+            yield
+    except InputError as error:
+        raise InputError(f"{file.name}: {error}") from error
