@@ -44,7 +44,7 @@ def read_parquet(source: Source) -> TableRead:
     with (
         guarded("parquet file", repair),
         source.open() as file,
-    ):  # pyarrow would read all files of a folder of this name
+    ):  # else pyarrow reads a whole folder
         frame = frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
     remarks = []
     try:
