@@ -85,17 +85,22 @@ class Parts:
         calls = (delayed(function, pure=False)(part) for function, part in zip(functions, self._parts, strict=True))
         return list(cast(Any, compute)(*calls))
 
-    def sample(self, ids: Sequence[str] = (), seed: int = 0) -> pd.DataFrame:
-        """Return the rows of the sample of a fit with this seed; the index is the number of the row, from 0."""
-        return pd.concat(self.each(_sample, ids=ids, share=N_SAMPLED / self.n_rows, seed=seed))
+    @property
+    def share(self) -> float:
+        """Share of the rows in the sample of a fit."""
+        return N_SAMPLED / self.n_rows
+
+    def sample(self) -> pd.DataFrame:
+        """Return the sample of a fit without identifiers; the index is the number of the row, from 0."""
+        return pd.concat(self.each(_sample, share=self.share))
 
 
 def _length(part: Any) -> int:
     return len(part.compute())
 
 
-def _sample(frame: pd.DataFrame, first: int, ids: Sequence[str], share: float, seed: int) -> pd.DataFrame:
-    return numbered(frame, first)[drawn(frame, ids, first, share, seed)]
+def _sample(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
+    return numbered(frame, first)[drawn(frame, (), first, share, 0)]
 
 
 def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:
@@ -104,23 +109,28 @@ def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:
 
 
 def validated_sample(table: Any, schema: SchemaContent, *, progress: bool = True) -> Sampled:
-    """Return the sample of a fit; CohortError has all failures of all partitions (`refuse_failures`)."""
+    """Return the sample of a fit with seed 0; CohortError has all failures of all partitions (`refuse_failures`)."""
     with Progress(progress).stage("checking partitions"):
         parts = Parts(table)
-        failures = dict(enumerate(parts.each(_failures, schema=schema)))
-        refuse_failures({number: failures[number] for number in np.flatnonzero(np.diff(parts.first)).tolist()})
-        return Sampled(parts.sample([feature.name for feature in schema.ids]), parts.n_rows)
+        found = parts.each(_validated, schema=schema, share=parts.share)
+        refuse_failures({number: failures for number, (rows, failures) in enumerate(found) if rows is not None})
+        return Sampled(pd.concat([rows for rows, _ in found if rows is not None]), parts.n_rows)
 
 
-def _failures(frame: pd.DataFrame, first: int, schema: SchemaContent) -> pd.DataFrame | None:
+def _validated(
+    frame: pd.DataFrame, first: int, schema: SchemaContent, share: float
+) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+    """Return the rows of a partition in the sample (None: the partition has none) and its failures (None: none)."""
     from clinclust.schema.validation import validate
 
+    if not len(frame):
+        return None, None
+    rows = numbered(frame, first)
     try:
-        if len(frame):
-            validate(schema, frame, warn=False)
+        validated = validate(schema, frame, warn=False)
     except CohortError as error:
-        return error.failures
-    return None
+        return rows[:0], error.failures
+    return rows[drawn(validated, [feature.name for feature in schema.ids], first, share, 0)], None
 
 
 def refuse_failures(failures: Mapping[int, pd.DataFrame | None]) -> None:
