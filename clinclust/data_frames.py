@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from clinclust.errors import InputError, missing_package
@@ -9,6 +10,12 @@ from clinclust.errors import InputError, missing_package
 TABLE = "a table of pandas, polars or pyarrow with one row for each subject"
 """What every function takes for a table; the end of the sentence "frame must be ..."."""
 _LIBRARIES = ("polars", "pyarrow")
+
+
+def is_partitioned(table: object) -> bool:
+    """Return whether a table is a Dask DataFrame, without importing Dask."""
+    dask = sys.modules.get("dask.dataframe")
+    return dask is not None and isinstance(table, dask.DataFrame)
 
 
 def in_pandas(table: Any) -> Any:

@@ -189,7 +189,7 @@ class CohortError(InputError):
 
 def _sentence(failure: dict[Hashable, Any]) -> str:
     partition = failure.get("partition", -1)
-    where = f" (partition {partition})" if partition >= 0 else ""
+    where = "" if partition == -1 else f" ({partition if isinstance(partition, str) else f'partition {partition}'})"
     said = f"{_cut(on_one_line(str(failure['column'])), _LONGEST_NAME)}{where}: expected {failure['expected']}"
     if failure["rows"]:
         rows = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])

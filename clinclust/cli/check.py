@@ -20,12 +20,14 @@ from clinclust.cli.inputs import (
 )
 from clinclust.cli.options import Command, Commands, Options, add_command, next_command, option, path_given
 from clinclust.cli.outputs import OutputOptions, spare_file
+from clinclust.cli.partitions import refuse_options, table_in_partitions
 from clinclust.cli.roles import RoleOptions, refuse_roles_of_model, say_unused, with_roles_asked
 from clinclust.cli.search_options import SearchOptions, model_asked_for
 from clinclust.cli.streams import say
 from clinclust.cli.summary import SummaryOptions, note, record
 from clinclust.control_characters import on_one_line
 from clinclust.errors import CohortError, InputError
+from clinclust.files.parquet_partitions import is_in_partitions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.schema import FeatureSchema
+    from clinclust.schema.partitions import Sampled
 
 _WIDEST = 120
 
@@ -79,12 +82,24 @@ def run(options: _Options) -> int:
     named = [name for name, is_given in given.items() if is_given]
     if named:
         raise InputError(f"{', '.join(named)} can be used only together with --model")
-    schema = read_schema(options.schema)
-    table = read_table_of_schema(options, schema, options.schema)
-    schema = with_roles_asked(options, schema, table)
-    check_cohort(options, schema, table, options.schema)
+    schema, n_rows = read_schema(options.schema), None
+    if is_in_partitions(options.table):
+        table, n_rows = _sample(options, schema)
+    else:
+        table = read_table_of_schema(options, schema, options.schema)
+        schema = with_roles_asked(options, schema, table)
+    check_cohort(options, schema, table, options.schema, n_rows=n_rows)
     say_next(options, options.schema)
     return 0
+
+
+def _sample(options: _Options, schema: FeatureSchema) -> Sampled:
+    """Validate a table in partitions, and return the sample of its fit."""
+    from clinclust.schema.partitions import validated_sample
+
+    refuse_options(options)
+    with table_in_partitions(options.table) as (table, _):
+        return validated_sample(table, schema, progress=not options.quiet)
 
 
 def prepared_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) -> Prepared:
@@ -110,8 +125,12 @@ def check_cohort(
     table: pd.DataFrame,
     path: Path,
     looks: Sequence[Look] | None = None,
+    n_rows: int | None = None,
 ) -> Prepared:
-    """Return the cohort of `prepared_cohort`, and print its content; `looks` are the remarks of a draft, if any."""
+    """Return the cohort of `prepared_cohort`, and print its content.
+
+    `looks` are the remarks of a draft, if any. The table may be a sample of `n_rows` validated rows.
+    """
     from clinclust.cli.check_report import check_lines, facts_of_check, looks_at_table
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.progress import Progress
@@ -127,9 +146,14 @@ def check_cohort(
     names = (str(options.table), str(path))
     say_unused(schema)
     record(**facts_of_check(cohort, table, looks))
+    is_sample = n_rows is not None and n_rows > len(table)
+    if is_sample:
+        record(rows=n_rows)
+        say(f"A sample of {len(table):,} of {n_rows:,} rows, all of which were validated:")
     for line in check_lines(cohort, table, names=names, looks=looks, is_all=options.all):
         say(line)
-    say(f"{_duration(options, cohort, model)}.")
+    if not is_sample:
+        say(f"{_duration(options, cohort, model)}.")
     return cohort
 
 

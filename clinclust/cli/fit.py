@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from clinclust.cli.check import prepared_cohort
 from clinclust.cli.failures import PARTLY, interrupts_held, refuse, tell_failure
-from clinclust.cli.inputs import SchemaOptions, TableOptions, about_table, read_schema, read_table_of_schema
+from clinclust.cli.inputs import SchemaOptions, TableOptions, read_schema, read_table_of_schema
 from clinclust.cli.options import (
     Commands,
     add_command,
@@ -35,7 +35,7 @@ from clinclust.cli.outputs import (
     spare_the_inputs,
     tell_of_other_files,
 )
-from clinclust.cli.partitions import ASSIGNMENTS, fit_in_partitions, is_in_partitions, refuse_options
+from clinclust.cli.partitions import ASSIGNMENTS, fit_in_partitions, refuse_options
 from clinclust.cli.report import FitReportOptions, report_asked_for, report_problems, say_what_to_share, size_problems
 from clinclust.cli.roles import RoleOptions, say_unused, with_roles_asked, without_roles_of
 from clinclust.cli.search_options import SearchOptions, model_asked_for, number_asked_for, search_problems
@@ -43,6 +43,7 @@ from clinclust.cli.sharing import record_sharing
 from clinclust.cli.streams import say, tell
 from clinclust.cli.summary import SummaryOptions, record, record_failure
 from clinclust.errors import InputError
+from clinclust.files.parquet_partitions import is_in_partitions
 from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:
@@ -100,8 +101,7 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     spare_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     tell_of_other_files(options.out, files)
     model = model_asked_for(options, schema)
-    with about_table(options):
-        table = fit_in_partitions(model, options.table, options.out, files, partial(record_sharing, options))
+    table = fit_in_partitions(model, options.table, options.out, files, partial(record_sharing, options))
     in_sample, sample = model.in_sample()
     frame = schema.validate(sample, warn=False)
     dominant = dominant_in(in_sample, frame, ignored_columns(sample, frame))
@@ -109,7 +109,9 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     reports, code = _reports_beside_model(options, in_sample, frame, dominant, of_all)
     say_unused(schema)
     say_found(model, number_asked_for(options))
-    say(f"Wrote {options.out}: {', '.join([*reports, ASSIGNMENTS, 'model.json', 'model.npz', MANIFEST])}")
+    written = [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST]
+    say(f"Wrote {options.out}: {', '.join(written)}")
+    record(out=str(options.out), files=written, **facts_of_fit(model, number_asked_for(options)))
     return code
 
 
@@ -306,7 +308,7 @@ def facts_of_fit(model: MAPDP, n_asked: int | None) -> dict[str, Any]:
     marks = [" ".join(of_one) for of_one in model.fit_.remarks_]
     subtypes = summary.assign(untested=model.untested_, remarks=marks).to_dict("records")
     return {
-        "subjects": int(model.labels_.size),
+        "subjects": int(model.cluster_sizes_.sum()),
         "n_subtypes": model.n_clusters_,
         "n_asked": n_asked,
         "n_clusters": int(model.subtype_of_.size),

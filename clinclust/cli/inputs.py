@@ -82,8 +82,8 @@ class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
     """The table, how it is read, and its rows and columns."""
 
     table: Path = option(
-        "cohort table: csv, tsv, xlsx; parquet, xls, xlsb, ods, SPSS, Stata or SAS with a further package (`fit`: or a "
-        "folder of parquet files)",
+        "cohort table: csv, tsv, xlsx; parquet, xls, xlsb, ods, SPSS, Stata or SAS with a further package (`draft`, "
+        "`check --schema`, `fit`: or a folder of parquet files)",
         positional=True,
         type=path_given,
         metavar="TABLE",

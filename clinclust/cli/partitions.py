@@ -1,7 +1,9 @@
-"""`clinclust fit` of a table larger than memory: a folder of parquet files, or a parquet file of many rows."""
+"""Commands with a table larger than memory: a folder of parquet files, or a parquet file of many rows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import MISSING
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,33 +12,16 @@ from clinclust.cli.inputs import RowOptions, TableOptions
 from clinclust.cli.options import called, declared
 from clinclust.cli.roles import RoleOptions
 from clinclust.cli.streams import say
-from clinclust.errors import InputError, missing_package
-from clinclust.files.writing import MANIFEST, write_manifest, write_together
+from clinclust.errors import CohortError, InputError
+from clinclust.files.parquet_partitions import Part, rows_of, table_of_parts
+from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from clinclust.estimators.mapdp import MAPDP
 
-MANY_ROWS = 2_000_000
-"""Number of rows from which on a parquet file is read in partitions, its row groups."""
 ASSIGNMENTS = "assignments.parquet"
-
-
-def is_in_partitions(table: Path) -> bool:
-    """Return whether a table is a folder of parquet files, or a parquet file of many rows."""
-    if table.is_dir():
-        return any(table.glob("*.parquet"))
-    if table.suffix.lower() != ".parquet" or not table.is_file():
-        return False
-    try:
-        from pyarrow import ArrowException, parquet
-    except ImportError:
-        return False  # the reader of tables says what is missing
-    try:
-        return bool(parquet.read_metadata(table).num_rows >= MANY_ROWS)
-    except (ArrowException, OSError):
-        return False  # so it does of a damaged file
 
 
 def fit_in_partitions(
@@ -46,10 +31,14 @@ def fit_in_partitions(
 
     `files` are those of an earlier fit, which are replaced; `record` writes further files and returns their names.
     """
-    table = _table(path)
-    with write_together(out, replacing=files, last=MANIFEST) as folder:
-        model.fit(table).save(folder)
-        _write_assignments(model, table, folder / ASSIGNMENTS)
+    with (
+        table_in_partitions(path) as (table, parts),
+        write_together(out, replacing=files, last=MANIFEST) as folder,
+    ):
+        model.fit(table)
+        with naming(out):
+            model.save(folder)
+            _write_assignments(model, parts, folder / ASSIGNMENTS)
         write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *record(folder)])
     n_sampled, n_subjects = model.in_sample()[0].labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:
@@ -60,20 +49,35 @@ def fit_in_partitions(
     return table
 
 
-def _table(path: Path) -> Any:
+@contextmanager
+def table_in_partitions(path: Path) -> Iterator[tuple[Any, list[Part]]]:
+    """Yield a table as a Dask DataFrame, and its partitions; errors about its content name its files."""
+    from clinclust.files.opening import shown_name
+
+    parts: list[Part] = []
     try:
-        from dask import dataframe
-    except ImportError:
-        raise missing_package(f"{path}, a table in partitions,", "'clinclust[dask]'") from None
-    try:
-        return dataframe.read_parquet(path, split_row_groups=True)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path} cannot be read as parquet: {error}") from error
+        table, parts = table_of_parts(path)
+        yield table, parts
+    except CohortError as error:
+        raise naming_files(error, path, parts) from error
+    except InputError as error:
+        raise InputError(f"{shown_name(path)}: {error}") from error
 
 
-def refuse_options(options: TableOptions) -> None:
-    """Raise InputError for options that choose rows, columns or roles of a table in memory."""
-    kinds = (*TableOptions.__mro__, RowOptions, RoleOptions)
+def naming_files(error: CohortError, path: Path, parts: Sequence[Part]) -> CohortError:
+    """Return an error about a table with the names of the files in the place of the numbers of partitions."""
+    from clinclust.files.opening import shown_name
+
+    failures = error.failures
+    if "partition" in failures:
+        named = failures["partition"].map(lambda number: parts[number].file.name if number >= 0 else number)
+        failures = failures.assign(partition=named)
+    return CohortError(failures, shown_name(path))
+
+
+def refuse_options(options: TableOptions, *, roles: bool = True) -> None:
+    """Raise InputError for options that choose rows, columns, or (with `roles`) roles of a table in memory."""
+    kinds = (*TableOptions.__mro__, RowOptions, *((RoleOptions,) if roles else ()))
     names = {name for kind in kinds for name in vars(kind).get("__annotations__", {})} - {"table"}
     given = []
     for _, one in declared(type(options)):
@@ -87,20 +91,16 @@ def refuse_options(options: TableOptions) -> None:
         )
 
 
-def _write_assignments(model: MAPDP, table: Any, file: Path) -> None:
+def _write_assignments(model: MAPDP, parts: Sequence[Part], file: Path) -> None:
     """Write identifiers and subtypes, one partition after the other."""
     import pyarrow as pa
     from pyarrow import parquet
 
     ids = [feature.name for feature in model.schema_.ids]
-    writer = None
-    columns = table[ids].to_delayed(optimize_graph=False)
     of_all: Any = model.labels_
-    for frame, labels in zip(columns, of_all.to_delayed(), strict=True):
-        rows = frame.compute(scheduler="synchronous").astype(str)
-        rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + 1
-        content = pa.Table.from_pandas(rows, preserve_index=False)
-        writer = writer or parquet.ParquetWriter(file, content.schema)
-        writer.write_table(content)
-    if writer is not None:
-        writer.close()
+    schema = pa.schema([*((name, pa.string()) for name in ids), ("subtype", pa.int64())])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for part, labels in zip(parts, of_all.to_delayed(), strict=True):
+            rows = rows_of(part, ids).astype(str)
+            rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + 1
+            writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))

@@ -34,8 +34,8 @@ from clinclust.comparisons.summaries import (
     whole_features,
 )
 from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
+from clinclust.data_frames import is_partitioned
 from clinclust.errors import InputError
-from clinclust.estimators.cohort_table import is_partitioned
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -19,7 +19,7 @@ from clinclust.comparisons.summaries import Columns, Rows
 from clinclust.engine.search.plan import n_threads
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.partitioned.places import TablePlace, place_of_shards
-from clinclust.estimators.partitioned.reading import once_by_column
+from clinclust.schema.partitions import refuse_failures
 
 if TYPE_CHECKING:
     from clinclust.schema import Feature, FeatureSchema
@@ -37,8 +37,8 @@ class Counted(NamedTuple):
 
     columns: dict[str, pd.DataFrame]
     """For each feature, the validated `value`s, the `label`s, and the numbers of subjects, `times`."""
-    failures: pd.DataFrame | None = None
-    """What is wrong with a partition (`CohortError`)."""
+    failures: dict[int, pd.DataFrame | None]
+    """What is wrong with each of them that has rows, by number (`refuse_failures`)."""
 
 
 def counted_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDArray[np.int64], Columns]:
@@ -69,7 +69,7 @@ def counted(both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, nu
     """Validate and count the partition of this number."""
     frame, labels = both
     if len(frame) == 0:
-        return Counted({})
+        return Counted({}, {})
     if len(labels) != len(frame):
         raise InputError(f"labels has {len(labels)} rows in a partition in which the table has {len(frame)}")
     found = labels.to_numpy()
@@ -78,12 +78,12 @@ def counted(both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, nu
     try:
         frame = schema.validate(frame, warn=False)
     except CohortError as error:
-        return Counted({}, error.failures.assign(partition=number))
+        return Counted({}, {number: error.failures})
     columns = {}
     for feature in schema.reported:
         pairs = pd.DataFrame({"value": rounded(feature, frame[feature.name]).array, "label": found, "times": 1})
         columns[feature.name] = _grouped(pairs)
-    return Counted(columns)
+    return Counted(columns, {number: None})
 
 
 def rounded(feature: Feature, column: pd.Series[Any]) -> pd.Series[Any]:
@@ -117,8 +117,7 @@ def _added(counts: Sequence[Any], place: TablePlace) -> Counted:
         starts = range(0, len(counts), _TOGETHER)
         counts = [place.submit(_sum, *counts[start : start + _TOGETHER]) for start in starts]
     found: Counted = place.results(counts)[0]
-    if found.failures is not None:
-        raise CohortError(once_by_column(found.failures))
+    refuse_failures(found.failures)
     return found
 
 
@@ -127,8 +126,7 @@ def _sum(*several: Counted) -> Counted:
     columns = {
         name: _grouped(pd.concat([own.columns[name] for own in several if name in own.columns])) for name in names
     }
-    failures = [own.failures for own in several if own.failures is not None]
-    return Counted(columns, pd.concat(failures, ignore_index=True) if failures else None)
+    return Counted(columns, {number: own for one in several for number, own in one.failures.items()})
 
 
 def _columns(found: Counted, schema: FeatureSchema) -> tuple[NDArray[np.int64], Columns]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import pandas as pd
 
-from clinclust.data_frames import TABLE, in_pandas
+from clinclust.data_frames import TABLE, in_pandas, is_partitioned
 from clinclust.drafting.column import Column, Proposal, column_of
 from clinclust.drafting.identity import keys_of, visit_columns
+from clinclust.drafting.partitions import draft_of_partitions
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import (
@@ -20,7 +22,7 @@ from clinclust.drafting.roles import (
     paired_roles,
     repeated_measurements,
 )
-from clinclust.errors import CohortError, SchemaError
+from clinclust.errors import CohortError, CohortWarning, SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.chosen_columns import refuse_many_columns
 from clinclust.files.column_notes import ColumnNotes, notes_of
@@ -84,7 +86,8 @@ def draft_schema(
     Parameters
     ----------
     frame : pandas.DataFrame, shape (N, D)
-        One row per subject, as text (from `read_cohort`) or typed.
+        One row per subject, as text (from `read_cohort`) or typed. A Dask DataFrame is drafted from a sample of about
+        50,000 rows, and of all rows that this draft would refuse; what is refused all the same is a CohortWarning.
     roles : mapping of str to str, optional
         Roles of columns by name, as ``{"trt": "cluster"}``. A column that is to be clustered on or described has the
         likelihood that its values show, whatever its name says.
@@ -123,6 +126,11 @@ def draft_schema(
     >>> schema.comments["sex"]
     "two values, of which 'm' counts as yes"
     """
+    if is_partitioned(frame):
+        draft = draft_of_partitions(frame, partial(draft_schema, roles=roles, progress=progress), progress=progress)
+        if draft.refused is not None:
+            warnings.warn(f"the draft needs an edit: {draft.refused}", CohortWarning, stacklevel=2)
+        return draft.schema
     frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")

@@ -25,12 +25,6 @@ if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
 
 
-def is_partitioned(table: object) -> bool:
-    """Return whether a table is a Dask DataFrame, without importing Dask."""
-    dask = sys.modules.get("dask.dataframe")
-    return dask is not None and isinstance(table, dask.DataFrame)
-
-
 def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:
     """Return the schema with the choice of rows of its file, if known.
 

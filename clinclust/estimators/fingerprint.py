@@ -17,6 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.errors import InputError
+from clinclust.files.selection.sampled_rows import MULTIPLIERS, mix
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
@@ -154,7 +155,7 @@ def _sorted_hashes(frame: pd.DataFrame, salt: str) -> tuple[Rows, Words]:
         mix(mixed, keys[1])
         first += mixed  # a sum, because the order of the columns must not matter
         mixed ^= keys[2]
-        mixed *= _MULTIPLIERS[2]
+        mixed *= MULTIPLIERS[2]
         mixed ^= mixed >> np.uint64(32)
         second += mixed
     order = np.argsort(first)
@@ -192,15 +193,3 @@ def _of_texts(texts: NDArray[np.object_], keys: Words) -> Words:
     except UnicodeEncodeError:  # an identifier may hold half of a character
         encoded = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text for text in texts]
         return hash_array(np.array(encoded, dtype=object), hash_key=f"{keys[0]:016x}", categorize=False)
-
-
-_MULTIPLIERS = np.array([0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FEB8_6659_FD93], dtype=np.uint64)
-
-
-def mix(words: Words, key: np.uint64) -> None:
-    """Apply the finaliser of splitmix64, a bijection."""
-    words ^= key
-    for shift, multiplier in ((30, _MULTIPLIERS[0]), (27, _MULTIPLIERS[1])):
-        words ^= words >> np.uint64(shift)
-        words *= multiplier
-    words ^= words >> np.uint64(31)

@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting
 from clinclust.arrays import RandomState
+from clinclust.data_frames import is_partitioned
 from clinclust.errors import CohortWarning
-from clinclust.estimators.cohort_table import is_partitioned
 from clinclust.estimators.estimator import Parameterised, renamed_parameters
 from clinclust.estimators.parameters import DISTINCT
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction

@@ -13,8 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
 from clinclust.arrays import RandomState
+from clinclust.data_frames import is_partitioned
 from clinclust.errors import CohortError, CohortWarning, InputError
-from clinclust.estimators.cohort_table import is_partitioned, table_of_fitted
+from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import FittedAttributes
 from clinclust.estimators.memberships import Memberships
 from clinclust.estimators.new_subjects import (

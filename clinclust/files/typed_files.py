@@ -40,14 +40,12 @@ def read_parquet(source: Source) -> TableRead:
     package("pyarrow", "a parquet file")
     from pyarrow import parquet
 
-    with guarded("parquet file", "write it again with the program that made it, or as .csv or .xlsx"):
-        with source.open() as file:  # else pyarrow reads all files of a folder of this name
-            table = _one_value_a_cell(parquet.read_table(file, page_checksum_verification=True))
-        table.validate(full=True)  # else text that is not UTF-8 fails later
-        # A float, for the missing values of whole numbers, would change the digits of long ones.
-        frame = table.to_pandas(integer_object_nulls=True)
-        named = [name for name in frame.index.names if name is not None and name not in frame.columns]
-        frame = frame.reset_index(named) if named else frame
+    repair = "write it again with the program that made it, or as .csv or .xlsx"
+    with (
+        guarded("parquet file", repair),
+        source.open() as file,
+    ):  # else pyarrow reads a whole folder
+        frame = frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
     remarks = []
     try:
         known = notes_of(frame)  # which pandas wrote into the file, if there are any
@@ -55,6 +53,19 @@ def read_parquet(source: Source) -> TableRead:
         known, remarks = {}, ["the notes on its columns cannot be read: left out"]
     frame.attrs = {}
     return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
+
+
+def frame_of_arrow(table: Any) -> pd.DataFrame:
+    """Return what was read of a parquet file as a DataFrame, in which a named index is a column.
+
+    Raises InputError for lists and records in cells, and errors of pyarrow for text that is not UTF-8.
+    """
+    table = _one_value_a_cell(table)
+    table.validate(full=True)  # else text that is not UTF-8 fails later
+    # A float, for the missing values of whole numbers, would change the digits of long ones.
+    frame: pd.DataFrame = table.to_pandas(integer_object_nulls=True)
+    named = [name for name in frame.index.names if name is not None and name not in frame.columns]
+    return frame.reset_index(named) if named else frame
 
 
 def _one_value_a_cell(table: Any) -> Any:

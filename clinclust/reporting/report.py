@@ -12,7 +12,7 @@ import pandas as pd
 import clinclust.arguments as arguments
 from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either
 from clinclust.associations.feature_tests import Method
-from clinclust.estimators.cohort_table import is_partitioned
+from clinclust.data_frames import is_partitioned
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import SubtypeModel, require_fitted
 from clinclust.files.writing import check_place

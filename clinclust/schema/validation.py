@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 _NO_VALUE = "no observed value"
 _NAMES_WARNED_OF = 20
+_importing = Lock()
+"""Held while pandera is imported: its modules import each other, and several threads at once would deadlock."""
 _MOST_HINTS = 20  # a hint compares a name with all others, and a message shows 20 failures
 
 
@@ -58,8 +61,9 @@ def read_columns(
     schema: SchemaContent, frame: pd.DataFrame
 ) -> tuple[pd.DataFrame, dict[str, Reading], list[SchemaError]]:
     """Return the typed columns (missing where at fault), the reading of each, and the errors of pandera."""
-    from pandera.config import ValidationDepth, config_context
-    from pandera.errors import SchemaErrors
+    with _importing:
+        from pandera.config import ValidationDepth, config_context
+        from pandera.errors import SchemaErrors
 
     times = Counter(frame.columns)
     names = [feature.name for feature in schema if not feature.is_ignored and times[feature.name] == 1]

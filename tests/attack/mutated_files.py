@@ -9,12 +9,14 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pytest
 from old_and_open_workbooks import ods, xls
 from raw_workbook import zipped
 
 from attack.attempts import Attack
 from attack.reading import outcome_of
 from clinclust import FeatureSchema, draft_schema, read_cohort
+from clinclust.cli.partitions import table_in_partitions
 
 _TOKENS = tuple(
     token.encode()
@@ -191,11 +193,27 @@ def _bytes_of_workbooks(count, rng, folder):
         yield broken and f"{broken} (try {number})"
 
 
+def _computed(path):
+    with table_in_partitions(path) as (table, _):
+        return table.compute()
+
+
+def _parts(count, rng, folder):
+    """Change a file of a table in partitions, next to a sound one."""
+    pytest.importorskip("dask.dataframe")
+    (folder / "0.parquet").write_bytes(_sound("parquet"))
+    for number in range(count):
+        (folder / "1.parquet").write_bytes(changed(_sound("parquet"), rng))
+        _, _, _, broken = outcome_of(_computed, folder)
+        yield broken and f"{broken} (try {number})"
+
+
 ATTACKS = (
     *(
         Attack(f"mutated {kind} files", functools.partial(_tries, kind, changed), smoke=40, full=20_000)
         for kind in ("csv", "tsv", "parquet", "xls", "ods", "sav", "dta", "xpt")
     ),
+    Attack("mutated parquet files of a table in partitions", _parts, smoke=40, full=20_000),
     Attack("mutated xlsx files: the archive", _bytes_of_workbooks, smoke=40, full=20_000),
     Attack(
         "mutated xlsx files: the XML inside", functools.partial(_tries, "xlsx", _changed_inside), smoke=40, full=20_000

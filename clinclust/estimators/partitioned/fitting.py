@@ -25,7 +25,7 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.partitioned import Partitioned, WholeCohort, added
+from clinclust.engine.search.partitioned import Handle, Partitioned, WholeCohort, added
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
 from clinclust.engine.search.settle import Settled
 from clinclust.engine.search.shard import Numbers, count, places_among, sums_of
@@ -35,25 +35,18 @@ from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitting import fit_by, fit_of, with_tree_tested
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.partitioned.fit import PartitionedFit, dask_series, floor_as_share
-from clinclust.estimators.partitioned.places import TablePlace, place_of_shards
-from clinclust.estimators.partitioned.reading import (
-    Summary,
-    drawn,
-    encode,
-    read,
-    refuse_failures,
-    together,
-)
+from clinclust.estimators.partitioned.places import TablePlace, is_of_workers, place_of_shards
+from clinclust.estimators.partitioned.reading import Summary, encode, read, together
 from clinclust.estimators.preparation import Prepared, prepared
 from clinclust.estimators.search import SearchResult, tried_once
+from clinclust.files.selection.sampled_rows import N_SAMPLED
 from clinclust.progress import Progress
+from clinclust.schema.partitions import first_rows, parts_of_one_column, refuse_failures, results_of
 
 if TYPE_CHECKING:
     from clinclust.estimators.settings import Settings
     from clinclust.schema import FeatureSchema
 
-N_SAMPLED = 50_000
-"""Expected number of subjects in the sample."""
 _BRANCH = 1717
 """Spawn key of the random draws of the search among all subjects."""
 
@@ -112,17 +105,15 @@ def refuse_unusable(settings: Settings, repair: str) -> None:
 def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress) -> _Cohort:
     # Not optimised: else Dask may read several files as one partition, and labels would not be aligned with the table.
     partitions = table.to_delayed(optimize_graph=False)
-    lengths = place.results(place.submit_each([len] * len(partitions), partitions))
-    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    lengths = place.submit_each([len] * len(partitions), parts_of_one_column(table))
+    first = first_rows(results_of((partial(_result, place, own) for own in lengths), is_of_workers))
     n_subjects = int(first[-1])
-    if n_subjects == 0:
-        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
     refuse_too_large_a_floor(settings.min_size, n_subjects)
     settings = replace(settings, min_size=floor_as_share(settings.min_size, n_subjects))
     share, seed = N_SAMPLED / n_subjects, int(seed_of(settings.random_state))
     schema = settings.schema
     if schema is None:
-        schema = _drafted(partitions, first, share, seed, place)
+        schema = _drafted(table)
     files = [None if place.folder is None else place.folder / f"{number}.npz" for number in range(len(partitions))]
     functions = [
         partial(read, schema=schema, first=int(start), share=share, seed=seed, file=file)
@@ -134,7 +125,7 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
         for number in range(len(reads)):
             summaries += place.results([place.submit(attrgetter("summary"), reads[number])])
             advance()
-    refuse_failures([summary.failures for summary in summaries])
+    refuse_failures({number: own.failures for number, own in enumerate(summaries) if own.n_subjects})
     rows = pd.concat([summary.sample for summary in summaries if summary.sample is not None])
     sample = prepared(replace(settings, schema=schema), rows, stacklevel=4)
     return _Cohort(reads, summaries, with_prior_of_all(settings, sample, summaries), rows)
@@ -161,24 +152,23 @@ def with_prior_of_all(settings: Settings, sample: Prepared, summaries: Sequence[
     return sample._replace(problem=posed)
 
 
-def _drafted(partitions: Sequence[Any], first: Whole, share: float, seed: int, place: TablePlace) -> FeatureSchema:
+def _result(place: TablePlace, handle: Handle) -> Any:
+    return place.results([handle])[0]
+
+
+def _drafted(table: Any) -> FeatureSchema:
     import warnings
 
     from clinclust.drafting import draft_schema
     from clinclust.errors import CohortWarning
 
-    functions = [partial(_sample_of, first=int(start), share=share, seed=seed) for start in first[:-1]]
     warnings.warn(
         "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
         "the likelihoods decide what is found",
         CohortWarning,
         stacklevel=5,
     )
-    return draft_schema(pd.concat(place.results(place.submit_each(functions, partitions))), progress=False)
-
-
-def _sample_of(frame: pd.DataFrame, first: int, share: float, seed: int) -> pd.DataFrame:
-    return frame[drawn(frame, None, first, share, seed)]
+    return draft_schema(table, progress=False)
 
 
 def fit_of_sample(settings: Settings, sample: Prepared, plan: SearchPlan) -> Fit:

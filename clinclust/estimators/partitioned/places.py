@@ -111,20 +111,26 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
     Raises InputError if the workers are lost.
     """
     client = _current_client()
-    with Threads(n_threads, cancelled) as pool:
-        if client is None:
-            with TemporaryDirectory(prefix="clinclust-") as folder:
-                yield Here(pool, Path(folder)), pool
-            return
-        try:
+    if client is None:
+        # The threads end before their folder is removed.
+        with TemporaryDirectory(prefix="clinclust-") as folder, Threads(n_threads, cancelled) as pool:
+            yield Here(pool, Path(folder)), pool
+        return
+    try:
+        with Threads(n_threads, cancelled) as pool:
             yield OnWorkers(client), pool
-        except Exception as error:
-            if type(error).__module__.partition(".")[0] == "distributed" or client.status != "running":
-                raise InputError(
-                    f"the Dask client or its workers were lost ({type(error).__name__}); keep the client open, give "
-                    "the workers more memory or the table smaller partitions (repartition), and fit again"
-                ) from error
-            raise
+    except Exception as error:
+        if is_of_workers(error) or client.status != "running":
+            raise InputError(
+                f"the Dask client or its workers were lost ({type(error).__name__}); keep the client open, give "
+                "the workers more memory or the table smaller partitions (repartition), and fit again"
+            ) from error
+        raise
+
+
+def is_of_workers(error: Exception) -> bool:
+    """Return whether an error is of Dask's workers and not of what ran there."""
+    return type(error).__module__.partition(".")[0] == "distributed"
 
 
 def _current_client() -> Any:

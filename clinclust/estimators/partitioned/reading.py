@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import errno
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,12 +12,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arrays import Array, Mask, Whole
+from clinclust.arrays import Array, Whole
 from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
 from clinclust.engine.search.shard import Shard
 from clinclust.errors import CohortError
-from clinclust.estimators.fingerprint import mix
+from clinclust.files.selection.sampled_rows import drawn
+from clinclust.files.writing import plain_error
 
 if TYPE_CHECKING:
     from clinclust.schema import FeatureSchema
@@ -66,31 +69,29 @@ def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, s
             levels[feature.name] = own
             values = rows_of(values, own, 1).astype(np.min_scalar_type(own.size))
         columns[feature.name] = values
-    sampled = np.flatnonzero(drawn(validated, schema, first, share, seed))
+    sampled = np.flatnonzero(drawn(validated, [one.name for one in schema.ids], first, share, seed))
     summary = Summary(len(frame), n_observed, levels, sampled, frame.iloc[sampled], None)
     return Read(_kept(columns, file), summary)
-
-
-def drawn(frame: pd.DataFrame, schema: FeatureSchema | None, first: int, share: float, seed: int) -> Mask:
-    """Return whether each row is in the sample, bool (n,), by a hash of its identifiers, or else of its number.
-
-    The sample therefore does not depend on the partitions, nor, with identifiers, on the order of the rows.
-    """
-    ids = [] if schema is None else [feature.name for feature in schema.ids]
-    if ids:
-        words = pd.util.hash_pandas_object(frame[ids].astype(str), index=False).to_numpy().astype(np.uint64)
-    else:
-        words = np.arange(first, first + len(frame), dtype=np.uint64)
-    mix(words, np.random.SeedSequence([seed, 35]).generate_state(1, np.uint64)[0])
-    return np.asarray(words < np.uint64(min(share, 1.0) * (2**64 - 2**11))) | np.bool_(share >= 1.0)
 
 
 def _kept(columns: Columns, file: Path | None) -> Columns | Path:
     if file is None:
         return columns
-    with file.open("wb") as stream:
+    with _naming_folder(file), file.open("wb") as stream:
         np.savez(stream, **columns)  # type: ignore[arg-type]
     return file
+
+
+@contextmanager
+def _naming_folder(file: Path) -> Iterator[None]:
+    """Say which folder is full, and how to choose another one."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:  # of NumPy, where it could not write all
+            error = OSError(errno.ENOSPC, str(error))
+        said = plain_error(error, file.parent, "written")
+        raise OSError(f"temporary files: {said}; TMPDIR=FOLDER in the environment chooses it") from error
 
 
 class Encoded(NamedTuple):
@@ -134,8 +135,9 @@ def encode(
         columns.close()
         found.columns.unlink()
         of_codes, of_values = (folder / f"{found.columns.stem}-{kind}.npy" for kind in ("codes", "values"))
-        np.save(of_codes, codes)
-        np.save(of_values, values)
+        with _naming_folder(of_codes):
+            np.save(of_codes, codes)
+            np.save(of_values, values)
         return Encoded(Shard(tables, of_codes, of_values, n_subjects), bases, n_observed)
     return Encoded(Shard(tables, codes, values, n_subjects), bases, n_observed)
 
@@ -158,17 +160,3 @@ def together(summaries: Sequence[Summary]) -> dict[str, Array]:
         for name, levels in summary.levels.items():
             named.setdefault(name, []).append(levels)
     return {name: np.unique(np.concatenate(levels)) for name, levels in named.items()}
-
-
-def refuse_failures(of_each: Sequence[pd.DataFrame | None]) -> None:
-    """Raise one CohortError with the failures of all partitions in order; those of a whole column once."""
-    found = [failures.assign(partition=number) for number, failures in enumerate(of_each) if failures is not None]
-    if found:
-        raise CohortError(once_by_column(pd.concat(found, ignore_index=True)))
-
-
-def once_by_column(failures: pd.DataFrame) -> pd.DataFrame:
-    """Return the failures of partitions, those of a whole column, partition -1, once."""
-    of_cells = failures["rows"] > 0
-    of_columns = failures[~of_cells].drop_duplicates(["column", "expected", "repair"]).assign(partition=-1)
-    return pd.concat([of_columns, failures[of_cells]], ignore_index=True)

@@ -1,49 +1,16 @@
-"""Fits of Dask DataFrames against fits of the same tables in memory, hostile partitions, and lost workers."""
-
-import os
-import signal
-from functools import partial
+"""Fits of Dask DataFrames against fits of the same tables in memory, and hostile partitions."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from partitioned_tables import IDS, N, a_table, an_estimator, cut, dd, in_partitions
 
 import clinclust as cc
 from clinclust.engine.search.labels import adjusted_rand_index
-from clinclust.engine.search.partitioned import Partitioned
 from clinclust.errors import InputError
 from clinclust.estimators.partitioned import fitting
-from clinclust.estimators.partitioned.reading import drawn
-
-dask = pytest.importorskip("dask")
-dd = pytest.importorskip("dask.dataframe")
-
-N, LEVELS = 1_200, ("a", "b", "c")
-
-
-def a_table(seed=3, n=N):
-    rng = np.random.default_rng(seed)
-    groups = rng.choice(3, size=n, p=[0.5, 0.3, 0.2])
-    yes = rng.random((3, 8))
-    columns = {f"yes{i}": (rng.random(n) < yes[groups, i]).astype(float) for i in range(8)}
-    columns |= {f"y{i}": rng.normal(2.5 * (groups == i)) for i in range(3)}
-    columns["falls"] = rng.poisson(1 + 2 * groups).astype(float)
-    frame = pd.DataFrame(columns).mask(rng.random((n, 12)) < 0.05)
-    frame["named"] = np.array(LEVELS)[groups]
-    frame.insert(0, "patient", [f"p{number:05d}" for number in range(n)])
-    features = [cc.Feature(name=f"yes{i}", likelihood="bernoulli") for i in range(8)]
-    features += [cc.Feature(name=f"y{i}", likelihood="gaussian") for i in range(3)]
-    features += [cc.Feature(name="falls", likelihood="poisson")]
-    features += [cc.Feature(name="named", likelihood="categorical", levels=LEVELS)]
-    return frame, cc.FeatureSchema([cc.Feature(name="patient", role="id"), *features])
-
-
-def in_partitions(*frames):
-    return dd.from_delayed([dask.delayed(frame) for frame in frames], verify_meta=False)
-
-
-def cut(frame, n):
-    return [frame.iloc[rows] for rows in np.array_split(np.arange(len(frame)), n)]
+from clinclust.files.selection.sampled_rows import drawn
+from clinclust.schema import partitions
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -51,11 +18,6 @@ def small_samples():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "N_SAMPLED", 600)
         yield
-
-
-def an_estimator(schema, **parameters):
-    given = {"random_state": 0, "progress": False, "n_jobs": 1, "n_restarts": 4}
-    return cc.MAPDP.as_published(schema, **(given | parameters))
 
 
 @pytest.fixture(scope="module")
@@ -134,18 +96,31 @@ def test_what_needs_the_cohort_in_memory_says_how_to_get_a_sample_of_it(ask, coh
 
 
 def test_neither_partitions_nor_the_order_of_identified_rows_choose_the_sample(cohort):
-    frame, schema = cohort
-    whole = drawn(frame, schema, 0, 0.3, 7)
+    frame, _ = cohort
+    whole = drawn(frame, IDS, 0, 0.3, 7)
     assert 0.2 < whole.mean() < 0.4
-    parts = [drawn(part, schema, 999, 0.3, 7) for part in cut(frame, 5)]
+    parts = [drawn(part, IDS, 999, 0.3, 7) for part in cut(frame, 5)]
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     shuffled = frame.sample(frac=1.0, random_state=1)
-    np.testing.assert_array_equal(shuffled.index[drawn(shuffled, schema, 0, 0.3, 7)].sort_values(), frame.index[whole])
-    by_number = drawn(frame, None, 0, 0.3, 7)
+    np.testing.assert_array_equal(shuffled.index[drawn(shuffled, IDS, 0, 0.3, 7)].sort_values(), frame.index[whole])
+    by_number = drawn(frame, (), 0, 0.3, 7)
     starts = np.cumsum([0, *map(len, cut(frame, 5))])
-    parts = [drawn(part, None, start, 0.3, 7) for part, start in zip(cut(frame, 5), starts, strict=False)]
+    parts = [drawn(part, (), start, 0.3, 7) for part, start in zip(cut(frame, 5), starts, strict=False)]
     np.testing.assert_array_equal(np.concatenate(parts), by_number)
-    assert drawn(frame, None, 0, 1.0, 7).all()
+    assert drawn(frame, (), 0, 1.0, 7).all()
+
+
+def test_the_sample_that_is_checked_is_that_of_the_fit(cohort, monkeypatch):
+    frame, schema = cohort
+    monkeypatch.setattr(partitions, "N_SAMPLED", 600)
+    numbers = frame["patient"].str[1:].astype(float)
+    parts = cut(frame.assign(patient=numbers), 2)
+    parts[1] = parts[1].assign(patient=numbers[len(parts[0]) :].map(" {:.0f}".format))
+    table = in_partitions(parts[0], frame.iloc[:0], parts[1])
+    found = partitions.validated_sample(table, schema, progress=False)
+    assert found.n_of_all == N
+    fitted = an_estimator(schema).fit(table).in_sample()[1]
+    np.testing.assert_array_equal(found.rows.index, fitted.index)
 
 
 def hostile(frame):
@@ -186,7 +161,7 @@ def test_values_missing_in_one_partition_and_levels_absent_from_the_sample(cohor
     parts = [part.copy() for part in cut(frame, 4)]
     parts[1]["y0"] = np.nan
     parts[2][["named", "falls"]] = None
-    outside = np.flatnonzero(~drawn(parts[3], schema, 0, 300 / N, 0))[0]
+    outside = np.flatnonzero(~drawn(parts[3], IDS, 0, 300 / N, 0))[0]
     parts[3].iloc[outside, parts[3].columns.get_loc("falls")] = 77.0
     fitted = an_estimator(schema, outlying_share=0.01).fit(in_partitions(*parts))
     assert adjusted_rand_index(fitted.labels_.compute().to_numpy(), an_estimator(schema).fit(frame).labels_) > 0.8
@@ -278,33 +253,3 @@ def test_the_recommended_way_in_partitions_is_that_in_memory():
     assert fitted.n_clusters_ == expected.n_clusters_
     assert adjusted_rand_index(fitted.labels_.compute().to_numpy(), expected.labels_) >= 0.999
     assert fitted.log_joint_ == pytest.approx(expected.log_joint_, abs=0.1 * 30.0)
-
-
-@pytest.mark.simulation
-def test_workers_give_the_same_bits_also_when_one_is_killed(cohort, model, monkeypatch):
-    distributed = pytest.importorskip("distributed")
-    frame, schema = cohort
-    table, scan = in_partitions(*cut(frame, 4)), Partitioned.scan
-    given = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
-        for happens in (None, kill_a_worker, distributed.Client.close):
-            n_scans = iter(range(10_000))
-
-            def scanned(self, least, n_scans=n_scans, happens=happens):
-                if next(n_scans) == 0 and happens is not None:
-                    happens(client)
-                return scan(self, least)
-
-            monkeypatch.setattr(Partitioned, "scan", scanned)
-            fit = partial(an_estimator(schema).fit, table)
-            if happens is distributed.Client.close:
-                with pytest.raises(InputError, match="the Dask client or its workers were lost"):
-                    fit()
-                continue
-            fitted = fit()
-            assert fitted.log_joint_.hex() == model.log_joint_.hex()
-            np.testing.assert_array_equal(fitted.labels_.compute(), model.labels_.compute())
-
-
-def kill_a_worker(client):
-    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)

@@ -1,0 +1,100 @@
+"""Faults in a fit of a Dask DataFrame: workers killed, the scheduler lost, partitions that cannot be read."""
+
+import os
+import signal
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from partitioned_tables import a_table, an_estimator, cut, dask, dd, in_partitions
+
+import clinclust as cc
+from clinclust.engine.search.partitioned import Partitioned
+from clinclust.errors import InputError
+from clinclust.estimators.partitioned import fit, fitting
+
+
+@pytest.fixture(autouse=True)
+def small_samples(monkeypatch):
+    monkeypatch.setattr(fitting, "N_SAMPLED", 600)
+
+
+def damaged(frame):
+    raise OSError("the page is damaged")
+
+
+def test_all_partitions_that_cannot_be_read_are_one_error():
+    frame, schema = a_table(n=200)
+    parts = [dask.delayed(frame), dask.delayed(damaged)(frame), dask.delayed(frame), dask.delayed(damaged)(frame)]
+    table = dd.from_delayed(parts, meta=frame.iloc[:0], verify_meta=False)
+    said = "2 partitions cannot be read: partition 1: OSError: the page is damaged; partition 3: OSError: the page"
+    for asked in (an_estimator(schema).fit, cc.draft_schema):
+        with pytest.raises(InputError, match=said):
+            asked(table)
+
+
+def test_a_column_missing_in_some_partitions_names_them():
+    frame, schema = a_table(n=200)
+    first, second, third = cut(frame, 3)
+    with pytest.raises(cc.CohortError) as caught:
+        an_estimator(schema).fit(in_partitions(first, frame.iloc[:0], second.drop(columns=["y1", "y2"]), third))
+    assert caught.value.failures[["column", "partition"]].to_numpy().tolist() == [["y1", 2], ["y2", 2]]
+    assert "y1 (partition 2): expected a column of this name" in str(caught.value)
+
+
+def killed(client):
+    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+
+
+def killed_once(function, marker, client, *arguments):
+    """Kill the worker that calls this first, and not the client."""
+    if os.getpid() != client and not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return function(*arguments)
+
+
+def lost(client):
+    client.cluster.sync(client.cluster.scheduler.close)
+
+
+@pytest.mark.simulation
+def test_workers_that_are_killed_change_no_bit_and_a_lost_client_is_one_error(tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    frame, schema = a_table()
+    table, scan = in_partitions(*cut(frame, 4)), Partitioned.scan
+    expected = an_estimator(schema).fit(table)
+    labels = expected.labels_.compute()
+    given = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+
+    def happening(in_a_scan, client):
+        n_scans = iter(range(10_000))
+
+        def scanned(self, least):
+            if next(n_scans) == 0:
+                in_a_scan(client)
+            return scan(self, least)
+
+        return scanned
+
+    with distributed.LocalCluster(**given) as cluster:
+        for module, name in ((None, "nothing"), (Partitioned, "scan"), (fitting, "encode"), (fit, "series_of")):
+            marker = tmp_path / name
+            with distributed.Client(cluster) as client, monkeypatch.context() as patch:
+                if module is Partitioned:
+                    patch.setattr(Partitioned, "scan", happening(killed, client))
+                elif module is not None:
+                    dying = partial(killed_once, getattr(module, name), marker, os.getpid())
+                    patch.setattr(module, name, dying)
+                fitted = an_estimator(schema).fit(table)
+                assert fitted.log_joint_.hex() == expected.log_joint_.hex(), name
+                fitted.labels_.to_frame().to_parquet(tmp_path / "labels")
+                written = pd.read_parquet(tmp_path / "labels")["subtype"]
+                np.testing.assert_array_equal(written, labels, err_msg=name)
+                assert marker.exists() == (module in (fitting, fit)), name
+    for loss in (distributed.Client.close, lost):
+        with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster, timeout=2) as client:
+            monkeypatch.setattr(Partitioned, "scan", happening(loss, client))
+            with pytest.raises(InputError, match="the Dask client or its workers were lost"):
+                an_estimator(schema).fit(table)
