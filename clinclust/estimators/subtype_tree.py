@@ -130,7 +130,7 @@ def _counted_from_one(clusters: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(cluster + 1 for cluster in clusters)
 
 
-DEFAULT_TEST: dict[str, Any] = {"n_draws": 100, "significance_level": 0.05}
+DEFAULT_TEST: dict[str, Any] = {"n_draws": 200, "significance_level": 0.05}
 """Default parameters of the test."""
 DISTINCT_LEVEL = 0.01
 """Level of the test against a continuum of any shape, below which a join is distinct."""

@@ -57,7 +57,7 @@ MANY, FIRST_SAMPLE = 2000, 500
 """Number of subjects from which on a node is tested in a sample of the second size first: most are clear there."""
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
-_CHECKPOINTS = (10, 20, 30, 40, 50, 70)
+_CHECKPOINTS = (10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
 _STANDARD_ERRORS = 3.5
 """How far z is from its value at the level, in standard errors, where a test ends early."""
