@@ -6,7 +6,6 @@ Every function here runs where a shard lies, and returns new labels, which stay 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, a
 from clinclust.engine.kernels.sweep import bring_up_to_date
 from clinclust.engine.search import settle
 from clinclust.engine.search.settle import scan, write_best
+from clinclust.engine.search.stored import Stored
 
 Sums = tuple[Array, Array]
 """Sizes (K,) and statistics (K, S) of clusters."""
@@ -28,10 +28,10 @@ class Shard(NamedTuple):
 
     tables: CohortArrays
     """The tables of levels, the same in every partition, with one subject whose values are missing where any are."""
-    codes: NDArray[np.integer[Any]] | Path
-    """(n, D_table) codes of `CohortArrays` in few bytes, or the file that holds them."""
-    values: Array | Path
-    """(n, D_value) values of `CohortArrays`, or their file."""
+    codes: NDArray[np.integer[Any]] | Stored
+    """(n, D_table) codes of `CohortArrays` in few bytes."""
+    values: Array | Stored
+    """(n, D_value) values of `CohortArrays`."""
     n_subjects: int
 
     def some(self, rows: Whole) -> Shard:
@@ -41,7 +41,7 @@ class Shard(NamedTuple):
 
     def taken(self, rows: slice | Whole, aside: Whole) -> CohortArrays:
         """Return some subjects, as a slice or in ascending order, without the values that are set aside (`blocks`)."""
-        codes, values = (np.load(it, mmap_mode="r") if isinstance(it, Path) else it for it in (self.codes, self.values))
+        codes, values = (it.mapped() if isinstance(it, Stored) else it for it in (self.codes, self.values))
         taken = self.tables._replace(codes=codes[rows].astype(np.int32), values=np.array(values[rows]))
         if aside.size:
             n_table, n_features = taken.codes.shape[1], taken.kinds.size

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,6 +14,7 @@ from clinclust.arrays import Array, Whole
 from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
 from clinclust.engine.search.shard import Shard
+from clinclust.engine.search.stored import Stored, stored
 from clinclust.errors import CohortError
 from clinclust.files.selection.sampled_rows import drawn
 from clinclust.files.writing import plain_error
@@ -32,7 +31,7 @@ Columns = dict[str, NDArray[Any]]
 class Read(NamedTuple):
     """A partition as read: of discrete features the numbers of their levels, 0 = missing; of others the values."""
 
-    columns: Columns | Path
+    columns: Columns | dict[str, Stored]
     summary: Summary
 
 
@@ -74,22 +73,15 @@ def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, s
     return Read(_kept(columns, file), summary)
 
 
-def _kept(columns: Columns, file: Path | None) -> Columns | Path:
-    if file is None:
-        return columns
-    with _naming_folder(file), file.open("wb") as stream:
-        np.savez(stream, **columns)  # type: ignore[arg-type]
-    return file
+def _kept(columns: Columns, file: Path | None) -> Columns | dict[str, Stored]:
+    return columns if file is None else dict(zip(columns, _stored(columns.values(), file), strict=True))
 
 
-@contextmanager
-def _naming_folder(file: Path) -> Iterator[None]:
-    """Say which folder is full, and how to choose another one."""
+def _stored(arrays: Iterable[NDArray[Any]], file: Path) -> list[Stored]:
+    """Write arrays to a file; OSError says which folder is full, and how to choose another one."""
     try:
-        yield
+        return stored(arrays, file)
     except OSError as error:
-        if error.errno is None:  # of NumPy, where it could not write all
-            error = OSError(errno.ENOSPC, str(error))
         said = plain_error(error, file.parent, "written")
         raise OSError(f"temporary files: {said}; TMPDIR=FOLDER in the environment chooses it") from error
 
@@ -110,10 +102,9 @@ def encode(
     prior: Array,
     levels: Mapping[str, Array],
     may_be_missing: Mapping[str, bool],
-    folder: Path | None,
 ) -> Encoded:
     """Encode a partition with the levels of the whole table, and remove what was read of it."""
-    columns: Any = np.load(found.columns) if isinstance(found.columns, Path) else found.columns
+    columns = {name: np.array(it.mapped()) if isinstance(it, Stored) else it for name, it in found.columns.items()}
     n_subjects, n_features = found.summary.n_subjects, len(encoding.features)
     bases, n_observed = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
     own = {feature.name: columns[feature.name] for feature in encoding.features} if n_subjects else {}
@@ -131,13 +122,10 @@ def encode(
     continuous = encoding.features[n_table:]
     empty = [[np.nan if may_be_missing[feature.name] else 0.0 for feature in continuous]]
     tables = arrays._replace(codes=np.zeros((1, n_table), dtype=np.int32), values=np.array(empty).reshape(1, -1))
-    if isinstance(found.columns, Path) and folder is not None:
-        columns.close()
-        found.columns.unlink()
-        of_codes, of_values = (folder / f"{found.columns.stem}-{kind}.npy" for kind in ("codes", "values"))
-        with _naming_folder(of_codes):
-            np.save(of_codes, codes)
-            np.save(of_values, values)
+    first = next(iter(found.columns.values()), None)
+    if isinstance(first, Stored):
+        first.file.unlink()
+        of_codes, of_values = _stored((codes, values), first.file)
         return Encoded(Shard(tables, of_codes, of_values, n_subjects), bases, n_observed)
     return Encoded(Shard(tables, codes, values, n_subjects), bases, n_observed)
 

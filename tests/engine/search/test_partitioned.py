@@ -21,6 +21,7 @@ from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import InMemory, minimum_gain, settle, settled_by_scans
 from clinclust.engine.search.shard import Shard, count, sums_of
 from clinclust.engine.search.split_merge import merge_all
+from clinclust.engine.search.stored import stored
 from clinclust.engine.search.threads import Threads
 
 
@@ -47,11 +48,10 @@ def in_shards(problem, labels, n_shards, folder=None):
     tables = arrays._replace(codes=np.zeros((1, arrays.codes.shape[1]), dtype=np.int32), values=empty)
     shards, of_shards = [], []
     for number, rows in enumerate(np.array_split(np.arange(n), n_shards)):
-        parts = {"codes": arrays.codes[rows].astype(np.uint16), "values": arrays.values[rows]}
-        for name, part in parts.items() if folder is not None else ():
-            parts[name] = folder / f"{name}{number}.npy"
-            np.save(parts[name], part)
-        shards.append(Shard(tables, **parts, n_subjects=rows.size))
+        parts = arrays.codes[rows].astype(np.uint16), arrays.values[rows]
+        if folder is not None:
+            parts = stored(parts, folder / str(number))
+        shards.append(Shard(tables, *parts, n_subjects=rows.size))
         of_shards.append(labels[rows].astype(np.int32))
     base = float((problem.model.powers * log_bases(problem.cohort, problem.model.prior)).sum())
     cohort = WholeCohort(
@@ -163,3 +163,12 @@ def test_the_search_finds_the_groups_from_clusters_of_a_sample_whatever_the_shar
         found.append(labels)
     assert adjusted_rand_index(found[0], groups) > 0.9
     np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_arrays_in_a_file_are_read_as_they_were_written(tmp_path):
+    rng = np.random.default_rng()
+    arrays = [rng.integers(0, 9, (3, 5)).astype(np.uint8), rng.random((4, 2)).T, np.empty((0, 3)), rng.random(1)]
+    for array, found in zip(arrays, stored(arrays, tmp_path / "arrays"), strict=True):
+        np.testing.assert_array_equal(found.mapped(), array)
+        assert found.mapped().dtype == array.dtype
+        assert found.mapped().flags.aligned
