@@ -39,6 +39,7 @@ Span: TypeAlias = tuple[str, int]
 Kind: TypeAlias = Literal["text", "cell", "0", "0.0", "0.00", "0.000", "p", "measure", "any"]
 
 _P_FORMAT = '[<0.001]"<0.001";[<0.1]0.000;0.00'
+_WHOLE = "#,##0"
 _SCIENTIFIC = "0.00E+00"
 _MOST_DECIMALS = 6
 _LARGEST_WHOLE = 10**15 - 1
@@ -184,6 +185,8 @@ def excel_format(kind: Kind, decimals: int) -> str:
         return "General"
     if kind == "p":
         return _P_FORMAT
+    if kind == "0":
+        return _WHOLE
     if kind != "measure":
         return kind
     if decimals > _MOST_DECIMALS:
@@ -200,6 +203,8 @@ def number_text(value: float, kind: Kind, decimals: int) -> str:
         return f"{value:g}"
     if shown == _SCIENTIFIC:
         return f"{value:.2E}"
+    if shown == _WHOLE:
+        return f"{value:,.0f}"
     text = f"{value:.{len(shown.partition('.')[2])}f}"
     return text if float(text) else text.lstrip("-")
 

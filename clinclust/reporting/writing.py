@@ -117,7 +117,7 @@ def _number(value: Value, kind: Kind, decimals: int) -> Value:
         return float(f"{value:.1g}")
     if kind in ("any", "text"):
         return float(f"{value:.4g}")
-    return float(number_text(value, kind, decimals))
+    return float(number_text(value, kind, decimals).replace(",", ""))
 
 
 def write_findings(

@@ -296,7 +296,7 @@ def test_formats_show_what_the_page_writes():
     for value, kind, decimals, text in [
         (0.0004, "p", 2, "<0.001"), (0.0314, "p", 2, "0.031"), (0.314, "p", 2, "0.31"), (1.0, "p", 2, "1.00"),
         (-0.001, "0.00", 2, "0.00"), (2.345, "measure", 1, "2.3"), (1234.5, "measure", 0, "1234"),
-        (1.2e-9, "measure", 11, "1.20E-09"), (20160926, "0", 2, "20160926"),
+        (1.2e-9, "measure", 11, "1.20E-09"), (4499603, "0", 2, "4,499,603"),
     ]:  # fmt: skip
         assert number_text(value, kind, decimals) == text
 

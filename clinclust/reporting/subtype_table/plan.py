@@ -140,7 +140,7 @@ class Plan:
         """Return the lines of the heading of a group: its title, its name if it has one, and its size."""
         sizes = self.compared.sizes
         size, total = sizes[group], sizes[ALL_SUBJECTS]
-        number = "n = [c]" if size is None else f"n = {size}"
+        number = "n = [c]" if size is None else f"n = {size:,}"
         if group == ALL_SUBJECTS:
             return ("All subjects", number)
         if size is not None and total:

@@ -109,7 +109,7 @@ def _p_cell(record: Record, p: float | None, marks: str) -> Cell:
 
 
 def _count(number: float) -> str:
-    return WITHHELD if is_missing(number) else str(int(number))
+    return WITHHELD if is_missing(number) else f"{int(number):,}"
 
 
 def letters(plan: Plan) -> dict[str, str]:

@@ -13,7 +13,7 @@ from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, ComparisonsFrame
 from clinclust.comparisons.summaries import decimals_for, decimals_in
 from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
-from clinclust.reporting.layout import number_text
+from clinclust.reporting.layout import Kind, number_text
 from clinclust.roles import is_described
 
 _PLAIN_YES = ("yes", "y", "true", "1", "present")
@@ -218,10 +218,11 @@ def summary_text(record: Record, summary: Summary, decimals: int) -> str:
     if found[0] is None:
         return NOTHING
     places_of = (0, decimals) if summary == "n" else (decimals,) * 3
+    kinds: tuple[Kind, ...] = ("0" if summary == "n" else "measure", "measure", "measure")
     first, *others = (
         # A true minus sign, because a spreadsheet program reads a csv field that begins with a hyphen as a formula.
-        NOTHING if value is None else number_text(value, "measure", places).replace("-", "\N{MINUS SIGN}", 1)
-        for value, places in zip(found, places_of, strict=False)
+        NOTHING if value is None else number_text(value, kind, places).replace("-", "\N{MINUS SIGN}", 1)
+        for value, kind, places in zip(found, kinds, places_of, strict=False)
     )
     if summary == "median":
         return f"{first} [{', '.join(others)}]"
