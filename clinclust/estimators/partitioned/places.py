@@ -138,6 +138,7 @@ def _current_client() -> Any:
     if distributed is None:
         return None
     try:
-        return distributed.get_client()
+        client = distributed.get_client()
     except ValueError:
         return None
+    return client if client.status == "running" else None  # one that was closed may still be the current one
