@@ -1,7 +1,9 @@
 """Many fits on the workers of a Dask client: the same bits as on threads."""
 
 import os
+import pickle
 import signal
+from concurrent.futures import Future
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ from clinclust.stability import assess_stability
 
 distributed = pytest.importorskip("distributed")
 joblib = pytest.importorskip("joblib")
+cloudpickle = pytest.importorskip("cloudpickle")
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +62,35 @@ def count_submissions(monkeypatch, then=lambda number: None):
     return submitted
 
 
-@pytest.mark.filterwarnings("ignore:.*chains.*")
+class Elsewhere:
+    """A client whose worker gets everything as bytes."""
+
+    def get_executor(self, **_):
+        return self
+
+    def submit(self, function, *args):
+        future, (function, args) = Future(), pickle.loads(cloudpickle.dumps((function, args)))
+        future.set_result(function(*args))
+        return future
+
+    def shutdown(self, wait=True):
+        """End; there is nothing to wait for."""
+
+
+def test_work_that_is_sent_elsewhere_comes_back_with_the_same_bits(fitted, monkeypatch):
+    alone = distinct(*fitted)
+    monkeypatch.setattr(threads, "_client_of_joblib", Elsewhere)
+    submitted = count_submissions(monkeypatch)
+    pd.testing.assert_frame_equal(distinct(*fitted), alone)
+    assert submitted
+
+
+@pytest.mark.simulation
 def test_workers_are_used_where_joblib_is_told_to_use_dask(fitted, monkeypatch):
     submitted = count_submissions(monkeypatch)
     alone = distinct(*fitted)
-    with distributed.Client(processes=False, n_workers=1, threads_per_worker=1, dashboard_address=None):
+    given = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster):
         pd.testing.assert_frame_equal(distinct(*fitted), alone)
         assert not submitted
         with joblib.parallel_config("dask"):
