@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.associations.as_reported import AsReported, as_many
 from clinclust.associations.tested_association import Part
 from clinclust.engine.kernels.outlying_scores import mixed_scores
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.mapdp import MAPDP
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 _FINISHERS = 2  # number of restarts that are searched to the end

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import Column, Proposal, constant, joined
 from clinclust.drafting.kinds import best_scale
@@ -24,8 +24,6 @@ from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.words import means_missing, plain_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
-
-Array = NDArray[np.float64]
 
 _MOST_TEXTS, _LONG_TEXT = 50, 30
 _UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field

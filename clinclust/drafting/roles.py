@@ -13,13 +13,11 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.files.dictionaries.words import words_of
-
-Array = NDArray[np.float64]
 
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+")
 _ORDER = ("arm", "time", "outcome", "site")

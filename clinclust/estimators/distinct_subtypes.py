@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, WHOLE, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Labels, RandomState
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-Labels = NDArray[np.int64]
 
 _RULES: Mapping[str, Rule] = {
     "n_draws": Rule(

@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.control_characters import on_one_line
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.predictives import log_predictives
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.mixture import SubtypeMixture
     from clinclust.schema import Feature, FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:

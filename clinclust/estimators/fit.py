@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.blocks import powers_of_blocks
 from clinclust.engine.problem.posterior import Clusters
 from clinclust.estimators.few_subjects import NO_FLOOR, marks_of
@@ -28,9 +29,6 @@ else:
 
 STOPPED_EARLY = "ended by its time limit with the best partition so far; a longer search may find a better one"
 """Completes the sentence "The search was ..." in reports."""
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.dependence import implied_weights
 from clinclust.engine.problem.blocks import powers_of_blocks, powers_of_features
@@ -47,8 +48,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.preparation import Prepared
     from clinclust.estimators.search import SearchResult
     from clinclust.estimators.settings import Settings
-
-Labels = NDArray[np.int64]
 
 
 def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import LABELS, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _MOST_IN_FULL = 5_000
 """Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""

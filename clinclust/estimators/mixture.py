@@ -10,7 +10,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clinclust.arrays import Array, Labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

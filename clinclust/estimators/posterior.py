@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.problem.posterior import clusters_of, partition_of, probabilities
@@ -48,8 +49,6 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _MOST_FOR_NEW_SUBJECTS = 200
 """Number of draws for the predictive of new subjects."""

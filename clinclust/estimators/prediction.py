@@ -9,10 +9,10 @@ from typing import ParamSpec, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.data_frames import is_partitioned
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.estimators.cohort_table import table_of_fitted
@@ -26,9 +26,6 @@ from clinclust.estimators.new_subjects import (
     without_unseen,
 )
 from clinclust.schema import FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 NONE_OF_THESE = -1
 """Label that `predict` returns for a subject that most probably belongs to none of the clusters."""

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import require_search
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 _Draws: TypeAlias = Callable[[int, np.random.Generator], Array]  # log predictives, float64 (n,), of n drawn values
 
 _EXPECTED_BY_CHANCE = 0.05

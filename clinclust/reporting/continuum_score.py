@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.arrays import Array
 from clinclust.engine.continuum.normal_scores import (
     expected_score,
     first_axis,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 else:
     FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
-Array = NDArray[np.float64]
 
 CONTINUUM_SCORE = "continuum_score"
 """Name of the column of the score."""

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
 from clinclust.arrays import RandomState
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from clinclust.stability.refits import Refitted, Refitter
     from clinclust.stability.resamples import Draw
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _N_PERMUTED = 10  # cohorts with permuted columns
 _OF_A_FIT = 0.3  # time of the whole procedure in half a cohort, as a share of that of the fit

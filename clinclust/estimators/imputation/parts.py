@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.estimators.mixture import mixture_cumulative, mixture_quantiles
 from clinclust.schema.expectations import largest, limits, transform_limit
 
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
-
-Array = NDArray[np.float64]
 
 
 class Rest(Protocol):

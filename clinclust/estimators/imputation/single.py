@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.engine.problem.predictives import (
     block_predictive,
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature, FeatureSchema
 
-Array = NDArray[np.float64]
 Scores: TypeAlias = Callable[[pd.DataFrame], Array]
 
 _WAYS = ("median", "mean", "mode", "draw")

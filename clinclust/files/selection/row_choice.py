@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Mask
 from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError
 from clinclust.files.listed import argument, quoted
@@ -193,9 +194,6 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
             "clinclust.read_cohort"
         )
     return taken if len(frame) <= taken.counts.taken else None
-
-
-Mask = NDArray[np.bool_]
 
 
 def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> tuple[TableRead, RowsTaken]:
