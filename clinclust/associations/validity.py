@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 Grade: TypeAlias = Literal["differs beyond dependence", "differs", "not shown", "not tested"]
-GRADES: tuple[Grade, ...] = get_args(Grade)
 
 
 def grade_of(row: Mapping[str, Any], level: float) -> Grade:

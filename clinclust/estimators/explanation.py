@@ -22,8 +22,6 @@ from clinclust.schema.parts import mass_text, of_wholes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    import pandas as pd
-
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.mixture import SubtypeMixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
@@ -23,13 +23,10 @@ from clinclust.estimators.prediction import NONE_OF_THESE
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
+    from clinclust.engine.sampling.point_estimate import CredibleBall
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.posterior import CredibleBall, Posterior
+    from clinclust.estimators.posterior import Posterior
     from clinclust.estimators.subtype_model import SubtypeModel
-
-    FloatSeries: TypeAlias = pd.Series[float]
-else:
-    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
 
 
 _MOST_IN_FULL = 5_000
@@ -294,7 +291,7 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
         return self._fitted.membership
 
     @property
-    def n_clusters_posterior_(self) -> FloatSeries:
+    def n_clusters_posterior_(self) -> pd.Series[float]:
         """The posterior probability of each number of clusters."""
         return self._fitted.n_clusters
 

@@ -23,8 +23,6 @@ from clinclust.schema import Feature
 from clinclust.schema.yaml_writer import yaml_line
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.estimators.fit import Fit
 
 

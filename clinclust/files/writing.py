@@ -49,7 +49,7 @@ def plain_error(error: OSError, path: object, doing: str) -> OSError:
 
 
 @contextmanager
-def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
+def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
     """Make each error of the system a sentence on `path`; with `instead_of`, only if it names a file in this folder."""
     try:
         yield
@@ -57,7 +57,7 @@ def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -
         is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
         if _is_sentence(error) or is_elsewhere:
             raise
-        raise plain_error(error, path, doing) from error
+        raise plain_error(error, path, "written") from error
 
 
 def _is_sentence(error: OSError) -> bool:

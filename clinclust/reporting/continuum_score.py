@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-    FloatSeries: TypeAlias = pd.Series[float]
-else:
-    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
-
 
 CONTINUUM_SCORE = "continuum_score"
 """Name of the column of the score."""
@@ -48,7 +44,7 @@ class Continuum:
     """
 
     score: Array
-    correlations: FloatSeries
+    correlations: pd.Series[float]
     share: float
 
     @property
@@ -64,7 +60,7 @@ class Continuum:
 
 
 @accepting(model=MODEL, frame=FRAME)
-def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
+def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float]:
     """Return the position of each subject along the main axis of the cohort, such as its severity.
 
     It is the first principal component (Hotelling 1933, Journal of Educational Psychology 24, 417-441) of the normal

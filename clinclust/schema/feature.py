@@ -268,11 +268,6 @@ class Feature(BaseModel):
         in_words = self.levels is not None and self.traits.is_scale and self.level_numbers is None
         return ends_in_words(self.levels or ()) if in_words else None
 
-    @property
-    def range_text(self) -> str | None:
-        """The ends of a scale in words: ``0–4``, or ``0 (none)–3 (severe)``; None for other features."""
-        return self.scored if self.scored or self.ends is None else f"{self.ends[0]:g}–{self.ends[1]:g}"
-
     def scores(self, column: pd.Series) -> NDArray[np.float64]:
         """Return a validated column as numbers, before any transform.
 

@@ -78,7 +78,7 @@ def assert_same(one, other):
     for name in ("labels", "joins", "evidence"):
         assert getattr(one.tree_, name).tobytes() == getattr(other.tree_, name).tobytes()
     assert one.subtypes_.sizes.tobytes() == other.subtypes_.sizes.tobytes()
-    assert one.subtypes_.statistics.tobytes() == other.subtypes_.statistics.tobytes()
+    assert one.subtypes_.pooled.statistics.tobytes() == other.subtypes_.pooled.statistics.tobytes()
     assert one.cohort_fingerprint_.digest == other.cohort_fingerprint_.digest
 
 

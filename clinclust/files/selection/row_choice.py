@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -21,10 +21,6 @@ from clinclust.files.selection.matching import Cells, Matching, Reader
 from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS
 from clinclust.files.text_table import RowRanges, TableRead
 from clinclust.nearest import did_you_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Keep = Literal["first", "last"]
 KEPT: tuple[Keep, ...] = get_args(Keep)

@@ -14,6 +14,7 @@ from pandas.api.types import is_scalar
 from clinclust.arguments import AXES, EXPLANATION, MODEL, NAMES, WHOLE, accepting
 from clinclust.control_characters import shortened
 from clinclust.errors import InputError
+from clinclust.estimators.explanation import named as called
 from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, basis_of_membership, own_membership, require_fitted
 from clinclust.reporting.figures import canvas
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, serially
@@ -119,7 +120,7 @@ def plot_explanation(
     titles = [_title(row) for row in drawn.to_dict("records")]
     written = [f"{value:+.1f}" for value in values]
     canvas.draw_bars(ax, values, titles, written, below_0=canvas.VERMILION, margin=0.12)
-    first, second = (_called(int(rows[name].iloc[0])) for name in ("subtype", "against"))
+    first, second = (called(int(rows[name].iloc[0])) for name in ("subtype", "against"))
     ax.set_title(f"What speaks for {first} (right) and for {second} (left), in nats", loc="left", fontsize=9)
     total = float(rows["log_odds"].sum())
     rest = rows.iloc[len(drawn) :]
@@ -147,7 +148,3 @@ def _title(row: dict[object, object]) -> str:
     if isinstance(value, float) and math.isinf(value):
         return f"{row['label']}: {mass_text(value)}"
     return f"{row['label']}: {value:.6g}" if isinstance(value, float) else f"{row['label']}: {value}"
-
-
-def _called(subtype: int) -> str:
-    return f"Subtype {subtype}" if subtype else "none of these"
