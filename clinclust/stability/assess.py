@@ -11,7 +11,7 @@ import pandas as pd
 
 from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
 from clinclust.arrays import RandomState
-from clinclust.errors import InputError
+from clinclust.errors import refuse
 from clinclust.estimators.cost import estimated_seconds, rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.settings import Settings
@@ -139,8 +139,7 @@ def assess_stability(
         problems.insert(0, f"n_bootstraps must be a whole number of at least 1, not {n_bootstraps!r}")
     if not problems and len(frame) < 4:
         problems.append("half-samples need a cohort of at least four subjects")
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
     cohort = cohort_of(model, frame, stacklevel=3)
     seed, cancelled = fit.random_seed_ if random_state is None else seed_of(random_state), Cancelled()
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Mask
 from clinclust.control_characters import on_one_line
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.files.listed import argument, quoted
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.selection.condition import name_in_condition, parsed
@@ -70,8 +70,7 @@ class RowChoice:
                 choice._meaning()
             except InputError as error:
                 problems.append(str(error))
-        if problems:
-            raise InputError("; ".join(problems))
+        refuse(problems)
         return choice
 
     def problems(self) -> list[str]:

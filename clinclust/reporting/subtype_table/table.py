@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clinclust.errors import InputError, missing_package
+from clinclust.errors import missing_package, refuse
 from clinclust.files.writing import atomic_write
 from clinclust.reporting.assignments import write_inert_csv
 from clinclust.reporting.layout import Column, Sheet, Table, Value
@@ -106,8 +106,7 @@ class SubtypeTable(PrintedTable):
         ValueError for another suffix; ImportError for .docx without python-docx.
         """
         path = Path(path)
-        if problems := suffix_problems(path):
-            raise InputError("; ".join(problems))
+        refuse(suffix_problems(path))
         _WRITERS[path.suffix.lower()](self, path)
         return path
 
