@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Labels
 from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
-from clinclust.engine.problem.posterior import clusters_of, partition_of, probabilities
+from clinclust.engine.problem.posterior import clusters_of, probabilities
 from clinclust.engine.sampling.chain import Unknown
 from clinclust.engine.sampling.chains import SamplingPlan, overdispersed_starts, run_chains
 from clinclust.engine.sampling.point_estimate import (
@@ -159,7 +159,7 @@ class Posterior:
         chosen = np.unique(np.linspace(0, len(self.draws) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
             problem = _under(self.problem, self.chains.models[place])
-            partition = partition_of(problem, self.chains.labels[place].astype(np.int64))
+            partition = problem.partition(self.chains.labels[place].astype(np.int64))
             yield self.draws[place], clusters_of(problem, partition)
 
 
