@@ -34,11 +34,6 @@ def name_words(name: str) -> list[str]:
     return [word for part in words for word in words_of(part)]
 
 
-def names_one_of(listed: str, *names: str | None) -> bool:
-    """Return whether a word of one of the names is in a list of `names.toml`."""
-    return any(word in _words("names", listed) for name in names if name for word in name_words(name))
-
-
 @cache
 def _words(file: str, listed: str, part: str = "") -> frozenset[str]:
     found = data(file)[listed]

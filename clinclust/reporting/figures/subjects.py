@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +14,10 @@ from clinclust.arguments import AXES, EXPLANATION, MODEL, NAMES, WHOLE, acceptin
 from clinclust.control_characters import shortened
 from clinclust.errors import InputError
 from clinclust.estimators.explanation import named as called
+from clinclust.estimators.explanation import value_text
 from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, basis_of_membership, own_membership, require_fitted
 from clinclust.reporting.figures import canvas
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, serially
-from clinclust.schema.parts import mass_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -143,8 +142,5 @@ def _rows_of(explanation: pd.DataFrame, subject: object) -> pd.DataFrame:
 
 def _title(row: dict[object, object]) -> str:
     value = row["value"]
-    if value is None or value != value:  # NaN
-        return str(row["label"])
-    if isinstance(value, float) and math.isinf(value):
-        return f"{row['label']}: {mass_text(value)}"
-    return f"{row['label']}: {value:.6g}" if isinstance(value, float) else f"{row['label']}: {value}"
+    is_missing = value is None or value != value  # NaN
+    return str(row["label"]) if is_missing else f"{row['label']}: {value_text(value)}"
