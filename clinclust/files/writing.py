@@ -89,6 +89,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         _move(private, path.parent, [path.name])
 
 
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a text in UTF-8, whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
 @contextmanager
 def write_together(
     folder: str | os.PathLike[str], *, replacing: Collection[str] = (), last: str | None = None
@@ -246,8 +252,7 @@ def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] |
     """Write the SHA-256 of files of a folder, and those of `kept`, to its manifest."""
     sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
     text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
-    with atomic_write(folder / MANIFEST) as path:
-        path.write_text(text + "\n", encoding="utf-8")
+    write_text(text + "\n", folder / MANIFEST)
 
 
 def read_manifest(folder: Path) -> dict[str, str]:
