@@ -12,7 +12,7 @@ from numbers import Integral, Real
 from typing import Any, ParamSpec, TypeVar
 
 from clinclust.data_frames import TABLE, in_pandas
-from clinclust.errors import InputError
+from clinclust.errors import refuse
 
 __all__ = [
     "ANY_FRAME",
@@ -61,8 +61,7 @@ def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callabl
                 for name, value in given.items()
                 if name in kinds and value is not defaults[name] and not kinds[name].accepts(value)
             ]
-            if problems:
-                raise InputError("; ".join(problems))
+            refuse(problems)
             return function(*bound.args, **bound.kwargs)
 
         return checked

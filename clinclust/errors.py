@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +59,12 @@ class InputError(ValueError):
     def __reduce__(self) -> tuple[Any, ...]:
         """Let a process of its own hand its error over as it is."""
         return _restored, (type(self), self.args, self.__dict__)
+
+
+def refuse(problems: Sequence[str]) -> None:
+    """Raise InputError with all problems, if there are any."""
+    if problems:
+        raise InputError("; ".join(problems))
 
 
 def _restored(kind: type[InputError], args: tuple[object, ...], attributes: dict[str, Any]) -> InputError:

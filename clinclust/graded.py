@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clinclust.arrays import Array, Whole
 
 __all__ = ["Graded", "PairedMoments", "graded", "mid_ranks", "paired_moments", "whole_ranks"]
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 _GRADES = 127
 

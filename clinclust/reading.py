@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Kind, accepting
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import CohortWarning, refuse
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable
 from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
@@ -125,8 +125,7 @@ def read_cohort(
     path = Path(path)
     check_readable(path)
     choice = RowChoice(where, one_row_per, keep, by, dates, rows)
-    if choice.problems():
-        raise InputError("; ".join(choice.problems()))
+    refuse(choice.problems())
     frame, remarks = cohort_table(
         path, choice, sheet=sheet, encoding=encoding, header_row=header_row, decimal=decimal, only=only, drop=drop
     )

@@ -6,8 +6,8 @@ from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.associations.tested_association import Part
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
@@ -15,10 +15,6 @@ from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.split_merge import divisions, merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
-
 
 _MOST_GROUPS = 8
 """No more groups are made by divisions: they take long, and leave little between the features to explain."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from clinclust.arguments import BY_FEATURE, FRAME, LABELS, MODEL, NOTHING, NUMBER, TEXT, accepting, either
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.subtype_model import require_fitted
 
@@ -166,9 +166,7 @@ def validated_associations(
         raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
     parameters: dict[str, Any] = {"method": method, "n_restarts": n_restarts, "n_folds": n_folds, "min_size": min_size}
     parameters |= {"n_jobs": n_jobs, "random_state": random_state, "progress": progress}
-    problems = [*parameter_problems(parameters), *cohort_problems(model, frame)]
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse([*parameter_problems(parameters), *cohort_problems(model, frame)])
     chosen = checked_choice(contrasts, model.schema_)
     of_persons = persons_of(model, frame, persons)
     frame = cohort_of(model, frame, stacklevel=3)

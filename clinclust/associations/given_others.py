@@ -9,12 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.comparisons.frame import is_missing
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _SUBJECTS_PER_COLUMN = 5
 """With more related columns than this allows, those that correlate most are adjusted for."""

@@ -9,13 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.comparisons.contrasts import Contrast, ContrastKind, contrast_of
 from clinclust.graded import graded, mid_ranks
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 BY_PERSON, BY_VALUE = ", persons permuted", ", values permuted"
 """The ends of the names of tests by permutations of whole persons, or of single values."""

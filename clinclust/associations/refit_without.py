@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.associations.as_reported import AsReported, as_many
 from clinclust.associations.tested_association import Part
 from clinclust.engine.kernels.outlying_scores import mixed_scores
 from clinclust.engine.kernels.partition import clusters_without_subjects, new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.problem.posterior import leave_one_out_scores, probabilities
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.mixture import summed
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
     from clinclust.estimators.mapdp import MAPDP
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 _FINISHERS = 2  # number of restarts that are searched to the end
@@ -103,7 +102,7 @@ def refit(problem: Problem, plan: SearchPlan, reported: AsReported) -> Subtypes:
         problem = problem.with_features(included)
     n_found = int(found.winner.labels.max()) + 1
     clusters, subtype_of = as_many(problem, found.winner.labels, reported, plan.seed, plan.cancelled)
-    membership = probabilities(leave_one_out_scores(problem, partition_of(problem, clusters)))
+    membership = probabilities(leave_one_out_scores(problem, problem.partition(clusters)))
     return Subtypes(subtype_of[clusters], membership, clusters, subtype_of, n_found)
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.associations.permutation_tests import contrast_by_person, contrast_of_few
 from clinclust.comparisons.contrasts import Contrast, Contrasted, ContrastKind, combined, contrasted
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 class Part(NamedTuple):

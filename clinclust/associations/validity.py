@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.associations.as_reported import OTHER_BELOW
 from clinclust.associations.given_others import given_others
 from clinclust.associations.tested_association import Part, TestRules
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 Grade: TypeAlias = Literal["differs beyond dependence", "differs", "not shown", "not tested"]
-GRADES: tuple[Grade, ...] = get_args(Grade)
 
 
 def grade_of(row: Mapping[str, Any], level: float) -> Grade:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.graded import graded, mid_ranks
 
 if TYPE_CHECKING:
@@ -108,8 +108,6 @@ def _block_of(schema: FeatureSchema, members: list[str], taken: set[str | None])
         return named[0]
     return next(name for number in range(1, len(taken) + 2) if (name := _BLOCK.format(number)) not in taken)
 
-
-Array = NDArray[np.float64]
 
 COLUMNS = ["first", "second", "correlation", "p", "p_of_largest", "n"]
 _FEWEST = 10  # pairs with fewer subjects with both values are left out

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.engine.problem.encoding import model_values
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import Likelihood
     from clinclust.schema import Feature
 
-Array = NDArray[np.float64]
 
 COLUMNS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
 _FEWEST = 10  # features with fewer observed values are not checked

@@ -6,7 +6,7 @@ import platform
 import signal
 import threading
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -34,12 +34,6 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     for line in _report_of(error, options.command):
         tell(line)
     return BUG
-
-
-def refuse(problems: Sequence[str]) -> None:
-    """Raise InputError with all problems, if there are any."""
-    if problems:
-        raise InputError("; ".join(problems))
 
 
 def is_bad_input(error: BaseException) -> bool:

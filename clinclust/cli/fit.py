@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clinclust.cli.check import prepared_cohort
-from clinclust.cli.failures import PARTLY, interrupts_held, refuse, tell_failure
+from clinclust.cli.failures import PARTLY, interrupts_held, tell_failure
 from clinclust.cli.inputs import SchemaOptions, TableOptions, read_schema, read_table_of_schema
 from clinclust.cli.options import (
     Commands,
@@ -42,7 +42,7 @@ from clinclust.cli.search_options import SearchOptions, model_asked_for, number_
 from clinclust.cli.sharing import record_sharing
 from clinclust.cli.streams import say, tell
 from clinclust.cli.summary import SummaryOptions, record, record_failure
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.files.parquet_partitions import is_in_partitions
 from clinclust.files.writing import MANIFEST
 

@@ -9,7 +9,7 @@ from clinclust.cli.inputs import ModelOptions, about_table, read_model, read_tab
 from clinclust.cli.options import Commands, add_command, option, path_given, whole_number
 from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.streams import say
-from clinclust.errors import InputError
+from clinclust.errors import refuse
 
 
 @dataclass(kw_only=True)
@@ -46,15 +46,11 @@ def run(options: _Options) -> int:
     from clinclust.reporting.words import counted
 
     least = {"--tables": (options.tables, 1), "--seed": (options.seed, 0)}
-    if wrong := [
-        f"{name} must be at least {most}, not {given}" for name, (given, most) in least.items() if given < most
-    ]:
-        raise InputError("; ".join(wrong))
+    refuse([f"{name} must be at least {most}, not {given}" for name, (given, most) in least.items() if given < most])
     spare_file(options, SUFFIXES, called="a completed table")
     model = read_model(options)
     frame = read_table_of_model(options, model)
-    if problems := problems_of_file(options.out, len(frame) * options.tables):
-        raise InputError("; ".join(problems))
+    refuse(problems_of_file(options.out, len(frame) * options.tables))
     with about_table(options):
         tables = model.multiple_imputations(frame, options.tables, random_state=options.seed)
         completed = completed_table(frame, model.schema_, tables)

@@ -13,36 +13,9 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
-__all__ = [
-    "Command",
-    "Commands",
-    "Options",
-    "add_command",
-    "add_options",
-    "called",
-    "columns_between_commas",
-    "in_options",
-    "in_shell",
-    "names_in_list",
-    "next_command",
-    "number",
-    "number_or",
-    "number_or_share",
-    "option",
-    "option_words",
-    "options_of",
-    "path_given",
-    "whole_number",
-    "whole_number_or",
-    "without",
-]
-
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
-else:
-    Commands = object
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def option(what: str, default: Any = None, **details: Any) -> Any:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clinclust.cli.failures import refuse
 from clinclust.cli.inputs import ModelOptions, read_cohort_of_model, read_model
 from clinclust.cli.options import Command, Commands, add_command, called, number, option, path_given, whole_number
 from clinclust.cli.outputs import (
@@ -30,7 +29,7 @@ from clinclust.cli.sharing import (
     sharing_in_words,
 )
 from clinclust.cli.streams import say
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.files.writing import MANIFEST
 
 if TYPE_CHECKING:

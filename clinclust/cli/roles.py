@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from clinclust.cli.options import Options, called, columns_between_commas, option
 from clinclust.cli.streams import say
 from clinclust.cli.summary import note
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,8 +44,7 @@ def roles_asked_for(options: RoleOptions) -> dict[str, str]:
         for name in getattr(options, role):
             if roles.setdefault(name, role) != role:
                 problems.append(f"{name} is named after {called(roles[name])} and {called(role)}: give one of them")
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
     return roles
 
 

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from clinclust.cli.failures import refuse
 from clinclust.cli.inputs import read_cohort_of_model, read_model
 from clinclust.cli.options import Commands, add_command, option, path_given, whole_number
 from clinclust.cli.outputs import OutputOptions, spare_file
 from clinclust.cli.report import ModelComparisonOptions, named_subtypes, problems_of_names, report_problems
 from clinclust.cli.sharing import follow_the_fit, say_what_is_withheld
 from clinclust.cli.streams import say
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.nearest import did_you_mean
 
 if TYPE_CHECKING:

@@ -14,8 +14,6 @@ from clinclust.disclosure.rounding import rounding_error
 from clinclust.disclosure.rule import Rule, small_totals
 from clinclust.likelihoods import traits_of
 
-Floats = NDArray[np.float64]
-
 
 class _Step(NamedTuple):
     """One further number to withhold: a count or share of a level, the mean, or n and missing of a group."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.comparisons.summaries import decimals_in
 from clinclust.likelihoods import traits_of
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["ALL_SUBJECTS", "FeatureCounts", "feature_counts"]
 
-Floats = NDArray[np.float64]
 
 _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 
@@ -39,12 +39,12 @@ class FeatureCounts:
     levels: tuple[str, ...]
     subtypes: tuple[int, ...]
     places: NDArray[np.int64]
-    n: Floats
-    missing: Floats
-    count: Floats
-    percent: Floats
-    mean: Floats
-    sd: Floats
+    n: Array
+    missing: Array
+    count: Array
+    percent: Array
+    mean: Array
+    sd: Array
     scale: tuple[float, float]
     decimals: int
     is_whole: bool
@@ -89,7 +89,7 @@ class FeatureCounts:
         return (*self.levels, *other, "missing")
 
     @cached_property
-    def table(self) -> Floats:
+    def table(self) -> Array:
         """The counts of `rows` by group, (R, G); NaN where a count is withheld, or is computed from one that is."""
         if not self.is_share:
             return np.vstack([self.n, self.missing])

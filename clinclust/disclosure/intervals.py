@@ -10,12 +10,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
 from clinclust.disclosure.programme import Programme
 from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
-
-Floats = NDArray[np.float64]
 
 _SLACK = 1e-9
 
@@ -28,7 +27,7 @@ def are_independent(shown: FeatureCounts) -> bool:
 
 def column_intervals(
     shown: FeatureCounts, sizes: Sequence[tuple[int, int]], rounding: int | None = None
-) -> tuple[Floats, Floats]:
+) -> tuple[Array, Array]:
     """Implement `intervals` for numbers of which `are_independent` is true."""
     R, G = len(shown.rows), len(shown.subtypes)
     low, high = np.zeros((R + 1, G)), np.zeros((R + 1, G))
@@ -50,7 +49,7 @@ def column_intervals(
     return low, np.minimum(high, sizes[ALL_SUBJECTS][1])
 
 
-def _of_size(shown: FeatureCounts, group: int, size: int, rounding: int | None) -> tuple[Floats, Floats] | None:
+def _of_size(shown: FeatureCounts, group: int, size: int, rounding: int | None) -> tuple[Array, Array] | None:
     """Return the lowest and the highest counts of a group of this size, each (R + 1,); None if there are none."""
     n = np.arange(size + 1.0)
     n = n[_agrees(n, shown.n[group], rounding) & _agrees(size - n, shown.missing[group], rounding)]
@@ -70,12 +69,12 @@ def _of_size(shown: FeatureCounts, group: int, size: int, rounding: int | None) 
     return np.array(low), np.array(high)
 
 
-def _agrees(count: Floats, shown: float, rounding: int | None) -> NDArray[np.bool_]:
+def _agrees(count: Array, shown: float, rounding: int | None) -> NDArray[np.bool_]:
     below, above = rounding_error(rounding)
     return np.asarray(np.isnan(shown) | (count >= shown - below) & (count <= shown + above))
 
 
-def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> tuple[Floats, Floats]:
+def _levels(shown: FeatureCounts, group: int, n: Array, rounding: int | None) -> tuple[Array, Array]:
     """Return the lowest and the highest count of each level for each value of n, each (levels, values of n)."""
     below, above = rounding_error(rounding)
     n_levels = len(shown.rows) - 1
@@ -96,7 +95,7 @@ def _levels(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -
     return np.maximum(least, 0), most
 
 
-def _possible(shown: FeatureCounts, group: int, n: Floats, rounding: int | None) -> NDArray[np.bool_]:
+def _possible(shown: FeatureCounts, group: int, n: Array, rounding: int | None) -> NDArray[np.bool_]:
     mean, sd = shown.mean[0, group], shown.sd[0, group]
     possible = n >= (2 if np.isfinite(sd) else 1 if np.isfinite(mean) else 0)
     if not shown.is_whole or not np.isfinite(mean):
@@ -134,9 +133,9 @@ def intervals(
     wanted: NDArray[np.bool_],
     *,
     rounding: int | None = None,
-    possible: Floats | None = None,
+    possible: Array | None = None,
     enough: float = np.inf,
-) -> tuple[Floats, Floats]:
+) -> tuple[Array, Array]:
     """Return the lowest and the highest possible counts, each (R + 1, G): the rows, then the observed values.
 
     Only the ends of the `wanted` intervals are certain. `sizes` are the ends of the size of each group, (G,); a search

@@ -15,11 +15,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.disclosure.counts import FeatureCounts
 from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
-
-Floats = NDArray[np.float64]
 
 _SLACK = 1e-9
 _MOST_NODES = 2000
@@ -37,7 +36,7 @@ class Programme:
         self._cells = self.R * self.K
         # For features without levels, the sum of each subtype and then its sum of squares are further unknowns.
         self._n_unknowns = self._cells if shown.is_share else self._cells + 2 * self.K
-        self._rows: list[Floats] = []
+        self._rows: list[Array] = []
         self._low: list[float] = []
         self._high: list[float] = []
         self._is_network = True
@@ -50,7 +49,7 @@ class Programme:
             self._add_sums()
 
     @cached_property
-    def forms(self) -> Floats:
+    def forms(self) -> Array:
         """Each count as coefficients of the unknowns, (R + 1, G, unknowns); the last row is the observed values."""
         forms = np.zeros((self.R + 1, self.K + 1, self._n_unknowns))
         for row in range(self.R):
@@ -60,7 +59,7 @@ class Programme:
         forms[:, 0] = forms[:, 1:].sum(axis=1)
         return forms
 
-    def _extreme(self, form: Floats, sign: float) -> Floats | None:
+    def _extreme(self, form: Array, sign: float) -> Array | None:
         """Return the unknowns that minimise (sign 1) or maximise (sign -1) `form`; None if no solution was found."""
         from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -81,7 +80,7 @@ class Programme:
             raise InputError(f"{self._shown.name}: no counts agree with every number shown")
         return None if result.x is None else np.concatenate([np.rint(result.x[: self._cells]), result.x[self._cells :]])
 
-    def intervals(self, wanted: NDArray[np.bool_], possible: Floats | None, enough: float) -> tuple[Floats, Floats]:
+    def intervals(self, wanted: NDArray[np.bool_], possible: Array | None, enough: float) -> tuple[Array, Array]:
         """Return the intervals as `clinclust.disclosure.intervals.intervals` does; NaN where no solution was found."""
         can_stop = bool(np.isfinite(enough))
         if possible is not None:
@@ -103,7 +102,7 @@ class Programme:
                     end[row, group] = np.nan if solution is None else form @ solution
         return low, high
 
-    def _bind(self, row: Floats, low: float, high: float) -> None:
+    def _bind(self, row: Array, low: float, high: float) -> None:
         self._rows.append(row)
         self._low.append(low)
         self._high.append(high)

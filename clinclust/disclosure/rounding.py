@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.comparisons.summaries import decimals_of_mean
 from clinclust.disclosure.counts import FeatureCounts
 from clinclust.likelihoods import traits_of
@@ -29,8 +30,6 @@ def printed(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
     return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)
 
 
-Floats = NDArray[np.float64]
-
 _STEPS_TO_A_QUARTER = 4.0
 
 
@@ -43,7 +42,7 @@ def step_of_quartiles(q1: float, q3: float) -> float | None:
     return next(step * power for step in (5.0, 2.0, 1.0) if step * power <= room * (1.0 + 1e-9))
 
 
-def rounded_quartiles(of_order: Sequence[Floats], least: float = 0.0) -> list[Floats]:
+def rounded_quartiles(of_order: Sequence[Array], least: float = 0.0) -> list[Array]:
     """Return the medians, q1 and q3 of a feature, each (1, G), rounded by the first group whose quartiles are shown.
 
     With steps of at least the distance of possible values, no value between two of these tells whether n is even.
@@ -58,7 +57,7 @@ def rounded_quartiles(of_order: Sequence[Floats], least: float = 0.0) -> list[Fl
     return [np.round(np.round(values / step) * step, decimals) for values in of_order]
 
 
-def _decimals_for_every_n(counts: FeatureCounts, n: Floats, base: int, fewest: int) -> int:
+def _decimals_for_every_n(counts: FeatureCounts, n: Array, base: int, fewest: int) -> int:
     """Return the most decimals with which every n that rounds to those given can have the printed mean and SD.
 
     Means of n values on a grid lie its step over n apart, and their SDs, with the same mean, the squared step over
@@ -99,6 +98,6 @@ def rounded_counts(counts: FeatureCounts, base: int, fewest: int = 2) -> Feature
     return replace(counts, n=n, missing=missing, mean=mean, sd=sd, decimals=decimals)
 
 
-def _quotient(part: Floats, whole: Floats) -> Floats:
+def _quotient(part: Array, whole: Array) -> Array:
     part, whole = np.broadcast_arrays(part, whole)
     return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0))

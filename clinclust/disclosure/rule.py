@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
 from clinclust.disclosure.rounding import rounding_error
 from clinclust.errors import InputError
 from clinclust.files.selection.row_choice import RowCounts
 from clinclust.likelihoods import traits_of
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,12 @@ class Rule:
             sensitive[-2] = False
         return sensitive
 
-    def harmless(self, counts: FeatureCounts, low: Floats, high: Floats) -> NDArray[np.bool_]:
+    def harmless(self, counts: FeatureCounts, low: Array, high: Array) -> NDArray[np.bool_]:
         """Return for which intervals of the counts of `sensitive_of` no count in them is sensitive, (R + 1, G)."""
         is_known = ~np.isnan(low) & ~np.isnan(high)
         return np.asarray(is_known & ~self._some_is_sensitive(low, high, _levels(counts)))
 
-    def _some_is_sensitive(self, low: Floats, high: Floats, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _some_is_sensitive(self, low: Array, high: Array, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
         lowest = np.where(is_level & self.zero_is_disclosive, 0, 1)
         return np.asarray((low < self.threshold) & (high >= lowest))
 
@@ -99,7 +98,7 @@ def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:
 _SLACK = 1e-6
 
 
-def totals(counts: FeatureCounts) -> Floats:
+def totals(counts: FeatureCounts) -> Array:
     """Return each group's total in steps above the lowest and below the highest score, (2, G); NaN if there is none."""
     if not counts.is_whole:
         return np.full((2, counts.n.size), np.nan)
@@ -123,7 +122,7 @@ def small_totals(counts: FeatureCounts, rule: Rule) -> NDArray[np.bool_]:
     return np.asarray(((low < rule.threshold - _SLACK) & (high > 1.0 - _SLACK)).any(axis=0))
 
 
-def total_intervals(shown: FeatureCounts) -> tuple[Floats, Floats]:
+def total_intervals(shown: FeatureCounts) -> tuple[Array, Array]:
     """Return the lowest and the highest possible total above the lowest score, each (G,); infinite without a bound."""
     known = totals(shown)[0]
     # A mean of a count is stored exactly, so that totals are right; others as they are printed.

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts
 from clinclust.disclosure.rounding import rounded, rounding_error
 from clinclust.errors import InputError
 
-Floats = NDArray[np.float64]
 
-
-def sizes_given(shown: FeatureCounts, low: Floats, high: Floats, rounding: int) -> tuple[Floats, Floats]:
+def sizes_given(shown: FeatureCounts, low: Array, high: Array, rounding: int) -> tuple[Array, Array]:
     """Narrow the lowest and the highest possible sizes, each (G,), by the rounded numbers of a feature."""
     below, above = rounding_error(rounding)
     other = np.full((int(shown.is_yes_no), len(low)), np.nan)
@@ -36,7 +34,7 @@ def sizes_given(shown: FeatureCounts, low: Floats, high: Floats, rounding: int) 
             return first[-1], last[-1]
 
 
-def _pass_through_sum(low: Floats, high: Floats, sum_low: Floats, sum_high: Floats) -> None:
+def _pass_through_sum(low: Array, high: Array, sum_low: Array, sum_high: Array) -> None:
     """Narrow the intervals of the parts, (parts, sums), and of their sums, (sums,), by each other, in place."""
     np.maximum(sum_low, low.sum(axis=0), out=sum_low)
     np.minimum(sum_high, high.sum(axis=0), out=sum_high)

@@ -10,11 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.schema.reading import text_cells
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

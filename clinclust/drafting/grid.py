@@ -13,16 +13,14 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, ndtr
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.exponential import Exponential
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.likelihoods.geometric import Geometric
 from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.poisson import Poisson
-
-Array = NDArray[np.float64]
 
 _MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number
 _FINEST, _MOST_LEVELS = 9, 30

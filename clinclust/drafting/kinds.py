@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.drafting.grid import Numbers, log_probabilities
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.binomial import Binomial
@@ -24,8 +24,6 @@ from clinclust.likelihoods.negative_binomial import NegativeBinomial
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.likelihoods.poisson import Poisson
 from clinclust.schema.feature import Feature
-
-Array = NDArray[np.float64]
 
 MOST_LEVELS = 11
 """Whole numbers with more different values that are not declared are counts or measurements."""

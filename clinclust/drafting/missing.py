@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.drafting.levels import without_number
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing, words_of
-
-Array = NDArray[np.float64]
 
 _DIGITS = [*(digit * k for digit in "789" for k in range(1, 6)), "66", *("9" * k + d for k in (1, 2, 3) for d in "678")]
 _AMONG_WORDS = frozenset(["9", "99", "999", "88", "77", "-9", "-99", "-1"])

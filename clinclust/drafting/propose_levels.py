@@ -11,26 +11,25 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import Column, Proposal, constant, joined
 from clinclust.drafting.kinds import best_scale
 from clinclust.drafting.levels import meaning, no_before_yes, order_of, ordered_pair, without_number
 from clinclust.drafting.missing import quoted
-from clinclust.drafting.roles import names_one_of
+from clinclust.drafting.roles import name_words
 from clinclust.files.cell_text import number_of, shortened
 from clinclust.files.column_notes import ORDERED, ColumnNotes
 from clinclust.files.dictionaries.words import means_missing, plain_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 
-Array = NDArray[np.float64]
-
 _MOST_TEXTS, _LONG_TEXT = 50, 30
 _UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
 _MOST_STEPS, _MOSTLY = 11, 0.9
 _TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
+_NOMINAL = frozenset(data("names")["nominal"])
 _LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
 
 
@@ -71,7 +70,7 @@ def proposal_of_texts(column: Column) -> Proposal:
 
 def is_called_nominal(column: Column) -> bool:
     """Return whether the name or label is one of codes without order, such as race and region."""
-    return names_one_of("nominal", column.name, column.notes.label)
+    return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
 
 
 def two_levels(column: Column, texts: list[str] | None = None) -> Proposal:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.drafting.column import DOUBTFUL, Column, Proposal, constant, with_codes
 from clinclust.drafting.grid import Numbers, numbers_on_grid
 from clinclust.drafting.kinds import MOST_LEVELS, Kind, best_count, best_scale, kinds_of_numbers
@@ -18,8 +19,6 @@ from clinclust.files.cell_text import shortened
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
-
-Array = NDArray[np.float64]
 
 _MOST_CODES, _LONGEST_SCALE = 30, 10
 _ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field

@@ -13,13 +13,11 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.drafting.column import Column
 from clinclust.files.dictionaries.words import words_of
-
-Array = NDArray[np.float64]
 
 _WORD = re.compile(r"[A-ZÄÖÜÀ-Þ]+(?![a-zß-ÿ])|[A-ZÄÖÜÀ-Þ]?[a-zß-ÿ]+|[0-9]+")
 _ORDER = ("arm", "time", "outcome", "site")
@@ -34,11 +32,6 @@ def name_words(name: str) -> list[str]:
     """Return the words of a name without case and accents: `LeftHand_größe2` holds left, hand, grosse and 2."""
     words = _WORD.findall(unicodedata.normalize("NFC", name))
     return [word for part in words for word in words_of(part)]
-
-
-def names_one_of(listed: str, *names: str | None) -> bool:
-    """Return whether a word of one of the names is in a list of `names.toml`."""
-    return any(word in _words("names", listed) for name in names if name for word in name_words(name))
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.drafting.column import Column
 from clinclust.files.cell_text import numbers_of, shortened
 from clinclust.files.listed import listed
@@ -29,8 +30,6 @@ from clinclust.files.number_notation import (
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.feature import Feature
 from clinclust.schema.reading import number_meant
-
-Array = NDArray[np.float64]
 
 _NEARLY_ALL = 0.9
 """The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.comparisons.contrasts import Contrast
 from clinclust.comparisons.t_tests import adjusted
 from clinclust.drift.two_samples import chi_squared, compared_margins
@@ -17,8 +18,6 @@ from clinclust.estimators.explanation import left_out_scores
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.likelihoods.likelihood import Likelihood
-
-Array = NDArray[np.float64]
 
 
 def table_of_features(

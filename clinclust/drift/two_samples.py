@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.comparisons.contrasts import Contrast
 
 if TYPE_CHECKING:
     from clinclust.likelihoods.likelihood import Likelihood
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 _FIRST, _MOST, _CELLS = 2_000, 100_000, 1_000_000

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -20,9 +20,6 @@ from clinclust.files.listed import limited, listed, quoted
 from clinclust.files.selection.condition import compared_columns, parsed
 from clinclust.files.selection.row_choice import rows_taken
 from clinclust.schema import FeatureSchema
-
-if TYPE_CHECKING:
-    from clinclust.schema import FeatureSchema
 
 
 def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: int) -> FeatureSchema:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import NO_FLOOR, evidence_between, with_joined
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
     from clinclust.estimators.fit import Fit
 
-Labels = NDArray[np.int64]
 
 WEAK_EVIDENCE = 5.0
 """Evidence in nats below which two subtypes are hardly distinct (Kass and Raftery 1995: less than very strong)."""

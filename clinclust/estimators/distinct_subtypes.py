@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, WHOLE, accepting
-from clinclust.arrays import RandomState
-from clinclust.errors import InputError
+from clinclust.arrays import Labels, RandomState
+from clinclust.errors import refuse
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
 from clinclust.estimators.subtype_model import parameters_of, require_fitted, require_search
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-Labels = NDArray[np.int64]
 
 _RULES: Mapping[str, Rule] = {
     "n_draws": Rule(
@@ -328,6 +326,5 @@ def _checked(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, 
     if hasattr(model, "labels_") and model.fit_ is None:
         problems.append(f"distinct_subtypes needs a fitted MAPDP; these subtypes were made by {model.made_by}")
     problems += cohort_problems(model, frame)
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
     return require_search(model, "distinct_subtypes")

@@ -13,23 +13,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.control_characters import on_one_line
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.predictives import log_predictives
 from clinclust.schema.parts import mass_text, of_wholes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pandas as pd
+    from collections.abc import Iterator, Mapping
 
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.mixture import SubtypeMixture
     from clinclust.schema import Feature, FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
@@ -105,19 +101,10 @@ def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
     """Return the terms of validated new subjects for their most probable subtype."""
     clusters, values = subtypes.clusters, model_values(frame, subtypes.encoding.features)
     scores = clusters.scores(values, coarsened=True)
-    of_subtypes = subtypes.log_summed(scores)
-    best = of_subtypes.argmax(axis=1)
-    other = _next(of_subtypes, best)
-    first, second = (_leading_cluster(scores, subtypes, subtype) for subtype in (best, other))
-    differences = log_predictives(clusters, values, first) - log_predictives(clusters, values, second)
-    weights, rows = log_weights(clusters), np.arange(len(frame))
-    return Terms(
-        differences * clusters.model.exponents[:, None] / clusters.temperature,
-        (weights[first] - weights[second]) / clusters.temperature,
-        of_subtypes[rows, best] - of_subtypes[rows, other],
-        _numbers(best, subtypes),
-        _numbers(other, subtypes),
-    )
+    best = subtypes.log_summed(scores).argmax(axis=1)
+    first = _leading_cluster(scores, subtypes, best)
+    own = log_predictives(clusters, values, first)
+    return _terms(subtypes, values, scores, best, own, log_weights(clusters)[first])
 
 
 def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
@@ -125,18 +112,25 @@ def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
 
     `cohort` is as `cohort_of` returns it.
     """
-    subtypes, clusters, first = fit.subtypes_, fit.clusters_, fit.cluster_labels_
-    scores, values = left_out_scores(fit, cohort), model_values(cohort, fit.clusters_.encoding.features)
-    of_subtypes = subtypes.log_summed(scores)
-    other = _next(of_subtypes, fit.labels_)
-    second = _leading_cluster(scores, subtypes, other)
+    clusters, first = fit.clusters_, fit.cluster_labels_
+    scores, values = left_out_scores(fit, cohort), model_values(cohort, clusters.encoding.features)
     own = log_predictives(clusters, values, first, held_values(fit))
-    rows = np.arange(len(cohort))
+    return _terms(fit.subtypes_, values, scores, fit.labels_, own, own_log_weights(clusters, first))
+
+
+def _terms(
+    subtypes: SubtypeMixture, values: Mapping[str, Array], scores: Array, best: Labels, own: Array, own_weights: Array
+) -> Terms:
+    """Return the terms for subtypes (n,), given the log predictives (D, n) and weights (n,) of their clusters."""
+    clusters, of_subtypes, rows = subtypes.clusters, subtypes.log_summed(scores), np.arange(len(scores))
+    other = _next(of_subtypes, best)
+    second = _leading_cluster(scores, subtypes, other)
+    differences = own - log_predictives(clusters, values, second)
     return Terms(
-        (own - log_predictives(clusters, values, second)) * clusters.model.exponents[:, None] / clusters.temperature,
-        (own_log_weights(clusters, first) - log_weights(clusters)[second]) / clusters.temperature,
-        of_subtypes[rows, fit.labels_] - of_subtypes[rows, other],
-        _numbers(fit.labels_, subtypes),
+        differences * clusters.model.exponents[:, None] / clusters.temperature,
+        (own_weights - log_weights(clusters)[second]) / clusters.temperature,
+        of_subtypes[rows, best] - of_subtypes[rows, other],
+        _numbers(best, subtypes),
         _numbers(other, subtypes),
     )
 
@@ -283,7 +277,7 @@ def _parts(
     for place in places:
         log_odds = float(terms[place])
         if log_odds > 0.0 and not is_even(log_odds):
-            value = _shown(columns[place][subject])
+            value = value_text(columns[place][subject])
             has_unit = features[place].unit and not _is_beyond(columns[place][subject])
             unit = f" {features[place].unit}" if has_unit else ""
             yield f"{features[place].title} {value}{unit} ({log_odds:.1f} nats, {odds_in_words(log_odds)})"
@@ -293,7 +287,8 @@ def _is_beyond(value: object) -> bool:
     return isinstance(value, float) and math.isinf(value)
 
 
-def _shown(value: object) -> str:
+def value_text(value: object) -> str:
+    """Return a value of a feature in at most six digits, or that it is beyond a limit of detection."""
     if isinstance(value, float) and math.isinf(value):
         return mass_text(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)

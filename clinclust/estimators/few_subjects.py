@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.engine.search.labels import groups_by_decreasing_size
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.mixture import SubtypeMixture
 
-Labels = NDArray[np.int64]
 
 NO_FLOOR = 1
 """Fewest subjects of a subtype without a floor."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.problem.blocks import powers_of_blocks
 from clinclust.engine.problem.posterior import Clusters
 from clinclust.estimators.few_subjects import NO_FLOOR, marks_of
@@ -21,16 +22,8 @@ from clinclust.files.selection.row_choice import RowCounts
 from clinclust.schema import FeatureSchema
 from clinclust.schema.parts import of_wholes
 
-if TYPE_CHECKING:
-    FloatSeries: TypeAlias = pd.Series[float]
-else:
-    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
-
 STOPPED_EARLY = "ended by its time limit with the best partition so far; a longer search may find a better one"
 """Completes the sentence "The search was ..." in reports."""
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -81,7 +74,7 @@ class Fit:
         return self.subtypes_.summed(self.cluster_membership_)
 
     @cached_property
-    def feature_relevance_(self) -> FloatSeries:
+    def feature_relevance_(self) -> pd.Series[float]:
         """Separation of the subtypes by each feature, in nats, the largest first; descriptive."""
         features, nats = of_wholes(self.clusters_.encoding.features, self.subtypes_.pooled.relevance())
         relevance = pd.Series(nats, index=[feature.name for feature in features], name="relevance")

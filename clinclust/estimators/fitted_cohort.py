@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.problem import pose
-from clinclust.errors import CohortError, CohortWarning, InputError
+from clinclust.errors import CohortError, CohortWarning, InputError, refuse
 from clinclust.estimators.cohort_table import hint_at_rows
 from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted
 
@@ -28,9 +28,7 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
     CohortError is raised if the table does not fit the schema, InputError if it is not the cohort. A `Partition` has no
     fingerprint: number and index of its rows are compared. Stack level 1 is the caller.
     """
-    problems = cohort_problems(model, frame)
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(cohort_problems(model, frame))
     validated = model.schema_.validate(frame, warn=False)
     if model.fit_ is None:
         return validated

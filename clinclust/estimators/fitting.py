@@ -16,11 +16,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.dependence import implied_weights
 from clinclust.engine.problem.blocks import powers_of_blocks, powers_of_features
 from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
-from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of, probabilities
+from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, probabilities
 from clinclust.engine.sampling.calibration import temperature
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import Budget
@@ -48,20 +49,18 @@ if TYPE_CHECKING:
     from clinclust.estimators.search import SearchResult
     from clinclust.estimators.settings import Settings
 
-Labels = NDArray[np.int64]
-
 
 def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:
     """Return the results of a search, subjects in the order of the table and clusters by decreasing size."""
     problem, best = result.problem, result.winner
     cohort = problem.cohort
     labels = by_decreasing_size(best.labels)
-    partition = partition_of(problem, labels)
+    partition = problem.partition(labels)
     # A feature that was not selected has the same distribution in every cluster. It cancels in the probabilities of
     # clusters and in the evidence of joins.
     included = np.ones(len(cohort.encoding.features), dtype=np.bool_) if best.included is None else best.included
     selected = problem if included.all() else problem.with_features(included)
-    scores = leave_one_out_scores(selected, partition_of(selected, labels))
+    scores = leave_one_out_scores(selected, selected.partition(labels))
     joins, evidence = merge_tree(selected, labels)
     warmth = temperature(selected, labels, plan.seed, plan.cancelled) if plan.calibrate else 1.0
     outlying = np.zeros((cohort.n_subjects, len(schema.parts)), dtype=np.bool_)
@@ -122,7 +121,7 @@ def _shared_nll(problem: Problem, shared: NDArray[np.bool_]) -> float:
 def _nll(problem: Problem, labels: Labels) -> float:
     """Return the paper's E with all features at full weight."""
     in_full = problem.with_powers(np.ones_like(problem.model.powers))
-    partition = partition_of(in_full, labels)
+    partition = in_full.partition(labels)
     return leave_one_out_nll(in_full, partition, leave_one_out_scores(in_full, partition))
 
 

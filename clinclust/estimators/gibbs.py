@@ -5,17 +5,17 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import LABELS, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
-from clinclust.estimators.estimator import BaseSubtypes, Parameterised, renamed_parameters
+from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.memberships import Memberships
 from clinclust.estimators.new_subjects import about_new_subjects
 from clinclust.estimators.parameters import cluster_codes, is_number
@@ -23,16 +23,11 @@ from clinclust.estimators.prediction import NONE_OF_THESE
 from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
+    from clinclust.engine.sampling.point_estimate import CredibleBall
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.posterior import CredibleBall, Posterior
+    from clinclust.estimators.posterior import Posterior
     from clinclust.estimators.subtype_model import SubtypeModel
 
-    FloatSeries: TypeAlias = pd.Series[float]
-else:
-    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _MOST_IN_FULL = 5_000
 """Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""
@@ -110,7 +105,6 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
     ([60, 40], True)
     """
 
-    @renamed_parameters
     def __init__(
         self,
         schema: FeatureSchema | None = None,
@@ -297,7 +291,7 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
         return self._fitted.membership
 
     @property
-    def n_clusters_posterior_(self) -> FloatSeries:
+    def n_clusters_posterior_(self) -> pd.Series[float]:
         """The posterior probability of each number of clusters."""
         return self._fitted.n_clusters
 

@@ -89,7 +89,6 @@ def log_joint(
     from clinclust.engine.joint_estimates.outlying_search import none_outlying
     from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
     from clinclust.engine.problem.objective import log_joint as joint_of
-    from clinclust.engine.problem.posterior import partition_of
     from clinclust.engine.problem.problem import pose
 
     check_parameters(
@@ -112,13 +111,13 @@ def log_joint(
     if select_features:
         included = best_inclusion(problem, codes)
         selected = problem.with_features(included)
-        return joint_of(selected, partition_of(selected, codes)) + log_inclusion(int(included.sum()), included.size)
+        return joint_of(selected, selected.partition(codes)) + log_inclusion(int(included.sum()), included.size)
     if outlying_share == 0.0:
-        return joint_of(problem, partition_of(problem, codes))
+        return joint_of(problem, problem.partition(codes))
     if outlying is None:
         return best_outlying(problem, codes, none_outlying(problem), outlying_share)[1]
     kept = without_outlying(problem, _encoded_mask(problem, outlying, schema, frame), outlying_share)
-    return joint_of(kept, partition_of(kept, codes))
+    return joint_of(kept, kept.partition(codes))
 
 
 def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, frame: pd.DataFrame) -> OutlyingMask:

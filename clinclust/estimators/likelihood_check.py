@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import canonical_order, model_values
 from clinclust.errors import SchemaError
@@ -23,11 +23,8 @@ from clinclust.schema import Feature
 from clinclust.schema.yaml_writer import yaml_line
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.estimators.fit import Fit
 
-Array = NDArray[np.float64]
 
 _FEW_COUNTS = 10
 """Largest count for which counts may be declared as levels of a scale."""
@@ -111,8 +108,6 @@ def _changed(feature: Feature, fields: dict[str, Any]) -> Feature | None:
     except SchemaError:
         return None
 
-
-Labels = NDArray[np.int64]
 
 _CLEAR, _CLEAR_A_VALUE = 15.0, 0.02
 """Evidence in nats, and in nats per observed value, from which another likelihood is clearly better."""

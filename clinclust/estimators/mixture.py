@@ -10,19 +10,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from clinclust.arrays import Array, Labels
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,11 +42,6 @@ class SubtypeMixture:
         return self.clusters.encoding
 
     @property
-    def model(self) -> Model:
-        """The model of the clusters."""
-        return self.clusters.model
-
-    @property
     def is_merged(self) -> bool:
         """Whether a subtype holds several clusters."""
         return int(self.subtype_of.max()) + 1 < self.subtype_of.size
@@ -63,11 +55,6 @@ class SubtypeMixture:
     def sizes(self) -> Array:
         """Number of subjects in each subtype, float64 (K,)."""
         return self.pooled.sizes
-
-    @property
-    def statistics(self) -> Array:
-        """Sufficient statistics of each subtype, float64 (K, S)."""
-        return self.pooled.statistics
 
     def summed(self, probabilities: Array) -> Array:
         """Return the probability of each subtype from those of its clusters."""

@@ -13,7 +13,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import RandomState
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.files.listed import listed, quoted
 from clinclust.schema import FeatureSchema
 
@@ -244,9 +244,7 @@ def parameter_problems(given: Mapping[str, Any], rules: Mapping[str, Rule] = RUL
 
 def check_parameters(rules: Mapping[str, Rule] = RULES, /, **given: Any) -> None:
     """Check parameters by name against rules; raise InputError with all problems."""
-    problems = parameter_problems(given, rules)
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(parameter_problems(given, rules))
 
 
 _SEARCHES = {

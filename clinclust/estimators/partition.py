@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.control_characters import on_one_line
 from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.errors import InputError
+from clinclust.errors import refuse
 from clinclust.estimators.estimator import BaseSubtypes
 from clinclust.schema import FeatureSchema
 
@@ -82,8 +82,7 @@ class Partition(BaseSubtypes):
             problems.append(f"schema must be a FeatureSchema, not {type(schema).__name__}")
         if not isinstance(made_by, str) or not made_by.strip():
             problems.append(f"made_by must say by whom or by what the partition was made, not {made_by!r}")
-        if problems:
-            raise InputError("; ".join(problems))
+        refuse(problems)
         codes, given = pd.factorize(values)
         self._labels = by_decreasing_size(np.asarray(codes, dtype=np.int64))
         first = np.unique(self._labels, return_index=True)[1]

@@ -5,19 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Event
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.compiled import announcing_compilation
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
-from clinclust.engine.problem.posterior import clusters_of, partition_of, probabilities
+from clinclust.engine.problem.posterior import clusters_of, probabilities
 from clinclust.engine.sampling.chain import Unknown
 from clinclust.engine.sampling.chains import SamplingPlan, overdispersed_starts, run_chains
 from clinclust.engine.sampling.point_estimate import (
-    Ball,
+    CredibleBall,
     Loss,
     ball_around,
     membership_of_draws,
@@ -31,55 +32,18 @@ from clinclust.estimators.settings import DRAWN, SamplerSettings
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from numpy.typing import ArrayLike
-
-    from clinclust.engine.sampling.point_estimate import Loss
-
-if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    from numpy.typing import ArrayLike
 
     from clinclust.engine.kernels.partition import Model
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.sampling.chains import Chains
 
-    FloatSeries: TypeAlias = pd.Series[float]
-else:
-    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _MOST_FOR_NEW_SUBJECTS = 200
 """Number of draws for the predictive of new subjects."""
-
-
-@dataclass(frozen=True)
-class CredibleBall:
-    """The partitions around a point estimate that hold a share of the posterior (Wade and Ghahramani 2018).
-
-    Attributes
-    ----------
-    probability : float
-        The share.
-    radius : float
-        Smallest distance that includes this share of the draws, in the unit of the loss.
-    farthest : int64 (N,)
-        The included draw farthest from the point estimate (horizontal bound).
-    fewest, most : int64 (N,)
-        The farthest included draws with the fewest and the most clusters (vertical bounds).
-    """
-
-    probability: float
-    radius: float
-    farthest: Labels
-    fewest: Labels
-    most: Labels
-
-    def __repr__(self) -> str:
-        of_bounds = f"{self.fewest.max() + 1} to {self.most.max() + 1} clusters"
-        return f"CredibleBall(probability={self.probability:g}, radius={self.radius:.3g}, {of_bounds})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,7 +89,7 @@ class Posterior:
         return membership_of_draws(self.draws, np.ascontiguousarray(labels))
 
     @cached_property
-    def n_clusters(self) -> FloatSeries:
+    def n_clusters(self) -> pd.Series[float]:
         """The posterior probability of each number of clusters that was drawn."""
         counts = np.bincount(self.chains.traces["n_clusters"].astype(np.int64).ravel())
         drawn = np.flatnonzero(counts)
@@ -140,8 +104,7 @@ class Posterior:
 
     def credible_ball(self, probability: float) -> CredibleBall:
         """Return the ball of this probability around the point estimate."""
-        found: Ball = ball_around(self.draws, self.labels, self.loss, probability)
-        return CredibleBall(probability, found.radius, found.farthest, found.fewest, found.most)
+        return ball_around(self.draws, self.labels, self.loss, probability)
 
     @property
     def concentration(self) -> float:
@@ -196,7 +159,7 @@ class Posterior:
         chosen = np.unique(np.linspace(0, len(self.draws) - 1, _MOST_FOR_NEW_SUBJECTS).astype(np.int64))
         for place in chosen.tolist():
             problem = _under(self.problem, self.chains.models[place])
-            partition = partition_of(problem, self.chains.labels[place].astype(np.int64))
+            partition = problem.partition(self.chains.labels[place].astype(np.int64))
             yield self.draws[place], clusters_of(problem, partition)
 
 

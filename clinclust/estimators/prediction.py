@@ -9,12 +9,12 @@ from typing import ParamSpec, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.data_frames import is_partitioned
-from clinclust.errors import CohortError, CohortWarning, InputError
+from clinclust.errors import CohortError, CohortWarning, refuse
 from clinclust.estimators.cohort_table import table_of_fitted
 from clinclust.estimators.estimator import FittedAttributes
 from clinclust.estimators.memberships import Memberships
@@ -26,9 +26,6 @@ from clinclust.estimators.new_subjects import (
     without_unseen,
 )
 from clinclust.schema import FeatureSchema
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 NONE_OF_THESE = -1
 """Label that `predict` returns for a subject that most probably belongs to none of the clusters."""
@@ -302,9 +299,7 @@ class Prediction(Memberships, FittedAttributes):
         from clinclust.estimators.imputation.multiple import multiple_imputations
 
         self._require_fit()
-        few = [f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1]
-        if few:
-            raise InputError("; ".join(few))
+        refuse([f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1])
         table = table_of_fitted(frame, self.schema_.names, called="frame")
         rng, cancelled = np.random.default_rng(random_state), Event()
         return interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)

@@ -8,18 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, SCHEMA, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Labels, RandomState
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters, seed_of
 
 if TYPE_CHECKING:
     from clinclust.engine.joint_estimates.resolution import ResolutionStep
 from clinclust.schema import FeatureSchema
-
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from clinclust.engine.kernels.partition import Model
 from clinclust.engine.problem.encoding import Encoding
 from clinclust.engine.problem.posterior import Clusters
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.estimators.fingerprint import CohortFingerprint
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fit_checks import shape_problems
@@ -254,8 +254,7 @@ def _headers(archive: zipfile.ZipFile) -> dict[str, _Header]:
     if total > LARGEST:
         problems.append(f"its arrays have {total:,} bytes, and at most {LARGEST:,} are read")
     problems += shape_problems({name: (header.dtype, header.shape) for name, header in headers.items()}, {})
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
     return headers
 
 

@@ -20,7 +20,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.control_characters import visible
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.estimators.fingerprint import seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fit_checks import fit_problems
@@ -252,8 +252,7 @@ def _parameters_and_fit(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
         problems.append(f"its parameters are not {', '.join(sorted(expected))}")
     else:
         problems += parameter_problems(parameters, MAPDP_RULES)
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
     found = PartitionedFit.read(fit, text["all_subjects"], arrays) if "all_subjects" in text else fit
     return {"schema": fit.schema_, **parameters}, found
 

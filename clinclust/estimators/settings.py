@@ -14,7 +14,7 @@ from clinclust.arrays import RandomState
 from clinclust.engine.joint_estimates.concentration import DEFAULT
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.estimators.parameters import (
     GIBBS_RULES,
     MAPDP_RULES,
@@ -67,9 +67,7 @@ class Settings:
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Check parameters by name; raise InputError with all problems."""
-        problems = parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters)
-        if problems:
-            raise InputError("; ".join(problems))
+        refuse(parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters))
         return cls(**parameters)
 
     @property
@@ -183,9 +181,7 @@ class SamplerSettings:
     @classmethod
     def of(cls, parameters: Mapping[str, Any]) -> Self:
         """Check parameters by name; raise InputError with all problems."""
-        problems = parameter_problems(parameters, GIBBS_RULES)
-        if problems:
-            raise InputError("; ".join(problems))
+        refuse(parameter_problems(parameters, GIBBS_RULES))
         return cls(**parameters)
 
     def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:

@@ -31,10 +31,7 @@ from clinclust.estimators.fitted_cohort import fitted_problem
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, JOIN_DTYPES, SubtypeTree, TreeTest, is_tested
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_tree import SubtypeTree
     from clinclust.progress import Progress
 
 Side: TypeAlias = frozenset[int]

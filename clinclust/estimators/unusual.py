@@ -12,11 +12,12 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.problem.encoding import model_values
+from clinclust.estimators.explanation import value_text
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import require_search
-from clinclust.schema.parts import mass_text, of_wholes
+from clinclust.schema.parts import of_wholes
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 _Draws: TypeAlias = Callable[[int, np.random.Generator], Array]  # log predictives, float64 (n,), of n drawn values
 
 _EXPECTED_BY_CHANCE = 0.05
@@ -283,11 +282,5 @@ def _most_unusual(fit: Fit, cohort: pd.DataFrame, subject: int, shortfall: Array
     features, shortfall = of_wholes(fit.clusters_.encoding.features, shortfall)
     chosen = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
     return "; ".join(
-        f"{features[place].title} {_shown(cohort[features[place].name].iloc[subject])}" for place in chosen
+        f"{features[place].title} {value_text(cohort[features[place].name].iloc[subject])}" for place in chosen
     )
-
-
-def _shown(value: object) -> str:
-    if isinstance(value, float) and np.isinf(value):
-        return mass_text(value)
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

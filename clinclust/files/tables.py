@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, accepting
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.files.chosen_columns import MOST_COLUMNS, chosen_columns, refuse_many_columns, with_distinct_names
 from clinclust.files.delimited import read_delimited
 from clinclust.files.layout.sheet_table import SheetOptions
@@ -97,8 +97,7 @@ def _refuse_options(kind: str, sheet: str | None, encoding: str | None, options:
         for name, value, kinds, what in given
         if value is not None and kind not in kinds
     ]
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
 
 
 @contextmanager

@@ -49,7 +49,7 @@ def plain_error(error: OSError, path: object, doing: str) -> OSError:
 
 
 @contextmanager
-def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -> Iterator[None]:
+def naming(path: Path, instead_of: Path | None = None) -> Iterator[None]:
     """Make each error of the system a sentence on `path`; with `instead_of`, only if it names a file in this folder."""
     try:
         yield
@@ -57,7 +57,7 @@ def naming(path: Path, doing: str = "written", instead_of: Path | None = None) -
         is_elsewhere = instead_of is not None and not str(error.filename or instead_of).startswith(str(instead_of))
         if _is_sentence(error) or is_elsewhere:
             raise
-        raise plain_error(error, path, doing) from error
+        raise plain_error(error, path, "written") from error
 
 
 def _is_sentence(error: OSError) -> bool:
@@ -87,6 +87,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
         (private / path.name).touch()
         yield private / path.name
         _move(private, path.parent, [path.name])
+
+
+def write_text(text: str, path: str | os.PathLike[str]) -> None:
+    """Write a text in UTF-8, whole or not at all."""
+    with atomic_write(path) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 @contextmanager
@@ -246,8 +252,7 @@ def write_manifest(folder: Path, names: Sequence[str], kept: Mapping[str, str] |
     """Write the SHA-256 of files of a folder, and those of `kept`, to its manifest."""
     sha256s = {**(kept or {}), **{name: _sha256_of(folder / name) for name in names}}
     text = json.dumps({"clinclust_manifest": _FORMAT, "sha256": sha256s}, indent=1, sort_keys=True)
-    with atomic_write(folder / MANIFEST) as path:
-        path.write_text(text + "\n", encoding="utf-8")
+    write_text(text + "\n", folder / MANIFEST)
 
 
 def read_manifest(folder: Path) -> dict[str, str]:

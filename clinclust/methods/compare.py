@@ -13,7 +13,7 @@ import pandas as pd
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, RANDOM_STATE, SCHEMA, TEXTS, WHOLE, accepting, either
 from clinclust.arrays import RandomState
-from clinclust.errors import InputError, MissingPackageError
+from clinclust.errors import InputError, MissingPackageError, refuse
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
@@ -232,8 +232,7 @@ def _checked(frame: pd.DataFrame, methods: Sequence[str] | None, n_resamples: in
     problems += [f"n_draws must be at least 20, not {n_draws}"] if n_draws < 20 else []
     if len(frame) < FEWEST_SUBJECTS:
         problems.append(f"frame has {len(frame)} subjects; a comparison needs at least {FEWEST_SUBJECTS}")
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
     return wanted
 
 

@@ -20,7 +20,7 @@ from clinclust.comparisons import compare_partitions
 from clinclust.engine.joint_estimates.outlying_search import none_outlying
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import clusters_of, partition_of
+from clinclust.engine.problem.posterior import clusters_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError
@@ -124,7 +124,7 @@ def held_out_density(
     columns. Subjects are assigned with the block weights in `powers`; densities have none.
     """
     problem = _posed(inside, schema, powers)
-    clusters = clusters_of(problem, partition_of(problem, labels[problem.cohort.order]))
+    clusters = clusters_of(problem, problem.partition(labels[problem.cohort.order]))
     scores = clusters.scores(model_values(outside, clusters.encoding.features), coarsened=False)
     return np.asarray(logsumexp(scores, axis=1), dtype=np.float64)
 
@@ -135,7 +135,7 @@ def n_distinct(
     """Return how many clusters, 0 .. K - 1 by decreasing size, are distinct by their tree under the schema's model."""
     problem = _posed(frame, schema, powers)
     own = labels[problem.cohort.order]
-    joint = log_joint(problem, partition_of(problem, own))
+    joint = log_joint(problem, problem.partition(own))
     only = RestartResult("given", own, joint, np.array([joint]), 0, True)
     plan = SearchPlan(seed=seed, n_restarts=1)
     result = SearchResult(problem, [only], 0, tried_once(problem, [only]), none_outlying(problem))

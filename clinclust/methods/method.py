@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.errors import InputError, missing_package
+from clinclust.errors import InputError, missing_package, refuse
 from clinclust.estimators.copied_rows import warn_of_copied_rows
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
@@ -134,9 +134,7 @@ class Method(Parameterised, BaseSubtypes):
         from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
 
         parameters = self.get_params()
-        problems = parameter_problems(parameters, {**_RULES, **self._rules}) or self._problems()
-        if problems:
-            raise InputError("; ".join(problems))
+        refuse(parameter_problems(parameters, {**_RULES, **self._rules}) or self._problems())
         frame, schema = several_subjects(X, self.schema, stacklevel=2, progress=False)
         without = dict(kept_out(frame, schema))
         features = informative_parts(frame, (one for one in schema.clustered if one.name not in without))

@@ -12,7 +12,7 @@ import pandas as pd
 
 from clinclust.arrays import Array, Mask
 from clinclust.drafting import draft_schema
-from clinclust.errors import CohortWarning, InputError, SchemaError
+from clinclust.errors import CohortWarning, SchemaError, refuse
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
 from clinclust.estimators.subtype_model import clustered_features
 from clinclust.files.cell_text import canonical_text
@@ -75,8 +75,7 @@ class CohortColumns:
 
     def refuse(self) -> None:
         """Raise InputError with all problems, if there are any."""
-        if self.problems:
-            raise InputError("; ".join(self.problems))
+        refuse(self.problems)
 
     def check(self, versus: int, level: float, names: Sequence[str], called: str, *, alone: bool = False) -> None:
         """Note what is wrong with the subtype to compare with, the level, and columns that formed the subtypes.

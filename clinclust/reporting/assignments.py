@@ -28,7 +28,6 @@ _PLACE = rf"(?:^|[,;|\t\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029])[\s\"'{_UNSEEN}]*+
 _SIGNED_NUMBER = r"[+-](?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?=$|[,;|\t\n\r])"
 _START = rf"(?!{_SIGNED_NUMBER})[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺⁻₌₊₋]"
 _LIVE = re.compile(rf"({_PLACE})(?={_START})")
-_INERT = re.compile(rf"({_PLACE})(?<=')(?={_START})")
 SPEAKS_FOR_IT = "speaks_for_it"
 """Name of the column that says which features speak for the subtype of a subject."""
 _NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a quote before it is read as none
@@ -37,11 +36,6 @@ _NEEDS_QUOTES = re.compile('[",\r\n]|^\ufeff')  # a byte-order mark without a qu
 def inert_text(text: str) -> str:
     """Return the text with an apostrophe before each character that could begin a formula."""
     return _LIVE.sub(r"\1'", text)
-
-
-def original_text(text: str) -> str:
-    """Return the text that `inert_text` was given."""
-    return _INERT.sub(lambda match: match[1][:-1], text)
 
 
 def assignment_table(

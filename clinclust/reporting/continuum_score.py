@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, accepting
+from clinclust.arrays import Array
 from clinclust.engine.continuum.normal_scores import (
     expected_score,
     first_axis,
@@ -26,11 +26,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
-    FloatSeries: TypeAlias = pd.Series[float]
-else:
-    FloatSeries = pd.Series  # pd.Series takes no type parameters at run time
-
-Array = NDArray[np.float64]
 
 CONTINUUM_SCORE = "continuum_score"
 """Name of the column of the score."""
@@ -49,7 +44,7 @@ class Continuum:
     """
 
     score: Array
-    correlations: FloatSeries
+    correlations: pd.Series[float]
     share: float
 
     @property
@@ -65,7 +60,7 @@ class Continuum:
 
 
 @accepting(model=MODEL, frame=FRAME)
-def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> FloatSeries:
+def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float]:
     """Return the position of each subject along the main axis of the cohort, such as its severity.
 
     It is the first principal component (Hotelling 1933, Journal of Educational Psychology 24, 417-441) of the normal

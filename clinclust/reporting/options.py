@@ -13,7 +13,7 @@ import pandas as pd
 
 from clinclust.associations.feature_tests import Method
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.errors import InputError
+from clinclust.errors import refuse
 from clinclust.estimators.fitted_cohort import cohort_problems
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, is_fitted
@@ -108,8 +108,7 @@ def check_report(
         problems += _stability_problems(model, options.stability)
         problems += _posterior_problems(model, options.posterior)
         problems += _other_methods_problems(model, options.other_methods)
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
 
 
 def _stability_problems(model: SubtypeModel, stability: Stability | int | None) -> list[str]:

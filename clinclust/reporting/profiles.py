@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.errors import InputError
 from clinclust.estimators.subtype_model import SubtypeModel, clustered_features
 from clinclust.reporting.subtype_table.summaries import (
@@ -19,8 +20,6 @@ from clinclust.reporting.subtype_table.summaries import (
     Summary,
     default_summary,
 )
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

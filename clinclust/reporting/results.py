@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from clinclust.files.writing import atomic_write
+from clinclust.files.writing import atomic_write, write_text
 from clinclust.reporting.assignments import write_inert_csv
 from clinclust.reporting.divisions import Division
 from clinclust.reporting.layout import Sheet, Table
@@ -28,8 +28,7 @@ def write_results(sheets: Sequence[Sheet], path: Path, *, title: str, divisions:
         "divisions": [division_facts(division) for division in divisions],
         "sheets": {sheet.name: _content(sheet) for sheet in sheets},
     }
-    with atomic_write(path) as target:
-        target.write_text(json_text(found), encoding="utf-8")
+    write_text(json_text(found), path)
 
 
 def write_tidy(sheet: Sheet, path: Path) -> None:

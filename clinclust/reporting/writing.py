@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -44,11 +44,6 @@ from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.trust import trust
 from clinclust.reporting.sheets.withheld import withheld
 from clinclust.stability import Stability, assess_stability
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.estimators.subtype_model import SubtypeModel
 
 
 def posterior_around(

@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 from clinclust.errors import InputError, SchemaError
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
+from clinclust.files.number_notation import DecimalMark, ThousandsMark
 from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.likelihood import ContrastKind
 from clinclust.nearest import did_you_mean, nearest
@@ -20,7 +21,6 @@ from clinclust.roles import ROLES, Role, is_described, is_ignored
 from clinclust.schema.field_types import (
     Censored,
     Codes,
-    Decimal,
     Levels,
     Limits,
     Marks,
@@ -29,7 +29,6 @@ from clinclust.schema.field_types import (
     Spikes,
     Synonyms,
     Text,
-    Thousands,
     Whole,
     YesNo,
 )
@@ -42,8 +41,8 @@ _CHOICES = {
     "likelihood": tuple(REGISTRY),
     "transform": get_args(Transform),
     "contrast": get_args(ContrastKind),
-    "decimal": get_args(Decimal),
-    "thousands": get_args(Thousands),
+    "decimal": get_args(DecimalMark),
+    "thousands": get_args(ThousandsMark),
     "censored": get_args(Censored),
 }
 
@@ -155,8 +154,8 @@ class Feature(BaseModel):
     description: Text | None = None
     missing_codes: Codes = ()
     synonyms: Synonyms | None = None
-    decimal: Decimal | None = None
-    thousands: Thousands | None = None
+    decimal: DecimalMark | None = None
+    thousands: ThousandsMark | None = None
     censored: Censored | None = None
     spike: Spikes = ()
     limit: Limits = ()
@@ -267,11 +266,6 @@ class Feature(BaseModel):
         """The meaning of scores of a scale with levels in words, as ``0 (none)–3 (severe)``; None for others."""
         in_words = self.levels is not None and self.traits.is_scale and self.level_numbers is None
         return ends_in_words(self.levels or ()) if in_words else None
-
-    @property
-    def range_text(self) -> str | None:
-        """The ends of a scale in words: ``0–4``, or ``0 (none)–3 (severe)``; None for other features."""
-        return self.scored if self.scored or self.ends is None else f"{self.ends[0]:g}–{self.ends[1]:g}"
 
     def scores(self, column: pd.Series) -> NDArray[np.float64]:
         """Return a validated column as numbers, before any transform.

@@ -16,6 +16,7 @@ from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError, SchemaError
 from clinclust.files.cell_text import numbers_of
 from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.writing import write_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
@@ -28,7 +29,7 @@ from clinclust.schema.pandera_schema import from_pandera, to_pandera
 from clinclust.schema.reading import text_cells
 from clinclust.schema.validation import validate
 from clinclust.schema.yaml_reader import read_yaml
-from clinclust.schema.yaml_writer import write_yaml, yaml_heading, yaml_text
+from clinclust.schema.yaml_writer import yaml_heading, yaml_text
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
@@ -212,7 +213,7 @@ class FeatureSchema(SchemaContent):
         self.extras.refuse_yaml()
         text = yaml_heading(self.features) + yaml_text(self, comments=self.comments)
         if path is not None:
-            write_yaml(text, path)
+            write_text(text, path)
         return text
 
     @classmethod

@@ -10,28 +10,6 @@ from pydantic import BeforeValidator
 
 from clinclust.files.cell_text import NUMBER, canonical_text, shortened
 from clinclust.files.listed import listed, quoted
-from clinclust.files.number_notation import DecimalMark as Decimal
-from clinclust.files.number_notation import ThousandsMark as Thousands
-
-__all__ = [
-    "Censored",
-    "Codes",
-    "Decimal",
-    "Levels",
-    "Limits",
-    "Marks",
-    "Number",
-    "Prior",
-    "Spikes",
-    "Synonyms",
-    "Text",
-    "Thousands",
-    "Whole",
-    "YesNo",
-    "codes",
-    "text",
-]
-
 
 _SIDES = ("below", "above")
 _OF_NUMBERS = frozenset("0123456789.,-\u2212'’<>=≤≥ ")

@@ -14,9 +14,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import PrivateAttr
 
+from clinclust.arrays import Array
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.schema.feature import Feature
@@ -24,7 +24,6 @@ from clinclust.schema.feature import Feature
 if TYPE_CHECKING:
     import pandas as pd
 
-Array = NDArray[np.float64]
 
 _FEWEST, _SMALLEST_SHARE = 30, 0.1
 """Fewest values at no point mass, and their smallest share, for which their amount forms subtypes."""

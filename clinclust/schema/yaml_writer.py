@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from clinclust.files.cell_text import canonical_text
-from clinclust.files.writing import atomic_write
 from clinclust.schema.changed_roles import on_unused
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ def misread_as(text: str) -> str | None:
     return None if kind == "str" else _KINDS.get(kind, "a special value")
 
 
-__all__ = ["FORMAT_VERSION", "write_yaml", "yaml_heading", "yaml_line", "yaml_text"]
+__all__ = ["FORMAT_VERSION", "yaml_heading", "yaml_line", "yaml_text"]
 
 FORMAT_VERSION = 1
 
@@ -88,12 +86,6 @@ def yaml_line(feature: Feature) -> str:
     """Return the line of one feature in a schema file, without indentation."""
     node = yaml.SequenceNode("tag:yaml.org,2002:seq", [_node(feature.content())], flow_style=False)
     return yaml.serialize(node, Dumper=_Dumper, width=_ENDLESS, allow_unicode=True).strip()
-
-
-def write_yaml(text: str, path: str | os.PathLike[str]) -> None:
-    """Write YAML text to a file atomically."""
-    with atomic_write(path) as temporary:
-        temporary.write_text(text, encoding="utf-8", newline="\n")
 
 
 class _Dumper(yaml.SafeDumper):

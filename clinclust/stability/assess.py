@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
 from clinclust.arrays import RandomState
-from clinclust.errors import InputError
+from clinclust.errors import refuse
 from clinclust.estimators.cost import estimated_seconds, rounded_duration, seconds_of_stability
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
 from clinclust.estimators.settings import Settings
@@ -35,8 +34,6 @@ if TYPE_CHECKING:
     from clinclust.stability.refits import Refitted, Refitter
     from clinclust.stability.resamples import Draw
 
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 _N_PERMUTED = 10  # cohorts with permuted columns
 _OF_A_FIT = 0.3  # time of the whole procedure in half a cohort, as a share of that of the fit
@@ -142,8 +139,7 @@ def assess_stability(
         problems.insert(0, f"n_bootstraps must be a whole number of at least 1, not {n_bootstraps!r}")
     if not problems and len(frame) < 4:
         problems.append("half-samples need a cohort of at least four subjects")
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
     cohort = cohort_of(model, frame, stacklevel=3)
     seed, cancelled = fit.random_seed_ if random_state is None else seed_of(random_state), Cancelled()
 

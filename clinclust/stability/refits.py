@@ -9,8 +9,8 @@ from threading import Event
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from clinclust.arrays import Labels
 from clinclust.associations.as_reported import merged
 from clinclust.associations.refit_without import posed_as_fitted, refit_plan
 from clinclust.engine.problem.problem import Problem
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from clinclust.estimators.mapdp import MAPDP
-
-Labels = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

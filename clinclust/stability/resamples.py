@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Labels
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.stability.refits import Refitter
-
-Array = NDArray[np.float64]
-Labels = NDArray[np.int64]
 
 
 def contingency(reported: Labels, refitted: Labels, n_subtypes: int) -> Array:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.stability.resamples import PERMUTED
@@ -118,9 +118,6 @@ def band_of(jaccard: float, n_subjects: int) -> Band:
     if math.isnan(jaccard) or n_subjects < FEW_SUBJECTS:
         return TOO_FEW
     return next(band for band in BANDS if jaccard >= band.least)
-
-
-Array = NDArray[np.float64]
 
 
 def subtypes_table(refitter: Refitter, halves: list[Draw], bootstraps: list[Draw]) -> pd.DataFrame:

@@ -1,5 +1,7 @@
 """The grades of the tests: dependence inside subtypes, and values that are missing because of their size."""
 
+from typing import get_args
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +9,7 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.associations.tested_association import Part, TestRules
-from clinclust.associations.validity import GRADES, grade_of, one_row_each, p_whatever_is_missing
+from clinclust.associations.validity import Grade, grade_of, one_row_each, p_whatever_is_missing
 
 
 @pytest.mark.simulation
@@ -132,7 +134,7 @@ def test_the_grade_follows_p_dependence_and_missing_values():
         "not shown": [{"q": 0.011}, {"q": 0.011, "p_given_others": 0.02}],
         "not tested": [{"p": np.nan, "q": np.nan}, {"p": None}, {"agreement": 0.49}],
     }
-    assert list(grades) == list(GRADES)
+    assert tuple(grades) == get_args(Grade)
     for grade, changes in grades.items():
         assert [grade_of(row | change, 0.01) for change in changes] == [grade] * len(changes)
     assert grade_of(row, 0.001) == "not shown"

@@ -15,12 +15,13 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import yaml
+from inert_texts import original_text
 
 import clinclust as cc
 from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
-from clinclust.reporting.assignments import assignment_table, original_text, write_inert_csv
+from clinclust.reporting.assignments import assignment_table, write_inert_csv
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.page.svg import as_svg
 from clinclust.reporting.writing import gathered_findings, write_findings

@@ -4,10 +4,10 @@ import io
 
 import pandas as pd
 from command_line import QUICK, cohort
+from inert_texts import original_text
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.reporting.assignments import original_text
 
 COLUMN = "speaks_for_it"
 

@@ -13,7 +13,6 @@ from test_saving import digest, edited, with_arrays, with_the_right_salt
 import clinclust as cc
 from clinclust import MAPDP
 from clinclust.engine.problem.objective import feature_relevance
-from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.fit import FITTED_ATTRIBUTES
@@ -78,7 +77,7 @@ def assert_same(one, other):
     for name in ("labels", "joins", "evidence"):
         assert getattr(one.tree_, name).tobytes() == getattr(other.tree_, name).tobytes()
     assert one.subtypes_.sizes.tobytes() == other.subtypes_.sizes.tobytes()
-    assert one.subtypes_.statistics.tobytes() == other.subtypes_.statistics.tobytes()
+    assert one.subtypes_.pooled.statistics.tobytes() == other.subtypes_.pooled.statistics.tobytes()
     assert one.cohort_fingerprint_.digest == other.cohort_fingerprint_.digest
 
 
@@ -149,7 +148,7 @@ def test_relevance_and_joint_are_those_of_the_merged_partition(plain):
     names = [feature.name for feature in problem.cohort.encoding.features]
     for k in range(1, model.n_clusters_ + 1):
         cut = model.cut(k)
-        expected = feature_relevance(problem, partition_of(problem, cut.labels_[problem.cohort.order]))
+        expected = feature_relevance(problem, problem.partition(cut.labels_[problem.cohort.order]))
         np.testing.assert_allclose(cut.feature_relevance_[names], expected, rtol=1e-9, atol=1e-9)
         joint = cc.log_joint(frame, cut.labels_, schema, model.hyperparameters_, block_weights=model.block_weights_)
         assert cut.merged_log_joint_ == pytest.approx(joint, abs=1e-7)

@@ -13,7 +13,6 @@ from test_notebook import Cells
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition, distinct_subtypes
 from clinclust.engine.problem.objective import log_joint as joint_of
-from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes
@@ -259,7 +258,7 @@ def test_the_problem_is_the_one_that_the_fit_solved(option):
     model = fitted(frame, schema, **OPTIONS[option])
     problem = fitted_problem(model.fit_, cohort_of(model, frame), model.coarsening_)
     labels = model.labels_[problem.cohort.order]
-    found = joint_of(problem, partition_of(problem, labels))
+    found = joint_of(problem, problem.partition(labels))
     if option == "selected":
         from clinclust.engine.joint_estimates.selection import log_inclusion
 

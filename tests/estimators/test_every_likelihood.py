@@ -10,7 +10,6 @@ from sklearn.metrics import adjusted_rand_score
 import clinclust as cc
 from clinclust.engine.joint_estimates.empirical_bayes import with_prior
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.likelihoods import REGISTRY
 
@@ -93,7 +92,7 @@ def test_estimated_hyperparameters_raise_the_joint(name):
 def test_the_slope_of_the_joint_by_each_hyperparameter_is_a_difference_of_joints(name):
     frame, schema, _, groups = _cohort(name, n=40, n_features=1)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, 0.8)
-    partition = partition_of(problem, groups)
+    partition = problem.partition(groups)
     likelihood = problem.cohort.encoding.likelihoods[0]
     prior = problem.model.prior
     slope = likelihood.prior.log_marginal_gradient(prior, partition.statistics[:3]).sum(axis=0)

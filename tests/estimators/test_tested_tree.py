@@ -9,7 +9,6 @@ import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema, distinct_subtypes
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import n_threads
 from clinclust.estimators import tested_tree
@@ -54,7 +53,7 @@ def test_the_new_tree_is_one_of_the_same_clusters_whose_evidence_is_exact(severe
     assert sorted(tree.joins.ravel().tolist()) == list(range(2 * tree.n_subtypes - 2))
     problem = fitted_problem(model.fit_, frame, coarsening=model.coarsening_)
     joints = [
-        log_joint(problem, partition_of(problem, tree.cut(number)[problem.cohort.order]))
+        log_joint(problem, problem.partition(tree.cut(number)[problem.cohort.order]))
         for number in range(tree.n_subtypes, 0, -1)
     ]
     np.testing.assert_allclose(-np.diff(joints), tree.evidence, rtol=1e-8, atol=1e-6)

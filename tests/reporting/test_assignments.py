@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from inert_texts import original_text
 
 from clinclust import Feature, FeatureSchema
-from clinclust.reporting.assignments import assignment_table, inert_text, original_text, write_inert_csv
+from clinclust.reporting.assignments import assignment_table, inert_text, write_inert_csv
 
 MEMBERSHIP = np.array([[0.7, 0.3], [0.2, 0.8], [0.5, 0.5]])
 LABELS = np.array([0, 1, 0])

@@ -72,23 +72,23 @@ def test_a_reader_is_shown_the_numbers_and_the_model_the_ranks():
     column = pd.Series(["70", None, "0"], dtype=pd.CategoricalDtype(["0", "60", "70"], ordered=True))
     np.testing.assert_array_equal(estrogen.scores(column), [2, np.nan, 0])
     np.testing.assert_array_equal(estrogen.described(column), [70, np.nan, 0])
-    assert (estrogen.ends, estrogen.range_text, estrogen.scored) == ((0, 70), "0–70", None)
+    assert (estrogen.ends, estrogen.scored) == ((0, 70), None)
 
 
 @pytest.mark.parametrize(
     ("fields", "ends", "told"),
     [
         ({"likelihood": "ordinal", "levels": ["none", "mild", "severe"]}, (0, 2), "0 (none)–2 (severe)"),
-        ({"likelihood": "binomial", "minimum": 1, "maximum": 4}, (1, 4), "1–4"),
-        ({"likelihood": "binomial", "trials": 4}, (0, 4), "0–4"),
-        ({"likelihood": "binomial", "levels": ["1", "1.5", "2"]}, (1, 2), "1–2"),
+        ({"likelihood": "binomial", "minimum": 1, "maximum": 4}, (1, 4), None),
+        ({"likelihood": "binomial", "trials": 4}, (0, 4), None),
+        ({"likelihood": "binomial", "levels": ["1", "1.5", "2"]}, (1, 2), None),
         ({"likelihood": "categorical", "levels": ["1", "2"]}, None, None),
         ({"likelihood": "gaussian"}, None, None),
     ],
 )
 def test_the_ends_of_a_scale_are_told_as_its_column_writes_them(fields, ends, told):
     feature = cc.Feature(name="x", **fields)
-    assert (feature.ends, feature.range_text) == (ends, told)
+    assert (feature.ends, feature.scored) == (ends, told)
 
 
 @pytest.fixture

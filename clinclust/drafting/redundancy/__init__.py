@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
 from clinclust.drafting.redundancy.findings import Redundancy, applied, block_name, looks
 from clinclust.drafting.redundancy.formulas import LEAST_SHARE, formulas, holds_in
 from clinclust.drafting.redundancy.same_measurement import (
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Redundancy", "applied", "looks", "redundancies"]
 
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 P = ParamSpec("P")
 T = TypeVar("T")
 

@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.drafting.redundancy.same_measurement import COUNTED, FEW_LEVELS, needed_evidence, step_of
 from clinclust.graded import paired_moments
-
-Array = NDArray[np.float64]
 
 _MOST_ADDED, _MOST_MULTIPLIED, _FEWEST_VALUES = 30, 3, 5
 _ROWS = 1000  # that weights are fitted to

@@ -14,10 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array, Whole
 from clinclust.graded import mid_ranks, paired_moments
-
-Array = NDArray[np.float64]
-Whole = NDArray[np.int64]
 
 FEW_LEVELS = 30  # beyond it, levels tell who or where a subject is, and so all that is constant there
 _ROWS = 1000  # in which candidates are looked for

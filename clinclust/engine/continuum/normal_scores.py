@@ -6,16 +6,14 @@ ordered by their mean position on the principal axis. The first principal score 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from clinclust.arrays import Array
 from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.numeric_columns import encoded_columns, principal_axis
+from clinclust.engine.problem.predictives import patterns_of
 from clinclust.graded import mid_ranks
 from clinclust.schema.parts import pairs_of_parts
 
@@ -106,7 +104,7 @@ def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
     if observed.all():
         return np.asarray(np.einsum("ij,j->i", scores, axis))
     found = np.full(len(scores), np.nan)
-    for seen, rows in _patterns(observed):
+    for seen, rows in patterns_of(observed):
         if seen.any():
             weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[seen] @ axis)
             found[rows] = np.einsum("ij,j->i", scores[np.ix_(rows, seen)], weights)
@@ -123,20 +121,12 @@ def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Arra
     if observed.all():
         return scores
     drawn = with_correlation(normals, correlation)
-    for seen, rows in _patterns(observed):
+    for seen, rows in patterns_of(observed):
         if seen.any() and not seen.all():
             weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
             off = scores[np.ix_(rows, seen)] - drawn[np.ix_(rows, seen)]
             drawn[np.ix_(rows, ~seen)] += np.einsum("ij,jk->ik", off, weights)
     return np.where(observed, scores, drawn)
-
-
-def _patterns(observed: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.intp]]]:
-    """Yield what is observed (D,), and the rows in which exactly this is."""
-    patterns, pattern_of = np.unique(observed, axis=0, return_inverse=True)
-    by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
-    ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
-    yield from zip(patterns, np.split(by_pattern, ends[:-1]), strict=True)
 
 
 def first_axis(correlation: Array) -> tuple[Array, float]:

@@ -169,9 +169,8 @@ def draw_moves(
     uniforms: Array,
     targets: Labels,
     most_clusters: int,
-    heat: float,
 ) -> tuple[int, float]:
-    """Visit subjects order[start:] and move each to a cluster drawn with probability proportional to exp(heat * score).
+    """Visit subjects order[start:] and move each to a cluster drawn with probability proportional to exp(score).
 
     The uniforms (n,) are draws from [0, 1), one for each position. If there are targets (n,), each subject moves to its
     target instead, K for a new cluster. The other arguments are those of `sweep`. Return the position at which the
@@ -197,7 +196,7 @@ def draw_moves(
                 scores[n_clusters] = -math.inf
         others = highest(scores, n_columns)
         if own >= 0:
-            if heat * (score + rows_of_own - state.spread[own] - others) > _CERTAIN and not is_forced:
+            if score + rows_of_own - state.spread[own] - others > _CERTAIN and not is_forced:
                 continue
             left_out = flat(state.left_out, own * state.n_rows)
             score += sum_rows(left_out, state.codes, i * state.n_table, state.n_table)
@@ -205,7 +204,7 @@ def draw_moves(
         most = max(score, others)
         total = 0.0
         for k in range(n_columns):
-            scores[k] = math.exp(heat * (scores[k] - most))
+            scores[k] = math.exp(scores[k] - most)
             total += scores[k]
         if is_forced:
             drawn = targets[position]

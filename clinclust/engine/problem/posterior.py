@@ -133,11 +133,6 @@ class Clusters:
         return prior, statistics
 
 
-def partition_of(problem: Problem, labels: Labels) -> Partition:
-    """Return the partition with these labels, 0 .. K - 1."""
-    return problem.partition(labels)
-
-
 def clusters_of(problem: Problem, partition: Partition, included: Mask | None = None) -> Clusters:
     """Return the clusters of a partition; `included`, bool (D,), are the features that differ between them."""
     k = int(partition.n_clusters[0])

@@ -6,7 +6,6 @@ rests on the subjects with its features, and the degrees of freedom are those of
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -125,11 +124,10 @@ def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
 
 def patterns_of(marked: Mask) -> Iterator[tuple[Mask, Labels]]:
     """Yield each different row of marks (p,) with the rows that have it, int64 (m,)."""
-    rows_of: dict[bytes, list[int]] = defaultdict(list)
-    for row, marks in enumerate(marked):
-        rows_of[marks.tobytes()].append(row)
-    for marks, rows in rows_of.items():
-        yield np.frombuffer(marks, dtype=np.bool_), np.array(rows, dtype=np.int64)
+    patterns, pattern_of = np.unique(marked, axis=0, return_inverse=True)
+    by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
+    yield from zip(patterns, np.split(by_pattern, ends[:-1]), strict=True)
 
 
 def _posterior(clusters: Clusters, index: int) -> Array:

@@ -67,7 +67,7 @@ def _draws(
         if cancelled.is_set():
             raise SearchCancelled("the draws were cancelled")
         order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
-        draw_moves(arrays, model, partition, order, 0, uniforms, nowhere, most, 1.0)
+        draw_moves(arrays, model, partition, order, 0, uniforms, nowhere, most)
         accumulate(arrays, partition)
         if number >= _BEFORE and number % _EVERY == 0:
             yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))

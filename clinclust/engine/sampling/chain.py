@@ -72,13 +72,12 @@ class Chain:
         self._partition: Partition = problem.partition(labels)
         self._drawn_first = far_first(problem)
         self._unknown = unknown
-        self._n_sweeps = self.n_proposed = self.n_accepted = 0
+        self._n_sweeps = self.n_accepted = 0
 
     def step(self) -> Draw:
         """Make one sweep in random order, perhaps propose a division or a merger, and draw what else is unknown."""
         self._sweep()
         if self._n_sweeps < _OFTEN or self._n_sweeps % self._sweeps_a_proposal == 0:
-            self.n_proposed += 1
             proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
             if proposed is not None:
                 self.n_accepted += 1
@@ -92,7 +91,7 @@ class Chain:
         order = self._rng.permutation(self.problem.cohort.n_subjects)
         uniforms, position = self._rng.random(order.size), 0
         while position < order.size:
-            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NOBODY, UNLIMITED, 1.0)
+            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NOBODY, UNLIMITED)
             if position < order.size:
                 self._partition = grow(arrays, self._partition)
         # Additions and subtractions change the last digits of the sums, which are therefore computed anew.

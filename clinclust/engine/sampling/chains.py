@@ -68,7 +68,7 @@ class Chains:
     """The draws of all chains without the first half."""
 
     labels: Codes
-    """(C S, N) the clusters of every `thinning`-th draw, chain after chain."""
+    """(C S, N) the clusters of the kept draws, chain after chain."""
     models: list[Model]
     """The concentration and hyperparameters of each kept draw."""
     traces: dict[str, Array]
@@ -76,9 +76,6 @@ class Chains:
     diagnoses: dict[str, Diagnosis]
     n_sweeps: int
     """Sweeps of each chain, the first half included."""
-    thinning: int
-    accepted: float
-    """The share of the proposed divisions and mergers that were accepted."""
 
     @property
     def has_converged(self) -> bool:
@@ -148,7 +145,6 @@ def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
     traces = {name: traced[:, :, place] for place, name in enumerate(TRACED)}
     thinning = recorders[0].thinning
     n_left = n_sweeps // thinning - first // thinning
-    chains = [recorder.chain for recorder in recorders]
     kept = [draw for recorder in recorders for draw in recorder.kept[len(recorder.kept) - n_left :]]
     return Chains(
         labels=np.array([labels for labels, _ in kept], dtype=np.int32),
@@ -156,8 +152,6 @@ def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
         traces=traces,
         diagnoses={name: diagnosed(trace) for name, trace in traces.items()},
         n_sweeps=n_sweeps,
-        thinning=thinning,
-        accepted=sum(chain.n_accepted for chain in chains) / max(sum(chain.n_proposed for chain in chains), 1),
     )
 
 

@@ -123,7 +123,7 @@ def _allocated(
     for visit in range(_VISITS + 1):
         targets_now = targets if visit == _VISITS else _NOBODY
         uniforms = rng.random(order.size)
-        _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets_now, 2, 1.0)
+        _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets_now, 2)
     return halves, log_probability
 
 

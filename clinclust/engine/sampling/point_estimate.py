@@ -35,16 +35,30 @@ _FURTHER_CLUSTERS = 5
 
 
 @dataclass(frozen=True)
-class Ball:
-    """The partitions that hold a share of the posterior around a point estimate (Wade and Ghahramani 2018)."""
+class CredibleBall:
+    """The partitions around a point estimate that hold a share of the posterior (Wade and Ghahramani 2018).
 
+    Attributes
+    ----------
+    probability : float
+        The share.
+    radius : float
+        Smallest distance that includes this share of the draws, in the unit of the loss.
+    farthest : int64 (N,)
+        The included draw farthest from the point estimate (horizontal bound).
+    fewest, most : int64 (N,)
+        The farthest included draws with the fewest and the most clusters (vertical bounds).
+    """
+
+    probability: float
     radius: float
-    """The smallest distance within which this share of the draws lies."""
     farthest: Labels
-    """(N,) the farthest draw inside, the horizontal bound."""
     fewest: Labels
     most: Labels
-    """(N,) of the draws inside with the fewest and the most clusters, the farthest: upper and lower vertical bound."""
+
+    def __repr__(self) -> str:
+        of_bounds = f"{self.fewest.max() + 1} to {self.most.max() + 1} clusters"
+        return f"CredibleBall(probability={self.probability:g}, radius={self.radius:.3g}, {of_bounds})"
 
 
 def point_estimate(draws: Draws, loss: Loss) -> Labels:
@@ -93,7 +107,7 @@ def membership_of_draws(draws: Draws, labels: Labels) -> Array:
     return counts / len(draws)
 
 
-def ball_around(draws: Draws, labels: Labels, loss: Loss, probability: float) -> Ball:
+def ball_around(draws: Draws, labels: Labels, loss: Loss, probability: float) -> CredibleBall:
     """Return the credible ball of this probability around a partition, int64 (N,)."""
     found = losses(draws, labels, loss)
     radius = float(np.sort(found)[max(int(np.ceil(probability * found.size)) - 1, 0)])
@@ -103,7 +117,8 @@ def ball_around(draws: Draws, labels: Labels, loss: Loss, probability: float) ->
     def farthest(places: NDArray[np.intp]) -> Labels:
         return by_decreasing_size(draws[places[np.argmax(found[places])]].astype(np.int64))
 
-    return Ball(
+    return CredibleBall(
+        probability,
         radius,
         farthest(inside),
         farthest(inside[n_clusters == n_clusters.min()]),

@@ -7,12 +7,13 @@ probability sum_k w_k pi_kj; otherwise it has the mixture of the second parts wi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from clinclust.estimators.mixture import mixture_cumulative, mixture_quantiles
+from clinclust.arrays import Array
+from clinclust.estimators.mixture import mixture_cumulative, mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.schema.expectations import largest, limits, transform_limit
 
 if TYPE_CHECKING:
@@ -22,33 +23,82 @@ if TYPE_CHECKING:
     from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature
 
-Array = NDArray[np.float64]
 
+@dataclass(frozen=True)
+class Missing:
+    """The missing values of one feature, and the mixture of each.
 
-class Rest(Protocol):
-    """The values at no point mass: a mixture for each row."""
+    Attributes
+    ----------
+    index : int
+        Position of the feature in the encoding.
+    rows : int64 (n,)
+        Rows of the missing values.
+    posteriors : float64 (m, P)
+        Of each cluster and, last, of a new one.
+    weights : float64 (n, m)
+        Rows sum to 1.
+    encoding : Encoding
+    """
 
-    @property
-    def likelihood(self) -> Likelihood:
-        """The likelihood of these values."""
+    feature: Feature
+    likelihood: Likelihood
+    index: int
+    rows: NDArray[np.int64]
+    posteriors: Array
+    weights: Array
+    encoding: Encoding
 
-    @property
-    def index(self) -> int:
-        """Position of the second part in the encoding."""
-
-    @property
-    def posteriors(self) -> Array:
-        """Posterior hyperparameters of each part of the mixtures, float64 (m, P)."""
-
-    @property
-    def weights(self) -> Array:
-        """Weights of these, float64 (n, m); rows sum to 1."""
+    def cells(self, values: Array) -> NDArray[Any]:
+        """Return the cells of the column for values of the model, (n,)."""
+        return cells_of(values, self.encoding, self.index)
 
     def values(self, how: str, rng: np.random.Generator | None) -> Array:
         """Return the medians, means or modes, or a draw from each, float64 (n,)."""
+        values, single = np.empty(self.rows.size), self.weights.max(axis=1) == 1.0
+        for cluster, posterior in enumerate(self.posteriors):
+            here = single & (self.weights[:, cluster] == 1.0)
+            if here.any() and rng is not None and how == "draw":
+                values[here] = self.likelihood.draw(posterior, int(here.sum()), rng)
+            elif here.any():
+                values[here] = _value(self.likelihood, posterior, how)
+        if not single.all():
+            weights = self.weights[~single]
+            found = mixture_values(self.feature, self.likelihood, self.posteriors, weights, how)
+            values[~single] = found if self.likelihood.is_continuous else np.rint(found)
+        return values
 
-    def cells(self, values: Array) -> NDArray[Any]:
-        """Return the cells of the column for values of the model."""
+    def intervals(self, level: float) -> tuple[Array, Array]:
+        """Return the ends of the intervals, float64 (n,); NaN for levels without order."""
+        if self.likelihood.is_nominal:
+            return np.full(self.rows.size, np.nan), np.full(self.rows.size, np.nan)
+        if not self.likelihood.is_continuous:
+            highest = self.feature.n_trials
+            parts = self.likelihood, self.posteriors, self.weights
+            return shortest_intervals(*parts, level, None if highest is None else float(highest))
+        below, above = (
+            mixture_quantiles(self.likelihood, self.posteriors, self.weights, share)
+            for share in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
+        )
+        return below, above
+
+    def probabilities(self, values: Array) -> Array:
+        """Return the probability of each value, float64 (n,); NaN for continuous features."""
+        if self.likelihood.is_continuous:
+            return np.full(values.size, np.nan)
+        different, place = np.unique(values, return_inverse=True)
+        masses = [self.likelihood.predictive(posterior).pmf(different) for posterior in self.posteriors]
+        mixed = (self.weights * np.array(masses)[:, place].T).sum(axis=1)
+        return np.asarray(np.minimum(mixed, 1.0), dtype=np.float64)
+
+
+def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
+    if how == "mode" or likelihood.is_nominal:
+        return likelihood.mode(posterior)
+    value = float(likelihood.predictive(posterior).mean()) if how == "mean" else np.inf
+    if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
+        value = likelihood.median(posterior)
+    return value if likelihood.is_continuous else float(np.rint(value))
 
 
 def levels_of_first(likelihood: Likelihood, posteriors: Array, n_masses: int) -> Array:
@@ -67,7 +117,7 @@ class MissingInParts:
     rows : int64 (n,)
     masses : float64 (n, 1 + J)
         Probability of no point mass, and of each.
-    rest : Rest or None
+    rest : Missing or None
         None if the second part informs no clustering: such values are drawn from `others`.
     others : float64 (o,)
         The observed values at no point mass.
@@ -77,7 +127,7 @@ class MissingInParts:
     feature: Feature
     rows: NDArray[np.int64]
     masses: Array
-    rest: Rest | None
+    rest: Missing | None
     others: Array
     encoding: Encoding
 

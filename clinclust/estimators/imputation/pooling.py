@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from clinclust.arguments import NUMBER, accepting
 from clinclust.arrays import Array
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,8 +153,7 @@ def _check(q: Array, u: Array, df_complete: float | None, level: float) -> None:
         problems.append(f"df_complete must be above 0, not {df_complete!r}")
     if not 0.0 < level < 1.0:
         problems.append(f"level must be above 0 and below 1, such as 0.95, not {level!r}")
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
 
 
 def _finite(table: Array) -> bool:

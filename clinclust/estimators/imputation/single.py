@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.engine.problem.blocks import members_of_chains
 from clinclust.engine.problem.predictives import (
     block_predictive,
@@ -20,18 +21,14 @@ from clinclust.engine.problem.predictives import (
     patterns_of,
 )
 from clinclust.errors import InputError
-from clinclust.estimators.imputation.parts import MissingInParts, cells_of, levels_of_first, with_cells
-from clinclust.estimators.mixture import mixture_quantiles, mixture_values, shortest_intervals
+from clinclust.estimators.imputation.parts import Missing, MissingInParts, levels_of_first, with_cells
 from clinclust.schema.parts import pairs_of_parts
 
 if TYPE_CHECKING:
-    from clinclust.engine.problem.encoding import Encoding
     from clinclust.engine.problem.posterior import Clusters
     from clinclust.estimators.fit import Fit
-    from clinclust.likelihoods import Likelihood
     from clinclust.schema import Feature, FeatureSchema
 
-Array = NDArray[np.float64]
 Scores: TypeAlias = Callable[[pd.DataFrame], Array]
 
 _WAYS = ("median", "mean", "mode", "draw")
@@ -102,81 +99,13 @@ def validated_for_imputation(schema: FeatureSchema, frame: pd.DataFrame) -> pd.D
 
 
 @dataclass(frozen=True)
-class _Missing:
-    """The missing values of one feature, and the mixture of each.
-
-    Attributes
-    ----------
-    index : int
-        Position of the feature in the encoding.
-    rows : int64 (n,)
-        Rows of the missing values.
-    posteriors : float64 (m, P)
-        Of each cluster and, last, of a new one.
-    weights : float64 (n, m)
-        Rows sum to 1.
-    encoding : Encoding
-    """
-
-    feature: Feature
-    likelihood: Likelihood
-    index: int
-    rows: NDArray[np.int64]
-    posteriors: Array
-    weights: Array
-    encoding: Encoding
-
-    def cells(self, values: Array) -> NDArray[Any]:
-        """Return the cells of the column for values of the model, (n,)."""
-        return cells_of(values, self.encoding, self.index)
-
-    def values(self, how: str, rng: np.random.Generator | None) -> Array:
-        """Return the medians, means or modes, or a draw from each, float64 (n,)."""
-        values, single = np.empty(self.rows.size), self.weights.max(axis=1) == 1.0
-        for cluster, posterior in enumerate(self.posteriors):
-            here = single & (self.weights[:, cluster] == 1.0)
-            if here.any() and rng is not None and how == "draw":
-                values[here] = self.likelihood.draw(posterior, int(here.sum()), rng)
-            elif here.any():
-                values[here] = _value(self.likelihood, posterior, how)
-        if not single.all():
-            weights = self.weights[~single]
-            found = mixture_values(self.feature, self.likelihood, self.posteriors, weights, how)
-            values[~single] = found if self.likelihood.is_continuous else np.rint(found)
-        return values
-
-    def intervals(self, level: float) -> tuple[Array, Array]:
-        """Return the ends of the intervals, float64 (n,); NaN for levels without order."""
-        if self.likelihood.is_nominal:
-            return np.full(self.rows.size, np.nan), np.full(self.rows.size, np.nan)
-        if not self.likelihood.is_continuous:
-            highest = self.feature.n_trials
-            parts = self.likelihood, self.posteriors, self.weights
-            return shortest_intervals(*parts, level, None if highest is None else float(highest))
-        below, above = (
-            mixture_quantiles(self.likelihood, self.posteriors, self.weights, share)
-            for share in ((1.0 - level) / 2.0, (1.0 + level) / 2.0)
-        )
-        return below, above
-
-    def probabilities(self, values: Array) -> Array:
-        """Return the probability of each value, float64 (n,); NaN for continuous features."""
-        if self.likelihood.is_continuous:
-            return np.full(values.size, np.nan)
-        different, place = np.unique(values, return_inverse=True)
-        masses = [self.likelihood.predictive(posterior).pmf(different) for posterior in self.posteriors]
-        mixed = (self.weights * np.array(masses)[:, place].T).sum(axis=1)
-        return np.asarray(np.minimum(mixed, 1.0), dtype=np.float64)
-
-
-@dataclass(frozen=True)
 class _MissingInBlock:
     """The missing values (n,) of a feature of a multivariate Gaussian block, each with its own mixture."""
 
     feature: Feature
     index: int
     rows: NDArray[np.int64]
-    each: list[_Missing]
+    each: list[Missing]
 
     def cells(self, values: Array) -> NDArray[Any]:
         return self.each[0].cells(values)
@@ -193,16 +122,7 @@ class _MissingInBlock:
         return np.full(values.size, np.nan)
 
 
-def _value(likelihood: Likelihood, posterior: Array, how: str) -> float:
-    if how == "mode" or likelihood.is_nominal:
-        return likelihood.mode(posterior)
-    value = float(likelihood.predictive(posterior).mean()) if how == "mean" else np.inf
-    if not np.isfinite(value):  # after few observations a heavy-tailed predictive has no finite mean
-        value = likelihood.median(posterior)
-    return value if likelihood.is_continuous else float(np.rint(value))
-
-
-def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[_Missing | _MissingInBlock | MissingInParts]:
+def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[Missing | _MissingInBlock | MissingInParts]:
     """Yield the missing values of each feature of a validated table, in the order of the encoding."""
     clusters, encoding = fit.clusters_, fit.clusters_.encoding
     in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
@@ -217,7 +137,7 @@ def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[_Missing
             yield _missing_in_block(clusters, frame, in_block[index], index, rows, weights)
         elif rows.size:
             posteriors = clusters.posteriors(index)
-            yield _Missing(feature, likelihood, index, rows, posteriors, weights[rows], encoding)
+            yield Missing(feature, likelihood, index, rows, posteriors, weights[rows], encoding)
 
 
 def _missing_in_parts(
@@ -234,7 +154,7 @@ def _missing_in_parts(
         others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
         posteriors = clusters.posteriors(second)
         likelihood, part = encoding.alone[second], encoding.features[second]
-        rest = _Missing(part, likelihood, second, rows, posteriors, others, encoding)
+        rest = Missing(part, likelihood, second, rows, posteriors, others, encoding)
     observed = whole.parts[-1].scores(frame[whole.name])
     return MissingInParts(whole, rows, masses, rest, observed[~np.isnan(observed)], encoding)
 
@@ -251,7 +171,7 @@ def _missing_in_block(
     for known, here in patterns_of(~np.isnan(of_block)):
         posteriors[here] = predictive.given(place, known, of_block[here])
     each = [
-        _Missing(feature, likelihood, index, rows[[at]], own, weights[rows[[at]]], encoding)
+        Missing(feature, likelihood, index, rows[[at]], own, weights[rows[[at]]], encoding)
         for at, own in enumerate(posteriors)
     ]
     return _MissingInBlock(feature, index, rows, each)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from clinclust.data import data
-from clinclust.errors import InputError
+from clinclust.errors import refuse
 from clinclust.files.cell_text import canonical_text, shortened
 from clinclust.files.column_notes import ColumnNotes
 from clinclust.files.dictionaries.words import (
@@ -77,8 +77,7 @@ def _refuse_names(rows: list[Row]) -> None:
     twice = [f"{quoted(name)} (rows {', '.join(map(str, at[:5]))})" for name, at in numbers.items() if len(at) > 1]
     problems = [f"no variable is named in row {listed(unnamed)}; write its name, or delete the row"] if unnamed else []
     problems += [f"described more than once: {listed(twice)}; keep one row of each"] if twice else []
-    if problems:
-        raise InputError("; ".join(problems))
+    refuse(problems)
 
 
 def _type(row: Row) -> str:

@@ -11,8 +11,8 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from clinclust.arrays import Mask
 from clinclust.data import data
 from clinclust.files.dictionaries.words import means_missing
 from clinclust.files.layout.above import shape_of
@@ -21,7 +21,6 @@ from clinclust.files.listed import listed, quoted
 from clinclust.files.number_notation import looks_like_number
 from clinclust.files.text_table import Finding, is_blank
 
-Mask = NDArray[np.bool_]
 _FEWEST_COLUMNS = 3  # in a narrower table a subject may look like the header or like a note
 _FEWEST_WORDS, _FEWEST_LACKING = 2, 2
 _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below each subject

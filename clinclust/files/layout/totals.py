@@ -11,12 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Mask
 from clinclust.data import data
 from clinclust.files.cell_text import numbers_of
 from clinclust.files.number_notation import number_as_written, share_of_numbers
 from clinclust.files.text_table import Finding, is_blank
 
-Mask = NDArray[np.bool_]
 _WORDS = data("tables")["totals"]
 _FIGURES = ("sum", "mean", "median", "deviation", "count", "minimum", "maximum", "norm")
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pandas.arrays import BooleanArray
 
+from clinclust.arrays import Array, Mask
 from clinclust.errors import InputError
 from clinclust.files.cell_text import canonical_text, number_of, numbers_of
 from clinclust.files.chosen_columns import place_of_column
@@ -40,8 +41,6 @@ from clinclust.files.selection.dates import A_DAY, DateColumn, DateOrder, date_c
 from clinclust.files.text_table import TableRead
 from clinclust.nearest import did_you_mean
 
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _FEW_LEVELS = 10
 _SIGNS = {"==": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
 
@@ -86,7 +85,7 @@ class Cells:
         return Counter(dict(Counter(self.texts[~self.missing].tolist()).most_common()))
 
     @cached_property
-    def bounds(self) -> tuple[Floats, Floats]:
+    def bounds(self) -> tuple[Array, Array]:
         """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN: none, or with a unit."""
         if self.marks.is_guess and self.decimal is None:
             example = next(text for text in self.counts if "," in text)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Mask
 from clinclust.control_characters import on_one_line
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.files.listed import argument, quoted
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.selection.condition import name_in_condition, parsed
@@ -20,10 +21,6 @@ from clinclust.files.selection.matching import Cells, Matching, Reader
 from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS
 from clinclust.files.text_table import RowRanges, TableRead
 from clinclust.nearest import did_you_mean
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 Keep = Literal["first", "last"]
 KEPT: tuple[Keep, ...] = get_args(Keep)
@@ -73,8 +70,7 @@ class RowChoice:
                 choice._meaning()
             except InputError as error:
                 problems.append(str(error))
-        if problems:
-            raise InputError("; ".join(problems))
+        refuse(problems)
         return choice
 
     def problems(self) -> list[str]:
@@ -193,9 +189,6 @@ def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
             "clinclust.read_cohort"
         )
     return taken if len(frame) <= taken.counts.taken else None
-
-
-Mask = NDArray[np.bool_]
 
 
 def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> tuple[TableRead, RowsTaken]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +13,11 @@ from pandas.api.types import is_scalar
 from clinclust.arguments import AXES, EXPLANATION, MODEL, NAMES, WHOLE, accepting
 from clinclust.control_characters import shortened
 from clinclust.errors import InputError
+from clinclust.estimators.explanation import named as called
+from clinclust.estimators.explanation import value_text
 from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, basis_of_membership, own_membership, require_fitted
 from clinclust.reporting.figures import canvas
 from clinclust.reporting.figures.canvas import BLUE, GREY, PLAIN, axes_for, named, remark, serially
-from clinclust.schema.parts import mass_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -119,7 +119,7 @@ def plot_explanation(
     titles = [_title(row) for row in drawn.to_dict("records")]
     written = [f"{value:+.1f}" for value in values]
     canvas.draw_bars(ax, values, titles, written, below_0=canvas.VERMILION, margin=0.12)
-    first, second = (_called(int(rows[name].iloc[0])) for name in ("subtype", "against"))
+    first, second = (called(int(rows[name].iloc[0])) for name in ("subtype", "against"))
     ax.set_title(f"What speaks for {first} (right) and for {second} (left), in nats", loc="left", fontsize=9)
     total = float(rows["log_odds"].sum())
     rest = rows.iloc[len(drawn) :]
@@ -142,12 +142,5 @@ def _rows_of(explanation: pd.DataFrame, subject: object) -> pd.DataFrame:
 
 def _title(row: dict[object, object]) -> str:
     value = row["value"]
-    if value is None or value != value:  # NaN
-        return str(row["label"])
-    if isinstance(value, float) and math.isinf(value):
-        return f"{row['label']}: {mass_text(value)}"
-    return f"{row['label']}: {value:.6g}" if isinstance(value, float) else f"{row['label']}: {value}"
-
-
-def _called(subtype: int) -> str:
-    return f"Subtype {subtype}" if subtype else "none of these"
+    is_missing = value is None or value != value  # NaN
+    return str(row["label"]) if is_missing else f"{row['label']}: {value_text(value)}"

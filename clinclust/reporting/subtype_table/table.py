@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from clinclust.errors import InputError, missing_package
-from clinclust.files.writing import atomic_write
+from clinclust.errors import missing_package, refuse
+from clinclust.files.writing import write_text
 from clinclust.reporting.assignments import write_inert_csv
 from clinclust.reporting.layout import Column, Sheet, Table, Value
 from clinclust.reporting.subtype_table.printed import Cell, PrintedTable
@@ -106,8 +106,7 @@ class SubtypeTable(PrintedTable):
         ValueError for another suffix; ImportError for .docx without python-docx.
         """
         path = Path(path)
-        if problems := suffix_problems(path):
-            raise InputError("; ".join(problems))
+        refuse(suffix_problems(path))
         _WRITERS[path.suffix.lower()](self, path)
         return path
 
@@ -127,11 +126,6 @@ def suffix_problems(path: Path) -> list[str]:
     return [f"a subtype table ends in {', '.join(_WRITERS)}, not {path.suffix!r} ({path.name})"]
 
 
-def _write_text(text: str, path: Path) -> None:
-    with atomic_write(path) as target:
-        target.write_text(text, encoding="utf-8", newline="\n")
-
-
 def _marked(cell: Cell) -> str:
     return cell.text + superscripts(cell.marks)
 
@@ -145,8 +139,8 @@ def _write_workbook(table: SubtypeTable, path: Path) -> None:
 _WRITERS: dict[str, Callable[[SubtypeTable, Path], object]] = {
     ".docx": lambda table, path: table.to_word(path),
     ".xlsx": _write_workbook,
-    ".html": lambda table, path: _write_text(as_page(table), path),
-    ".tex": lambda table, path: _write_text(table.to_latex(), path),
-    ".md": lambda table, path: _write_text(table.to_markdown(), path),
+    ".html": lambda table, path: write_text(as_page(table), path),
+    ".tex": lambda table, path: write_text(table.to_latex(), path),
+    ".md": lambda table, path: write_text(table.to_markdown(), path),
     ".csv": lambda table, path: write_inert_csv(table.to_frame(), path),
 }

@@ -7,7 +7,6 @@ import pytest
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.mode_filling import completed
 from clinclust.engine.problem import objective
-from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 
 N = 40
@@ -53,7 +52,7 @@ def test_its_joint_is_that_of_the_table_with_the_values_filled(power, coarsening
         filled[missing, place] = (value - encoding.centres[place]) / encoding.scales[place]
     labels = np.arange(N) % 3
     table = completed(problem, filled)
-    found = objective.log_joint(table, partition_of(table, labels[order]))
+    found = objective.log_joint(table, table.partition(labels[order]))
     expected = log_joint(
         frame.fillna(FILLED),
         labels,

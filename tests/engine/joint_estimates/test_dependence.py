@@ -25,7 +25,6 @@ from clinclust.engine.problem.blocks import powers_of_features
 from clinclust.engine.problem.encoding import log_bases
 from clinclust.engine.problem.objective import feature_relevance
 from clinclust.engine.problem.objective import log_joint as joint_of
-from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import SearchPlan
@@ -87,12 +86,12 @@ def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_
 def test_scores_and_mergers_are_differences_of_the_joint(missing):
     problem, *_ = posed(2, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
     labels = np.random.default_rng(2).integers(4, size=30)
-    partition = partition_of(problem, labels)
+    partition = problem.partition(labels)
     scores = np.zeros((30, 5))
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
 
     def joint(labels):
-        return joint_of(problem, partition_of(problem, np.unique(labels, return_inverse=True)[1]))
+        return joint_of(problem, problem.partition(np.unique(labels, return_inverse=True)[1]))
 
     here = joint(labels)
     for i in range(30):
@@ -100,7 +99,7 @@ def test_scores_and_mergers_are_differences_of_the_joint(missing):
             moved = labels.copy()
             moved[i] = k
             assert scores[i, k] - scores[i, labels[i]] == pytest.approx(joint(moved) - here, abs=1e-9)
-    gains = merge_gains(problem, partition_of(problem, labels))
+    gains = merge_gains(problem, problem.partition(labels))
     for first, second in zip(*np.triu_indices(4, 1), strict=True):
         merged = joint(np.where(labels == second, first, labels))
         assert gains[first, second] == pytest.approx(merged - here, abs=1e-9)
@@ -110,7 +109,7 @@ def test_the_search_finds_the_best_of_all_partitions():
     for seed in range(12):
         problem, *_ = posed(seed, 6, n_groups=2)
         every = [np.array(labels) for labels in oracles.partitions(6)]
-        best = max(joint_of(problem, partition_of(problem, labels)) for labels in every)
+        best = max(joint_of(problem, problem.partition(labels)) for labels in every)
         starts = search_starts(6, np.random.SeedSequence(0).spawn(10))
         found = run_restarts(problem, starts, SearchPlan(n_jobs=1))
         assert max(restart.log_joint for restart in found) == pytest.approx(best, abs=1e-8)
@@ -128,7 +127,7 @@ def test_two_equal_columns_at_power_one_half_have_the_joint_of_one(likelihood):
 @given(seed=st.integers(0, 10**6), power=st.floats(0.01, 1.0))
 def test_the_joint_is_linear_in_the_powers(seed, power):
     problem, *_ = posed(seed % 50, 20, likelihoods=EVERY_LIKELIHOOD)
-    features, partition = problem.cohort.encoding.features, partition_of(problem, np.arange(20) % 3)
+    features, partition = problem.cohort.encoding.features, problem.partition(np.arange(20) % 3)
 
     def joint(of_first):
         powers = powers_of_features(features, {"block 0": of_first, "block 1": 0.6})
@@ -148,7 +147,7 @@ def test_what_a_feature_adds_at_power_one_is_what_it_adds_without_powers():
 def test_relevance_has_no_powers():
     problem, *_ = posed(5, likelihoods=EVERY_LIKELIHOOD)
     whole = problem.with_powers(np.ones_like(problem.model.powers))
-    partition = partition_of(problem, np.arange(30) % 3)
+    partition = problem.partition(np.arange(30) % 3)
     assert feature_relevance(problem, partition).tobytes() == feature_relevance(whole, partition).tobytes()
 
 

@@ -20,7 +20,6 @@ from clinclust.engine.joint_estimates.selection import (
 from clinclust.engine.kernels.partition import log_marginals, new_partition
 from clinclust.engine.problem.objective import log_crp
 from clinclust.engine.problem.objective import log_joint as joint_of
-from clinclust.engine.problem.posterior import partition_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
@@ -107,7 +106,7 @@ def test_features_left_out_have_one_distribution_for_everybody(seed):
     shared = expected(together, False) - oracles.log_joint({}, together, {}, 3.0, 0.3, 0.6)
     some = problem.with_features(included)
     codes = np.unique(labels[problem.cohort.order], return_inverse=True)[1]
-    assert joint_of(some, partition_of(some, codes)) == pytest.approx(expected(labels, True) + shared, rel=1e-10)
+    assert joint_of(some, some.partition(codes)) == pytest.approx(expected(labels, True) + shared, rel=1e-10)
 
 
 def test_no_feature_and_every_feature_are_problems_too():
@@ -115,10 +114,8 @@ def test_no_feature_and_every_feature_are_problems_too():
     n_features = len(problem.cohort.encoding.features)
     together, apart = np.zeros(30, dtype=np.int64), np.arange(30) % 3
     none, every = (problem.with_features(np.full(n_features, kept)) for kept in (False, True))
-    assert joint_of(none, partition_of(none, together)) == pytest.approx(
-        joint_of(problem, partition_of(problem, together))
-    )
-    assert joint_of(every, partition_of(every, apart)) == joint_of(problem, partition_of(problem, apart))
+    assert joint_of(none, none.partition(together)) == pytest.approx(joint_of(problem, problem.partition(together)))
+    assert joint_of(every, every.partition(apart)) == joint_of(problem, problem.partition(apart))
 
 
 # --- the joint ----------------------------------------------------------------------------------------------------
@@ -146,7 +143,7 @@ def test_the_closed_form_is_the_best_of_all_selections(seed, discount, coarsenin
 
     def joint(included):
         some = problem.with_features(included)
-        return joint_of(some, partition_of(some, codes)) + log_inclusion(int(included.sum()), n_features)
+        return joint_of(some, some.partition(codes)) + log_inclusion(int(included.sum()), n_features)
 
     selections = [np.array(bits) for bits in itertools.product([False, True], repeat=n_features)]
     best = max(joint(included) for included in selections)

@@ -7,7 +7,7 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import make_moves, write_scores
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import leave_one_out_scores, partition_of
+from clinclust.engine.problem.posterior import leave_one_out_scores
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.split_merge import merge_gains
 
@@ -18,7 +18,7 @@ def _problem(seed, n=30, discount=0.0, coarsening=1.0, **options):
 
 
 def _joint(problem, labels):
-    return log_joint(problem, partition_of(problem, np.unique(labels, return_inverse=True)[1]))
+    return log_joint(problem, problem.partition(np.unique(labels, return_inverse=True)[1]))
 
 
 MODELS = [(0.0, 1.0), (0.4, 1.0), (0.0, 0.3), (0.7, 0.6)]
@@ -31,7 +31,7 @@ def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, disco
     problem = _problem(seed, 30, discount, coarsening, likelihoods=EVERY_LIKELIHOOD * 2, missing=missing)
     labels = np.random.default_rng(seed).integers(4, size=30)
     labels[:2] = 4, 5  # two subjects alone
-    partition = partition_of(problem, labels)
+    partition = problem.partition(labels)
     scores = np.zeros((30, 7))
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
     here = _joint(problem, labels)
@@ -49,7 +49,7 @@ def test_the_difference_of_two_scores_is_the_difference_of_the_joint(seed, disco
 def test_the_gain_of_a_merger_is_the_difference_of_the_joint(discount, coarsening):
     problem = _problem(3, 30, discount, coarsening)
     labels = np.random.default_rng(3).permutation(np.repeat([0, 1, 2, 3], [14, 10, 5, 1]))
-    gains = merge_gains(problem, partition_of(problem, labels))
+    gains = merge_gains(problem, problem.partition(labels))
     here = _joint(problem, labels)
     for first, second in zip(*np.triu_indices(4, 1), strict=True):
         merged = np.where(labels == second, first, labels)
@@ -75,10 +75,10 @@ def test_moving_there_and_back_restores_everything(likelihood):
     problem = _problem(1, likelihoods=(likelihood,) * 3)
     arrays, model = problem.cohort.arrays, problem.model
     labels = np.arange(30) % 3
-    before = partition_of(problem, labels)
+    before = problem.partition(labels)
     nobody = np.zeros(0, dtype=np.int64)
     make_moves(arrays, model, before, nobody, 0, minimum_gain=0.0)
-    moved = partition_of(problem, labels)
+    moved = problem.partition(labels)
     everyone = np.arange(30)
     while make_moves(arrays, model, moved, everyone, 0, minimum_gain=1e-9)[1]:
         pass

@@ -10,7 +10,7 @@ from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.likelihood_kernels import fill_coefficients, fill_levels, left_out_value, log_marginal
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import clusters_of, partition_of
+from clinclust.engine.problem.posterior import clusters_of
 from clinclust.engine.problem.problem import pose
 from clinclust.likelihoods import REGISTRY
 
@@ -45,14 +45,14 @@ def _problem(name, example, case, seed, *, n_features=9, discount=0.0, coarsenin
 
 
 def _scores(problem, labels):
-    partition = partition_of(problem, labels)
+    partition = problem.partition(labels)
     scores = np.zeros((labels.size, labels.max() + 2))
     write_scores(problem.cohort.arrays, problem.model, partition, scores)
     return scores
 
 
 def _joint(problem, labels):
-    return log_joint(problem, partition_of(problem, np.unique(labels, return_inverse=True)[1]))
+    return log_joint(problem, problem.partition(np.unique(labels, return_inverse=True)[1]))
 
 
 @pytest.mark.parametrize(("name", "example", "case"), [*_columns()])
@@ -74,7 +74,7 @@ def test_a_score_is_the_predictive_of_the_textbook(name, example, case):
     problem = _problem(name, example, case, 2, n_features=3)
     labels = np.random.default_rng(3).permutation(np.arange(N) % 3)
     encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
-    clusters = clusters_of(problem, partition_of(problem, labels))
+    clusters = clusters_of(problem, problem.partition(labels))
     expected = np.log([*np.bincount(labels), problem.model.concentration]) + np.zeros((N, 4))
     for place, likelihood in enumerate(encoding.alone):
         for cluster, posterior in enumerate(clusters.posteriors(place)):

@@ -7,7 +7,7 @@ from scipy import integrate, stats
 
 import clinclust as cc
 from clinclust.engine.problem.blocks import members_of_chains
-from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, partition_of
+from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores
 from clinclust.engine.problem.predictives import (
     block_predictive,
     log_predictives,
@@ -29,7 +29,7 @@ def posed(seed, n=40):
     frame, schema = pd.DataFrame(values, columns=list(NAMES)), schema_of()
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     labels = np.arange(n) % 2
-    return problem, clusters_of(problem, partition_of(problem, labels)), labels
+    return problem, clusters_of(problem, problem.partition(labels)), labels
 
 
 def test_chains_are_blocks_of_several_features():
@@ -150,7 +150,7 @@ def test_explained_terms_of_a_block_sum_to_the_score():
     values = dict(zip(NAMES, columns.T, strict=True))
     left_out = np.ones((3, labels.size), dtype=bool)
     terms = log_predictives(clusters, values, labels, left_out).sum(axis=0)
-    scores = leave_one_out_scores(problem, partition_of(problem, labels))
+    scores = leave_one_out_scores(problem, problem.partition(labels))
     weights = np.log(np.bincount(labels)[labels] - 1.0)
     np.testing.assert_allclose(terms, scores[np.arange(labels.size), labels] - weights, atol=1e-9)
 
