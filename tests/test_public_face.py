@@ -39,9 +39,19 @@ def test_every_public_name_is_there_and_shown():
     namespace = {}
     exec("from clinclust import *", namespace)
     assert set(clinclust.__all__) <= set(namespace)
-    assert "stability" in dir(clinclust)
     with pytest.raises(AttributeError, match="no attribute 'KMeans'"):
         clinclust.KMeans  # noqa: B018
+
+
+def test_a_name_that_moved_to_a_submodule_works_with_a_warning():
+    from clinclust.stability import assess_stability
+
+    with pytest.warns(
+        FutureWarning, match=r"`clinclust.assess_stability` is `clinclust.stability.assess_stability` now"
+    ):
+        assert clinclust.assess_stability is assess_stability
+    assert "assess_stability" not in clinclust.__all__
+    assert "stability" in dir(clinclust)
 
 
 def test_the_version_is_one():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+import warnings
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +29,15 @@ _NO_FLOOR = (
     "leave --min-size out to merge no small subtype; `clinclust report --min-size` says after the fit how small a "
     "subtype may be that is tested"
 )
+
+
+class _OldName(argparse.Action):
+    """The old name of ``--block-weights``, which works for one version."""
+
+    def __call__(self, parser: object, options: argparse.Namespace, values: object, given: str | None = None) -> None:
+        told = f"{given} is called --block-weights now; the old name will be removed in the next version"
+        warnings.warn(told, FutureWarning, stacklevel=2)
+        options.block_weights = values
 
 
 @dataclass(kw_only=True)
@@ -82,6 +93,7 @@ class SearchOptions(JobOptions, Command):
         "(none) (default: auto; none with --as-published)",
         choices=("auto", "none"),
     )
+    block_powers: str | None = option(argparse.SUPPRESS, action=_OldName, choices=("auto", "none"), parameter=None)
     select_features: bool = option("leave out features that do not differ between subtypes", False)
     restarts: int | None = option(
         "starts of the search (default: 10)", type=whole_number, metavar="R", parameter="n_restarts"

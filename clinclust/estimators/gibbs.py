@@ -15,7 +15,7 @@ from clinclust.arguments import LABELS, accepting
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
-from clinclust.estimators.estimator import BaseSubtypes, Parameterised
+from clinclust.estimators.estimator import BaseSubtypes, Parameterised, renamed_parameters
 from clinclust.estimators.memberships import Memberships
 from clinclust.estimators.new_subjects import about_new_subjects
 from clinclust.estimators.parameters import cluster_codes, is_number
@@ -105,6 +105,7 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
     ([60, 40], True)
     """
 
+    @renamed_parameters
     def __init__(
         self,
         schema: FeatureSchema | None = None,

@@ -18,7 +18,7 @@ from clinclust.arguments import PATH, accepting
 from clinclust.arrays import RandomState
 from clinclust.data_frames import is_partitioned
 from clinclust.errors import CohortWarning
-from clinclust.estimators.estimator import Parameterised
+from clinclust.estimators.estimator import Parameterised, renamed_parameters
 from clinclust.estimators.parameters import DISTINCT
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
 from clinclust.schema import FeatureSchema
@@ -171,6 +171,7 @@ class MAPDP(Parameterised, Prediction):
     1      x0      mean              2       5.9    5.6    6.2
     """
 
+    @renamed_parameters
     def __init__(
         self,
         schema: FeatureSchema | None = None,
