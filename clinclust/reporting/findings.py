@@ -68,6 +68,11 @@ class Findings:
     sizes_of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which `frame` is a sample; the comparisons are of all."""
 
+    @property
+    def of_the_sample(self) -> str:
+        """What is added to the heading of numbers of subjects that are counted in `frame`, if that is a sample."""
+        return "" if self.sizes_of_all is None else " of the sample"
+
     @cached_property
     def read(self) -> Compared:
         """The rows of the comparisons, grouped by kind, feature, level and subtype."""
