@@ -98,6 +98,12 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
 
     files = (*FILES_OF_A_FIT, ASSIGNMENTS)
     refuse_options(options)
+    if options.out.resolve().is_relative_to(options.table.resolve()):
+        raise InputError(
+            f"--out {options.out} is in the folder of the table, where {ASSIGNMENTS} would be read as a part of it; "
+            "give another folder"
+        )
+    spare_the_inputs(inputs_of(options), options.out / ASSIGNMENTS)
     spare_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     tell_of_other_files(options.out, files)
     model = model_asked_for(options, schema)

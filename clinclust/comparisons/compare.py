@@ -92,7 +92,8 @@ def compare_subtypes(
         asymptotic.
     labels : array_like or dask.dataframe.Series, shape (N,)
         The cluster of each subject, 0, 1, ...; subtype = label + 1. Categories (`MAPDP.labels`) and texts are numbered
-        from 1 in their order, texts that are whole numbers by size. A Series must have the index of `frame`.
+        from 1 in their order, texts that are whole numbers by size. A Series must have the index of `frame`. Those of
+        a table in partitions are whole numbers, or categories that are known and the same in all partitions.
     schema : FeatureSchema
         The features that are clustered on or described are compared.
     min_size : int

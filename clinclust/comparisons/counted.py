@@ -47,17 +47,20 @@ def counted_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDA
     `labels` is a Dask series in the partitions of `table`. Raises CohortError with all failures of all partitions, and
     InputError for labels that are not those of the table.
     """
+    import dask.dataframe
     from dask.delayed import delayed
 
-    if not hasattr(labels, "to_delayed") or labels.npartitions != table.npartitions:
+    series: Any = dask.dataframe.Series
+    if not isinstance(labels, series) or labels.npartitions != table.npartitions:
         raise InputError(
             f"labels of a table in partitions must be a Dask series in its {table.npartitions} partitions, such as "
             "`labels_` of the model fitted to it"
         )
+    levels = labels.cat.categories if isinstance(labels.dtype, pd.CategoricalDtype) and labels.cat.known else None
     both = zip(table.to_delayed(optimize_graph=False), labels.to_delayed(optimize_graph=False), strict=True)
     pairs = [delayed(_pair, pure=False)(frame, own) for frame, own in both]
     with place_of_shards(n_threads(None), Event()) as (place, _):
-        functions = [partial(counted, schema=schema, number=number) for number in range(len(pairs))]
+        functions = [partial(counted, schema=schema, number=number, levels=levels) for number in range(len(pairs))]
         return _columns(_added(place.submit_each(functions, pairs), place), schema)
 
 
@@ -65,16 +68,26 @@ def _pair(frame: pd.DataFrame, labels: pd.Series[Any]) -> tuple[pd.DataFrame, pd
     return frame, labels
 
 
-def counted(both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, number: int) -> Counted:
-    """Validate and count the partition of this number."""
+def counted(
+    both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, number: int, levels: pd.Index[Any] | None = None
+) -> Counted:
+    """Validate and count the partition of this number. `levels` are the categories of the labels in all partitions."""
     frame, labels = both
-    if len(frame) == 0:
-        return Counted({}, {})
     if len(labels) != len(frame):
         raise InputError(f"labels has {len(labels)} rows in a partition in which the table has {len(frame)}")
-    found = labels.to_numpy()
+    if len(frame) == 0:
+        return Counted({}, {})
+    if not labels.index.equals(frame.index):
+        raise InputError(
+            "labels has another index than the table in a partition, so its order may differ too; give the labels of "
+            "this table, in the order of its rows"
+        )
+    found = _numbered(labels, levels)
     if not np.issubdtype(found.dtype, np.integer) or found.min() < 0:
-        raise InputError("labels must be whole numbers 0, 1, ..., none missing")
+        raise InputError(
+            "labels of a table in partitions must be whole numbers 0, 1, ... or known categories, the same in each "
+            "partition, none missing"
+        )
     try:
         frame = schema.validate(frame, warn=False)
     except CohortError as error:
@@ -86,11 +99,19 @@ def counted(both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, nu
     return Counted(columns, {number: None})
 
 
+def _numbered(labels: pd.Series[Any], levels: pd.Index[Any] | None) -> NDArray[Any]:
+    """Return the places of categories that are `levels`, and other labels as they are."""
+    if levels is not None and isinstance(labels.dtype, pd.CategoricalDtype) and labels.cat.categories.equals(levels):
+        return labels.cat.codes.to_numpy()
+    return labels.to_numpy()
+
+
 def rounded(feature: Feature, column: pd.Series[Any]) -> pd.Series[Any]:
     """Return a validated column of few values as it is, and one of many as multiples of a step.
 
     The step is the largest power of 2 of which 1,024 are no more than the interquartile range, so that the columns of
-    partitions have most multiples in common. Whole numbers stay exact up to a range of 1,024; 0 and point masses do.
+    partitions have most multiples in common. Whole numbers stay exact up to a range of 1,024; 0 and point masses do,
+    and so does the first fraction, without which multiples of a long step would be a column of whole numbers.
     """
     if not pd.api.types.is_float_dtype(column.dtype) and not pd.api.types.is_integer_dtype(column.dtype):
         return column
@@ -103,6 +124,8 @@ def rounded(feature: Feature, column: pd.Series[Any]) -> pd.Series[Any]:
     step = 2.0 ** np.floor(np.log2(spread / _FINENESS))
     multiples = np.round(values / step) * step
     kept = ~np.isfinite(values) | np.isin(multiples, (0.0, *feature.point_masses))
+    is_fraction = np.isfinite(values) & (np.floor(values) != values)
+    kept[np.argmax(is_fraction)] |= is_fraction.any()
     return pd.Series(np.where(kept, values, multiples), index=column.index).astype(column.dtype)
 
 

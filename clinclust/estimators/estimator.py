@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
@@ -145,6 +145,10 @@ def _shown(value: object) -> str:
     return str(value) if isinstance(value, np.random.Generator) else repr(value)
 
 
+def _in_words(labels: pd.Series[Any], called: pd.Index[Any]) -> pd.Series[Any]:
+    return pd.Series(pd.Categorical.from_codes(labels.to_numpy(), called), index=labels.index, name="subtype")
+
+
 class BaseSubtypes(RenamedAttributes):
     """The base of `MAPDP`, `GibbsDP` and `Partition` (`SubtypeModel`)."""
 
@@ -168,12 +172,13 @@ class BaseSubtypes(RenamedAttributes):
     def labels(self) -> pd.Series[Any]:
         """Subtype of each subject, numbered 1 .. K or named as in reports: categories, with the index of the cohort.
 
-        A model that was loaded has no index. For a table in partitions, numbers in a Dask series.
+        A model that was loaded has no index. For a table in partitions, a Dask series.
         """
-        if not isinstance(self.labels_, np.ndarray):
-            return cast("pd.Series[Any]", self.labels_ + 1)
-        rows = self.index_ if self._rows is None else self._rows
-        return pd.Series(pd.Categorical.from_codes(self.labels_, self._called), index=rows, name="subtype")
+        if isinstance(self.labels_, np.ndarray):
+            return _in_words(pd.Series(self.labels_, self.index_ if self._rows is None else self._rows), self._called)
+        of_all: Any = self.labels_
+        in_words = partial(_in_words, called=self._called)
+        return cast("pd.Series[Any]", of_all.map_partitions(in_words, meta=in_words(of_all._meta)))
 
     @property
     def _called(self) -> pd.Index[Any]:

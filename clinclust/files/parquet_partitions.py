@@ -28,8 +28,8 @@ class Part(NamedTuple):
 def is_in_partitions(table: Path) -> bool:
     """Return whether a table is a folder of parquet files, or a parquet file of many rows."""
     if table.is_dir():
-        return any(table.glob("*.parquet"))
-    if table.suffix.lower() != ".parquet" or not table.is_file():
+        return any(_is_parquet(file) for pattern in ("*", "*/*") for file in table.glob(pattern))
+    if not _is_parquet(table) or not table.is_file():
         return False
     try:
         from pyarrow import ArrowException, parquet
@@ -41,8 +41,14 @@ def is_in_partitions(table: Path) -> bool:
         return False  # so it does of a damaged file
 
 
+def _is_parquet(file: Path) -> bool:
+    return file.suffix.lower() == ".parquet"
+
+
 def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
     """Return a table as a Dask DataFrame, and its partitions; InputError lists all files that cannot be read.
+
+    So it does of folders in the folder that hold parquet files, whose rows would be left out.
 
     Columns and their types may differ from file to file. The index is the number of the row in its file, from 0.
     """
@@ -52,11 +58,16 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
         from pyarrow import parquet
     except ImportError:
         raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
-    from clinclust.files.listed import limited
+    from clinclust.files.listed import limited, listed
     from clinclust.files.typed_files import frame_of_arrow
 
     parts, problems, empty = list[Part](), [], None
-    for file in sorted(table.glob("*.parquet"), key=lambda one: natural_sort_key(one.name)) or [table]:
+    if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
+        raise InputError(
+            f"folders in it hold parquet files, too ({listed(folders)}); put all, with all columns, into one folder"
+        )
+    files = filter(_is_parquet, table.glob("*"))
+    for file in sorted(files, key=lambda one: natural_sort_key(one.name)) or [table]:
         try:
             with _naming(file):
                 about = parquet.read_metadata(file)

@@ -68,6 +68,11 @@ class Findings:
     sizes_of_all: Mapping[int, int] | None = None
     """Sizes of the subtypes in a table in partitions, of which `frame` is a sample; the comparisons are of all."""
 
+    @property
+    def of_the_sample(self) -> str:
+        """What is added to the heading of numbers of subjects that are counted in `frame`, if that is a sample."""
+        return "" if self.sizes_of_all is None else " of the sample"
+
     @cached_property
     def read(self) -> Compared:
         """The rows of the comparisons, grouped by kind, feature, level and subtype."""
@@ -248,8 +253,14 @@ class Findings:
 
     @property
     def relevance_column(self) -> list[Column]:
-        """The column of the relevance; empty without a MAP-DP search, or if it is withheld of all features."""
-        return [] if self.fit is None or self.is_rounded else [Column("Relevance (nats, descriptive)", "0.0")]
+        """The column of the relevance; empty without a MAP-DP search, or if it is withheld of all features.
+
+        That in a sample is withheld: it is a function of counts in the sample, and only those of all are shared.
+        """
+        is_of_sample = self.is_shared and self.sizes_of_all is not None
+        if self.fit is None or self.is_rounded or is_of_sample:
+            return []
+        return [Column("Relevance (nats, descriptive)", "0.0")]
 
     def relevance_cell(self, feature: Feature) -> list[Value]:
         """Return the cell of a feature under `relevance_column`; empty without a MAP-DP search."""

@@ -78,6 +78,30 @@ def with_a_damaged_page(file):
     file.write_bytes(content)
 
 
+def test_no_row_of_a_folder_is_left_out_and_none_is_added(folder, capsys):
+    given = ["fit", "cohort", "--schema", "schema.yaml", "--overwrite", "--out"]
+    for out in ("cohort", "cohort/out"):
+        assert main([*given, out]) == 2
+        assert "is in the folder of the table" in capsys.readouterr().err
+    (folder / "cohort" / "2.parquet").rename(folder / "cohort" / "2.PARQUET")
+    assert main(["check", "cohort", "--schema", "schema.yaml"]) == 0
+    assert "60 subjects" in capsys.readouterr().out
+    for moved in ("2.PARQUET", "1.parquet", "0.parquet"):
+        (folder / "cohort" / "more").mkdir(exist_ok=True)
+        (folder / "cohort" / moved).rename(folder / "cohort" / "more" / moved)
+        assert main(["check", "cohort", "--schema", "schema.yaml"]) == 2
+        assert "cohort: folders in it hold parquet files, too (more)" in capsys.readouterr().err
+
+
+def test_a_large_file_is_not_replaced_by_its_assignments(folder, capsys, monkeypatch):
+    monkeypatch.setattr(parquet_partitions, "MANY_ROWS", 50)
+    table = (folder / "cohort.parquet").rename(folder / "assignments.parquet")
+    before = table.read_bytes()
+    assert main(["fit", table.name, "--schema", "schema.yaml", "--overwrite", "--out", "."]) == 2
+    assert "which is the table itself" in capsys.readouterr().err
+    assert table.read_bytes() == before
+
+
 def test_bad_files_are_one_error_that_names_them(folder, capsys):
     first, second, third = (folder / "cohort" / f"{number}.parquet" for number in range(3))
     given = ["fit", "cohort", "--schema", "schema.yaml", "--out", "out", *QUICK]

@@ -106,6 +106,13 @@ def test_whole_numbers_and_zeros_stay_exact(values):
     assert ((found == 0) == (column == 0)).all()
 
 
+def test_a_rounded_column_of_fractions_is_no_column_of_whole_numbers():
+    values = np.arange(6000.0) * 10.0 + 0.25
+    found = counted.rounded(SCHEMA["weight"], pd.Series(values))
+    assert (found % 1 != 0).sum() == 1
+    assert np.abs(found - values).max() < 0.001 * 30_000
+
+
 values = st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 2), st.integers(1, 60)), min_size=1, max_size=30)
 
 
@@ -153,12 +160,23 @@ def test_one_error_lists_the_failures_of_all_partitions():
         (lambda labels: in_partitions(labels, (0, 250, 252, 700, N)), "rows in a partition"),
         (lambda labels: in_partitions(labels - 1), "whole numbers 0, 1"),
         (lambda labels: in_partitions(labels / 2), "whole numbers 0, 1"),
+        (lambda labels: in_partitions(labels).to_dask_array(), "Dask series"),
+        (lambda labels: in_partitions(labels[::-1]), "another index"),
+        (lambda labels: in_partitions(labels.map(str)), "known categories"),
+        (lambda labels: in_partitions(labels.map(str)).astype("category"), "known categories"),
     ],
 )
 def test_labels_must_be_those_of_the_table(labels, said):
     frame, of_all = a_table()
     with pytest.raises(ValueError, match=said):
         cc.compare_subtypes(in_partitions(frame), labels(of_all), SCHEMA)
+
+
+def test_categories_are_numbered_as_in_memory():
+    frame, labels = a_table()
+    named = labels.map(dict(enumerate("dbca"))).astype("category")
+    expected = cc.compare_subtypes(frame, named, SCHEMA)
+    pd.testing.assert_frame_equal(compared(frame, named), expected, rtol=1e-9, atol=1e-12)
 
 
 def test_weights_and_labels_of_a_table_in_partitions_are_refused_where_they_cannot_be_used():

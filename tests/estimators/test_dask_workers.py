@@ -16,6 +16,7 @@ from clinclust.stability import assess_stability
 distributed = pytest.importorskip("distributed")
 joblib = pytest.importorskip("joblib")
 cloudpickle = pytest.importorskip("cloudpickle")
+dd = pytest.importorskip("dask.dataframe")
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,23 @@ def test_workers_are_used_where_joblib_is_told_to_use_dask(fitted, monkeypatch):
         with joblib.parallel_config("dask"):
             pd.testing.assert_frame_equal(distinct(*fitted), alone)
         assert submitted
+
+
+@pytest.mark.simulation
+def test_fits_on_workers_do_not_wait_for_workers(fitted):
+    given = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
+        on_a_worker = client.submit(_nested, *fitted)
+        pd.testing.assert_frame_equal(on_a_worker.result(timeout=60), distinct(*fitted))
+        table = dd.from_pandas(fitted[1], npartitions=2)
+        labels = dd.from_pandas(pd.Series(fitted[0].labels_), npartitions=2)
+        compared = client.submit(cc.compare_subtypes, table, labels, fitted[0].schema_).result(timeout=60)
+    assert compared["subtype"].max() == fitted[0].n_clusters_
+
+
+def _nested(model, frame):
+    with joblib.parallel_config("dask"):
+        return distinct(model, frame)
 
 
 @pytest.mark.simulation

@@ -51,7 +51,10 @@ def test_the_numbers_of_a_report_are_those_of_all_subjects(fitted, cohort, tmp_p
     page = written(fitted, tmp_path / "report.html").read_text()
     assert "among 1,000 subjects" in page
     n_sampled = len(model.in_sample()[1])
-    assert f"of all 1,000 rows, which are in partitions; everything else is of a sample of {n_sampled} of them" in page
+    assert (
+        f"of all 1,000 rows of these subtypes, which are in partitions; everything else is of a sample of {n_sampled} "
+        in page
+    )
     for size in model.cluster_sizes_:
         assert f"{size:,}" in page
 
@@ -59,6 +62,7 @@ def test_the_numbers_of_a_report_are_those_of_all_subjects(fitted, cohort, tmp_p
 def test_a_shared_report_does_not_tell_the_size_of_the_sample(fitted, tmp_path):
     page = written(fitted, tmp_path / "report.html", suppress=10).read_text()
     assert "everything else is of a sample of them" in page
+    assert "Relevance (nats" not in page
     assert f" {len(fitted[0].in_sample()[1])} of them" not in page
 
 
@@ -72,9 +76,28 @@ def test_comparisons_of_all_may_be_given_but_not_those_of_the_sample(fitted, coh
         written(fitted, tmp_path / "other.csv", comparisons=cc.compare_subtypes(sample, small.labels_, cohort[1]))
 
 
-def test_a_workbook_has_no_list_of_subjects(fitted, tmp_path):
+def test_a_workbook_has_no_list_of_subjects_and_says_what_is_counted_in_the_sample(fitted, tmp_path):
     openpyxl = pytest.importorskip("openpyxl")
-    assert "Assignments" not in openpyxl.load_workbook(written(fitted, tmp_path / "report.xlsx")).sheetnames
+    workbook = openpyxl.load_workbook(written(fitted, tmp_path / "report.xlsx"))
+    assert "Assignments" not in workbook.sheetnames
+    texts = {cell for row in workbook["Summary"].iter_rows(values_only=True) for cell in row}
+    assert "Certainty (subjects of the sample)" in texts
+
+
+def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_path, monkeypatch):
+    frame, schema = cohort
+    monkeypatch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
+    estimator = cc.MAPDP.as_published(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False)
+    sampled = estimator.fit(dd.from_pandas(frame, npartitions=2, sort=False)).in_sample()[1].index
+    rare = frame.index.difference(sampled)[:25]
+    frame = frame.assign(**{f"y{i}": frame[f"y{i}"].mask(frame.index.isin(rare), -25.0) for i in range(4)})
+    table = dd.from_pandas(frame, npartitions=2, sort=False)
+    model = estimator.fit(table)
+    assert model.cluster_sizes_.tolist()[2:] == [25]
+    given = cc.compare_subtypes(table, model.labels_, schema)
+    with pytest.warns(cc.CohortWarning, match="leaves out 1 of 3"):
+        page = written((model, table), tmp_path / "report.html", comparisons=given).read_text()
+    assert "of all 975 rows of these subtypes" in page
 
 
 def test_another_table_is_refused(fitted, cohort, tmp_path):

@@ -137,11 +137,26 @@ def workers_or_threads(n_threads: int, cancelled: threading.Event | None = None)
 
 
 def _client_of_joblib() -> Any:
-    """Return the client of ``joblib.parallel_config("dask")`` of this thread, or None."""
-    if "joblib" not in sys.modules:
+    """Return the client of ``joblib.parallel_config("dask")`` of this thread, or None.
+
+    On a worker there is none: its thread would wait for work that needs a free one, and all may wait like this.
+    """
+    if "joblib" not in sys.modules or is_of_a_worker():
         return None
     parallel: Any = importlib.import_module("joblib.parallel")
     return getattr(parallel.get_active_backend()[0], "client", None)
+
+
+def is_of_a_worker() -> bool:
+    """Return whether this thread works off a task of a Dask worker."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:

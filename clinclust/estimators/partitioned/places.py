@@ -16,7 +16,7 @@ from threading import Event
 from typing import Any, Protocol
 
 from clinclust.engine.search.partitioned import Handle, Place
-from clinclust.engine.search.threads import Threads, blas_on_one_thread
+from clinclust.engine.search.threads import Threads, blas_on_one_thread, is_of_a_worker
 from clinclust.errors import InputError
 
 
@@ -135,7 +135,7 @@ def is_of_workers(error: Exception) -> bool:
 
 def _current_client() -> Any:
     distributed = sys.modules.get("distributed")
-    if distributed is None:
+    if distributed is None or is_of_a_worker():  # a task that waits for others may hold the thread that they need
         return None
     try:
         client = distributed.get_client()

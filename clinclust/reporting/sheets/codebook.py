@@ -84,7 +84,7 @@ def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
     if feature.is_clustered or feature.is_described:
         overall = next(iter(findings.read.summaries[feature.name].values()))[ALL_SUBJECTS]
         return (number_of(overall, "n"), number_of(overall, "missing"))
-    if feature.name not in findings.frame:
+    if feature.name not in findings.frame or findings.sizes_of_all is not None:  # not counted among all subjects
         return (None, None)
     if findings.is_shared:
         return (WITHHELD, WITHHELD)

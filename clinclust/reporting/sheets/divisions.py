@@ -158,7 +158,8 @@ def divisions_table(findings: Findings) -> list[Table]:
         return []
     both, population = ("One side", "Other side"), ("In one population (nats)", "")
     columns = [*(Column(title, widest=18) for title in both), Column("Division", "0"), Column("Result")]
-    columns += [Column(title, "0", ("Subjects", "")) for title in both]
+    subjects = "Subjects" if findings.is_shared else f"Subjects{findings.of_the_sample}"
+    columns += [Column(title, "0", (subjects, "")) for title in both]
     if not findings.is_shared:
         columns += [Column("p", "p"), Column("p in words", widest=12), Column("p, any shape", "p")]
         columns += [Column("Evidence (nats)", "0.0"), *(Column(title, "0.0", population) for title in ("Mean", "SD"))]

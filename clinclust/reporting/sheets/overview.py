@@ -131,7 +131,8 @@ def _found_again(findings: Findings) -> str:
 
 
 def _a_column(findings: Findings) -> str:
-    return next(iter(column_in_words(findings)), "No: none alone names the subtypes.")
+    none = "none whose counts are all shown" if findings.is_shared else "none alone"
+    return next(iter(column_in_words(findings)), f"No: {none} names the subtypes.")
 
 
 def _next(findings: Findings) -> str:

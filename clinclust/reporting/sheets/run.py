@@ -28,9 +28,9 @@ def sentences_on_rows(findings: Findings) -> list[str]:
         # A number that is withheld could be the difference of those of a sample and of all.
         sampled = "a sample" if findings.is_shared else f"a sample of {n_subjects:,}"
         return [
-            f"Sizes, summaries and tests of features are of all {findings.n_subjects:,} rows, which are in partitions; "
-            f"everything else is of {sampled} of them. Columns of many values are rounded to a thousandth of their "
-            "interquartile range for the tests."
+            f"Sizes, summaries and tests of features are of all {findings.n_subjects:,} rows of these subtypes, which "
+            f"are in partitions; everything else is of {sampled} of them. A subtype of which nobody is in the sample "
+            "is left out. Columns of many values are rounded to a thousandth of their interquartile range for tests."
         ]
     if findings.is_rounded or counts is None:
         # Whether any row was left out is a function of exact counts, unless the choice says so.

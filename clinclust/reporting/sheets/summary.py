@@ -183,7 +183,7 @@ def _sizes(findings: Findings) -> Table:
     certainties = () if own is None or findings.is_shared else ("clear", "likely", "uncertain")
     if own is not None:
         columns.append(Column("Mean membership probability", "0.000"))
-    columns += [Column(word, "0", ("Certainty (subjects)", "")) for word in certainties]
+    columns += [Column(word, "0", (f"Certainty (subjects{findings.of_the_sample})", "")) for word in certainties]
     columns += remark_column(findings)
     rows: list[list[Value]] = []
     for subtype in findings.sizes:

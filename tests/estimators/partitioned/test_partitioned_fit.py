@@ -50,6 +50,8 @@ def test_a_fit_in_partitions_is_that_in_memory(cohort, in_memory, model):
     np.testing.assert_array_equal(np.bincount(labels), model.cluster_sizes_)
     assert model.summary()["n"].tolist() == model.cluster_sizes_.tolist()
     np.testing.assert_array_equal(model.labels.compute(), labels + 1)
+    by_name = cc.compare_subtypes(in_partitions(*cut(frame, 4)), model.labels, schema)
+    assert by_name["subtype"].dropna().max() == model.n_clusters_  # categories are numbered from 1, as in memory
 
 
 def test_the_same_partitions_give_the_same_bits_for_any_number_of_threads(cohort, model):
