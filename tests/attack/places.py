@@ -215,7 +215,7 @@ def _inputs(folder):
 
 
 def _fault(about, code, said, expected, before, folder):
-    if code not in ((2,) if expected == "refused" else (0, 2)):
+    if code not in ((2,) if expected == "refused" else (0, 2, 3)):  # 3: the model was written, and a report was not
         return f"{about}: exit {code}: {said[-300:]}"
     if "Traceback" in said or "[Errno" in said or len(said) > _LONGEST or ".clinclust-" in said:
         return f"{about}: said {said[-300:]}"
