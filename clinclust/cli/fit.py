@@ -95,6 +95,7 @@ def run(options: FitOptions) -> int:
 def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     from clinclust.comparisons.cohort_columns import ignored_columns
     from clinclust.comparisons.dominance import dominant_in
+    from clinclust.reporting.in_partitions import comparisons_of_all
 
     files = (*FILES_OF_A_FIT, ASSIGNMENTS)
     refuse_options(options)
@@ -111,7 +112,7 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     in_sample, sample = model.in_sample()
     frame = schema.validate(sample, warn=False)
     dominant = dominant_in(in_sample, frame, ignored_columns(sample, frame))
-    of_all = partial(_comparisons_of_all, model, table, options)
+    of_all = partial(comparisons_of_all, model, table, report_asked_for(options))
     reports, code = _reports_beside_model(options, in_sample, frame, dominant, of_all)
     say_unused(schema)
     say_found(model, number_asked_for(options))
@@ -119,14 +120,6 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     say(f"Wrote {options.out}: {', '.join(written)}")
     record(out=str(options.out), files=written, **facts_of_fit(model, number_asked_for(options)))
     return code
-
-
-def _comparisons_of_all(model: MAPDP, table: Any, options: ResultOptions) -> pd.DataFrame:
-    from clinclust.progress import Progress
-    from clinclust.reporting.in_partitions import comparisons_of_all
-
-    asked = report_asked_for(options)
-    return comparisons_of_all(model, table, asked.min_size, asked.significance_level, Progress(not options.quiet))
 
 
 def check_options(options: ResultOptions) -> None:
@@ -209,7 +202,7 @@ def _reports_beside_model(
     model: MAPDP,
     frame: pd.DataFrame,
     dominant: pd.DataFrame,
-    of_all: Callable[[], pd.DataFrame] | None = None,
+    of_all: Callable[[], pd.DataFrame | None] = lambda: None,
 ) -> tuple[list[str], int]:
     """Write the reports, and return their names and the exit code; `of_all` compares all of a table in partitions."""
     try:
@@ -227,15 +220,14 @@ def _write_reports(
     frame: pd.DataFrame,
     dominant: pd.DataFrame,
     folder: Path,
-    of_all: Callable[[], pd.DataFrame] | None,
+    of_all: Callable[[], pd.DataFrame | None],
 ) -> int:
     from clinclust.progress import Progress
     from clinclust.reporting.writing import write_findings
 
     codes = [0]
     try:
-        compared = None if of_all is None else of_all()
-        findings = _findings(model, frame, options, dominant, codes, compared)
+        findings = _findings(model, frame, options, dominant, codes, of_all())
     except Exception as error:
         return max(*codes, tell_failure(error, options, _NOT_WRITTEN))
     for name in REPORTS:

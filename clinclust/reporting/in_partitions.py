@@ -16,6 +16,7 @@ from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.partitioned.fit import PartitionedFit
 from clinclust.estimators.subtype_model import SubtypeModel
 from clinclust.progress import Progress
+from clinclust.reporting.options import ReportOptions
 
 
 def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame, dict[int, int]]:
@@ -34,19 +35,22 @@ def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame, 
     return *model.in_sample(), dict(enumerate(model.cluster_sizes_.tolist(), start=1))
 
 
-def comparisons_of_all(
-    model: Any, table: Any, min_size: int, significance_level: float, progress: Progress
-) -> pd.DataFrame:
-    """Compare the subtypes that have a subject in the sample, among all subjects of the table of a fit.
+def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.DataFrame | None:
+    """Return comparisons of the subtypes in the sample, among all subjects of the table; None if all are in the sample.
 
-    CohortWarning is issued if others are left out.
+    CohortWarning is issued if there are other subtypes, which are left out.
     """
     in_sample, sample = model.in_sample()
+    n_subjects = int(model.cluster_sizes_.sum())
+    if len(sample) == n_subjects:
+        return None
+    left_out = model.cluster_sizes_[in_sample.n_clusters_ :]
+    if options.comparisons is not None and not left_out.size:
+        return options.comparisons
     floor = in_sample.fit_.min_size_
     if floor > NO_FLOOR:
-        floor = math.ceil(floor * int(model.cluster_sizes_.sum()) / len(sample))
+        floor = math.ceil(floor * n_subjects / len(sample))
     labels: Any = model.labels_
-    left_out = model.cluster_sizes_[in_sample.n_clusters_ :]
     if left_out.size:
         warnings.warn(
             f"the report leaves out {left_out.size} of {model.n_clusters_} subtypes, of {left_out.sum()} subjects in "
@@ -55,10 +59,9 @@ def comparisons_of_all(
             stacklevel=3,
         )
         table, labels = (_sampled_subtypes(each, labels, in_sample.n_clusters_) for each in (table, labels))
-    with progress.stage("comparisons of all subjects"):
-        return compare_subtypes(
-            table, labels, model.schema_, min_size=max(min_size, floor), significance_level=significance_level
-        )
+    least, level = max(options.min_size, floor), options.significance_level
+    with Progress(options.progress).stage("comparisons of all subjects"):
+        return compare_subtypes(table, labels, model.schema_, min_size=least, significance_level=level)
 
 
 def _sampled_subtypes(rows: Any, labels: Any, n_subtypes: int) -> Any:

@@ -168,8 +168,7 @@ def write_report(
         in_sample, sample, sizes = in_sample_of(model, frame)
         check_report(in_sample, sample, path, options, sizes)
         check_place(path)
-        if comparisons is None or len(sizes) > in_sample.n_clusters_:  # those given may be of subtypes not shown
-            comparisons = comparisons_of_all(model, frame, min_size, significance_level, Progress(progress))
-        findings = gathered_findings(in_sample, sample, options, of_all=comparisons)
+        of_all = comparisons_of_all(model, frame, options)
+        findings = gathered_findings(in_sample, sample, options, of_all=of_all)
     write_findings(findings, path, generated, Progress(progress))
     return path

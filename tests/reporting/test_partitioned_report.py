@@ -100,6 +100,16 @@ def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_pa
     assert "of all 975 rows of these subtypes" in page
 
 
+def test_a_table_that_is_its_own_sample_is_reported_as_in_memory(cohort, tmp_path):
+    frame, schema = cohort
+    table = dd.from_pandas(frame, npartitions=2, sort=False)
+    model = cc.MAPDP.as_published(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False).fit(table)
+    given = {"associations": None, "progress": False}
+    of_partitions = cc.write_report(model, table, tmp_path / "a.csv", **given).read_bytes()
+    assert of_partitions == cc.write_report(*model.in_sample(), tmp_path / "b.csv", **given).read_bytes()
+    assert "which are in partitions" not in written((model, table), tmp_path / "report.html").read_text()
+
+
 def test_another_table_is_refused(fitted, cohort, tmp_path):
     model, _ = fitted
     frame, schema = cohort
@@ -118,8 +128,8 @@ def test_another_table_is_refused(fitted, cohort, tmp_path):
 
 
 def test_subtypes_without_a_subject_in_the_sample_are_left_out_with_a_warning(fitted, tmp_path):
-    from clinclust.progress import Progress
     from clinclust.reporting.in_partitions import comparisons_of_all
+    from clinclust.reporting.options import ReportOptions
 
     model, table = fitted
 
@@ -131,6 +141,6 @@ def test_subtypes_without_a_subject_in_the_sample_are_left_out_with_a_warning(fi
         in_sample = model.in_sample
 
     with pytest.warns(cc.CohortWarning, match="1 of 3 subtypes, of 2 subjects in all"):
-        found = comparisons_of_all(WithAnother(), table, 3, 0.01, Progress(False))
+        found = comparisons_of_all(WithAnother(), table, ReportOptions(progress=False))
     assert set(found["subtype"].dropna()) == {0, 1, 2}
     assert found[(found["kind"] == "summary") & (found["subtype"] == 0)]["n"].eq(N - 2).all()
