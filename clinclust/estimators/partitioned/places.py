@@ -141,4 +141,4 @@ def _current_client() -> Any:
         client = distributed.get_client()
     except ValueError:
         return None
-    return client if client.status == "running" else None  # one that was closed may still be the current one
+    return client if client.status == "running" else None  # one that could not be started stays the current one

@@ -3,6 +3,8 @@
 import os
 import signal
 from functools import partial
+from threading import Event
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,6 +15,7 @@ import clinclust as cc
 from clinclust.engine.search.partitioned import Partitioned
 from clinclust.errors import InputError
 from clinclust.estimators.partitioned import fit, fitting
+from clinclust.estimators.partitioned.places import place_of_shards
 
 
 @pytest.fixture(autouse=True)
@@ -32,6 +35,13 @@ def test_all_partitions_that_cannot_be_read_are_one_error():
     for asked in (an_estimator(schema).fit, cc.draft_schema):
         with pytest.raises(InputError, match=said):
             asked(table)
+
+
+def test_a_client_that_could_not_be_started_is_not_waited_for(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(distributed, "get_client", lambda: SimpleNamespace(status="connecting"))
+    with place_of_shards(1, Event()) as (place, _):
+        assert place.folder is not None  # files of this machine
 
 
 def test_a_column_missing_in_some_partitions_names_them():
