@@ -21,7 +21,7 @@ from clinclust.engine.continuum.tested_node import (
     DrawPlan,
     Node,
     NodeTest,
-    against_one_population,
+    RunningTest,
 )
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.search.plan import n_threads
@@ -58,7 +58,7 @@ class PairTests:
         self.problem = fitted_problem(fit, cohort, coarsening=1.0)
         self.labels = fit.cluster_labels_[self.problem.cohort.order]
         self.plan, self.seed = plan, seed
-        self._found: dict[tuple[frozenset[Side], bool], NodeTest] = {}
+        self._begun: dict[tuple[frozenset[Side], bool], RunningTest] = {}
 
     def node(self, first: Side, second: Side) -> Node:
         """Return the subjects of two groups."""
@@ -66,33 +66,48 @@ class PairTests:
         halves = np.isin(self.labels[members], list(second)).astype(np.int64)
         return Node(members, halves, len(first | second))
 
-    def test(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> NodeTest:
-        """Return the test of two groups against one continuum, or one of any shape.
+    def begun(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> RunningTest:
+        """Return the test of two groups against one continuum, or one of any shape, with its first draws at least.
 
         The draws depend on `number`, or else on the clusters.
         """
         plan = replace(self.plan, significance_level=DISTINCT_LEVEL, any_shape=True) if any_shape else self.plan
         pair = frozenset((first, second)), any_shape
-        if pair not in self._found:
+        if pair not in self._begun:
             key = sorted(first | second) if number is None else [number]
             seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
-            self._found[pair] = against_one_population(self.problem, self.node(first, second), plan, seed)
-        return self._found[pair]
+            self._begun[pair] = RunningTest(self.problem, self.node(first, second), plan, seed)
+        return self._begun[pair]
 
-    def together(self, sides: Sequence[Side]) -> NodeTest:
-        """Return the test of several groups against one continuum, as at the join of the last of them."""
-        return self.test(frozenset().union(*sides[:-1]), sides[-1])
+    def test(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> NodeTest:
+        """Return the ended test of two groups (`begun`)."""
+        return self.begun(first, second, number, any_shape=any_shape).ended()
 
-    def of_unions(self, sides: Sequence[Side]) -> dict[tuple[int, ...], NodeTest]:
-        """Return the test of each proper union of the groups, by their positions in ascending order."""
-        found: dict[tuple[int, ...], NodeTest] = {
-            pair: self.together([sides[place] for place in pair]) for pair in self.nearest_pairs(sides)
-        }
-        near = [pair for pair, test in found.items() if test.z < _NEAR]
+    def most_continuous(self, sides: Sequence[Side]) -> tuple[int, ...]:
+        """Return the positions of the proper union of groups that is most clearly one continuum; empty if none is.
+
+        Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
+        """
+        found: dict[tuple[int, ...], RunningTest] = {}
+        for pair in self.nearest_pairs(sides):
+            found[pair] = self.together([sides[place] for place in pair])
+        near = [pair for pair, test in found.items() if test.found.z < _NEAR]
         for union in _unions(len(sides)):
             if union not in found and _hangs_together(union, near):
                 found[union] = self.together([sides[place] for place in union])
-        return found
+        while found:
+            best = max(found, key=lambda places: found[places].found.p)
+            if not found[best].has_ended:
+                found[best].go_on()
+            elif found[best].found.p >= self.plan.significance_level:
+                return best
+            else:
+                del found[best]
+        return ()
+
+    def together(self, sides: Sequence[Side]) -> RunningTest:
+        """Return the test of several groups against one continuum, as at the join of the last of them (`begun`)."""
+        return self.begun(frozenset().union(*sides[:-1]), sides[-1])
 
     def nearest_pairs(self, sides: Sequence[Side]) -> Iterator[tuple[int, int]]:
         """Yield the positions of the pairs to test: each large enough group with its nearest ones."""
@@ -147,9 +162,8 @@ def leaves_merged(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> l
     n_before = len(joins)
     sides, nodes = [frozenset(side) for side in within], [renumbered[end] for end in ends]
     while len(sides) > 2:  # two groups are the whole cohort, which is more than one continuum
-        found = tests.of_unions(sides)
-        union = max(found, key=lambda places: found[places].p, default=())
-        if not union or found[union].p < tests.plan.significance_level:
+        union = tests.most_continuous(sides)
+        if not union:
             break
         first, *others = union
         for other in others:

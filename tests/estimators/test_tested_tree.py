@@ -128,6 +128,19 @@ def test_a_continuum_beside_a_distinct_group_stays_whole():
     assert model.n_clusters_ == 2
 
 
+class Draws:
+    """Stands in for a running test: another p after each batch of draws."""
+
+    def __init__(self, *ps, z=2.5):
+        self.ps, self.z = list(ps), z
+
+    def go_on(self):
+        self.ps.pop(0)
+
+    found = property(lambda self: SimpleNamespace(p=self.ps[0], z=self.z))
+    has_ended = property(lambda self: len(self.ps) == 1)
+
+
 class Sides:
     """Stands in for the tests of five slices of one continuum and a distinct group: only all slices pass."""
 
@@ -137,14 +150,31 @@ class Sides:
         self.plan = SimpleNamespace(significance_level=0.05)
 
     nearest_pairs = staticmethod(lambda sides: combinations(range(len(sides)), 2))
-    of_unions = PairTests.of_unions
+    most_continuous = PairTests.most_continuous
 
     def together(self, sides):
         """Neighbouring slices are parted a little, distant ones and the distinct group clearly."""
         union = frozenset().union(*sides)
         self.asked.append(union)
         is_far = len(union) == 2 and (max(union) - min(union) > 1 or max(union) == self.n_sides - 1)
-        return SimpleNamespace(p=0.5 if union == self.passing else 0.01, z=12.0 if is_far else 2.5)
+        return Draws(0.5 if union == self.passing else 0.01, z=12.0 if is_far else 2.5)
+
+
+@pytest.mark.parametrize(
+    ("ps", "expected", "left"),
+    [
+        ([[0.2, 0.06], [0.3, 0.02, 0.01], [0.01, 0.9]], (0, 1), [1, 2, 2]),
+        ([[0.2, 0.01], [0.04, 0.03], [0.01, 0.01]], (), [1, 1, 1]),
+        ([[0.4], [0.3, 0.5], [0.01, 0.9]], (0, 1), [1, 2, 2]),
+    ],
+    ids=["the first falls below others", "all below the level", "one has ended"],
+)
+def test_only_the_tests_with_the_largest_p_go_on(ps, expected, left):
+    tests = [Draws(*one, z=9.0) for one in ps]
+    sides, given = Sides(3, None), iter(tests)
+    sides.together = lambda _: next(given)
+    assert PairTests.most_continuous(sides, [frozenset([side]) for side in range(3)]) == expected
+    assert [len(test.ps) for test in tests] == left
 
 
 @pytest.mark.parametrize("n_sides", [3, 4, 5, 6, 7, 8])

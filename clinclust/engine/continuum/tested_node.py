@@ -160,23 +160,48 @@ class DrawPlan:
         return False if all(above < -error for above, error in margins) else None
 
 
-def against_one_population(problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> NodeTest:
-    """Test whether the subjects of a node of a problem at coarsening 1 are more than one continuous population."""
+class RunningTest:
+    """The test whether the subjects of a node of a problem at coarsening 1 are more than one continuous population.
+
+    It makes the draws up to the first checkpoint, and more when asked to go on.
+    """
+
+    def __init__(self, problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence) -> None:
+        self._steps = _against_one_population(problem, node, plan, seed)
+        self.go_on()
+
+    def go_on(self) -> None:
+        """Draw up to the next checkpoint; the test must not have ended."""
+        self.found, self.has_ended = next(self._steps)
+
+    def ended(self) -> NodeTest:
+        """Return the test after its last draw."""
+        while not self.has_ended:
+            self.go_on()
+        return self.found
+
+
+def _against_one_population(
+    problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence
+) -> Iterator[tuple[NodeTest, bool]]:
+    """Yield the test after each batch of draws, and whether it ends there."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     if node.members.size >= MANY:
         few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
         quickly = replace(plan, n_draws=min(plan.n_draws, _CHECKPOINTS[1]))
-        found, decision = _tested(problem, few, most, quickly, seed)
+        *_, (found, decision) = _tested(problem, few, most, quickly, seed)
         if decision:
-            return found
+            yield found, True
+            return
     node = node.sample(LARGEST_NODE, np.random.default_rng(_stream(seed, _NODE)))
-    return _tested(problem, node, most, plan, seed)[0]
+    for batch, (found, decision) in zip(plan.batches(), _tested(problem, node, most, plan, seed), strict=False):
+        yield found, decision is not None or batch.stop == plan.n_draws
 
 
 def _tested(
     problem: Problem, node: Node, most: int, plan: DrawPlan, seed: np.random.SeedSequence
-) -> tuple[NodeTest, bool | None]:
-    """Return the test of a node among all its subjects, and the decision of its plan."""
+) -> Iterator[tuple[NodeTest, bool | None]]:
+    """Yield the test of a node among all its subjects after each batch, and the decision of its plan."""
     part = problem.restricted_to(node.members, 0)
     # The population is one whatever the seed: verdicts would change more with its seed than with those of the draws.
     rng = np.random.default_rng(_POPULATION)
@@ -193,9 +218,9 @@ def _tested(
             plan.advance()
         of_gain, of_shape = compared(*gains.result(), expected, minimum_gain(part))
         decision = plan.decision(of_gain, of_shape, len(expected))
+        yield node_test(of_gain, of_shape, node.members.size), decision
         if decision is not None:
-            break
-    return node_test(of_gain, of_shape, node.members.size), decision
+            return
 
 
 def node_test(of_gain: Farthest, of_shape: Farthest, n_subjects: int) -> NodeTest:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, against_one_population, compared, node_test
+from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, RunningTest, compared, node_test
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.threads import SearchCancelled, Threads
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
@@ -94,7 +94,7 @@ def result(
     members = np.arange(problem.cohort.n_subjects) if members is None else members
     with Threads(n_threads) as pool:
         plan = DrawPlan(n_draws, 0.05, pool, Event() if cancelled is None else cancelled, advance, any_shape)
-        return against_one_population(problem, Node(members, halves[members], 4), plan, np.random.SeedSequence(seed))
+        return RunningTest(problem, Node(members, halves[members], 4), plan, np.random.SeedSequence(seed)).ended()
 
 
 def test_the_same_seed_gives_the_same_bits_for_any_number_of_threads():
