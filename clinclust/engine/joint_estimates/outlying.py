@@ -21,12 +21,12 @@ import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, new_partition
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, make_missing, new_partition
 from clinclust.engine.problem.encoding import log_base_measures
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
 from clinclust.engine.search.labels import compact
-from clinclust.engine.search.settle import chunks, minimum_gain
+from clinclust.engine.search.settle import minimum_gain
 
 OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
@@ -36,33 +36,32 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
     """Return the problem of the values that are kept, with the joint of the module docstring: all if the share is 0."""
     if share == 0.0:
         return problem
-    arrays, powers = problem.cohort.arrays, problem.model.powers
-    n_observed = float((powers * problem.cohort.n_observed).sum())
-    n_outlying = float((powers * outlying.sum(axis=0)).sum())
-    log_base = problem.cohort.log_base
+    cohort, powers, values = problem.cohort, problem.model.powers, np.flatnonzero(outlying)
+    n_outlying = float((powers * np.bincount(values % powers.size, minlength=powers.size)).sum())
+    n_observed = float((powers * cohort.n_observed).sum())
+    log_base = cohort.log_base
     log_base += n_outlying * math.log(share) + (n_observed - n_outlying) * math.log1p(-share)
-    log_base += of_outlying_values(problem, outlying)
-    return replace(problem, cohort=replace(problem.cohort, arrays=_arrays_kept(arrays, outlying), log_base=log_base))
+    log_base += of_outlying_values(problem, values)
+    return replace(problem, cohort=replace(cohort, arrays=_arrays_kept(cohort.arrays, values), log_base=log_base))
 
 
-def _arrays_kept(arrays: CohortArrays, outlying: OutlyingMask) -> CohortArrays:
-    n_table = arrays.codes.shape[1]
-    return arrays._replace(
-        codes=np.where(outlying[:, :n_table], np.int32(0), arrays.codes),
-        values=np.where(outlying[:, n_table:], np.nan, arrays.values),
-    )
+def _arrays_kept(arrays: CohortArrays, values: Whole) -> CohortArrays:
+    kept = arrays._replace(codes=arrays.codes.copy(), values=arrays.values.copy())
+    make_missing(kept, values)
+    return kept
 
 
-def of_outlying_values(problem: Problem, outlying: OutlyingMask) -> float:
-    """Return the sum of power_d [ln m_d(x_id) - ln h(x_id)] over the outlying values."""
-    rows = np.flatnonzero(outlying.any(axis=1))  # few
-    if rows.size == 0:
+def of_outlying_values(problem: Problem, values: Whole) -> float:
+    """Return the sum of power_d [ln m_d(x_id) - ln h(x_id)] over the outlying values, i D + d in ascending order."""
+    if values.size == 0:
         return 0.0
-    powers, mask, some = problem.model.powers, outlying[rows], problem.restricted_to(rows, 0)
+    powers = problem.model.powers
+    subjects, features = np.divmod(values, powers.size)
+    rows, places = np.unique(subjects, return_inverse=True)  # few
+    some = problem.restricted_to(rows, 0)
     first_values = powers * _first_values(some.cohort.arrays, problem.model.in_full())
-    subjects, features = np.nonzero(mask)
-    log_base = log_base_measures(some.cohort, problem.model.prior, subjects, features)
-    return float(first_values[mask].sum()) - float((powers[features] * log_base).sum())
+    log_base = log_base_measures(some.cohort, problem.model.prior, places, features)
+    return float(first_values[places, features].sum()) - float((powers[features] * log_base).sum())
 
 
 def _first_values(arrays: CohortArrays, model: Model) -> Array:
@@ -83,13 +82,14 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
     least = minimum_gain(problem)
     partition, joint = _kept(problem, labels, outlying, share)
     while share > 0.0:
-        changes = _changes(problem, partition, outlying, share, least)
-        if changes.gains.size == 0:
+        aside = np.flatnonzero(outlying)
+        changes = changes_that_raise(problem.cohort.arrays, problem.model, partition, aside, share, least)
+        if changes.values.size == 0:
             break
         changed = changes.made(outlying)
         partition, raised = _kept(problem, labels, changed, share)
         if raised <= joint + least:
-            changed = changes.best_of_each(labels).made(outlying)
+            changed = changes.only(changes.are_best(outlying.shape[1])).made(outlying)
             partition, raised = _kept(problem, labels, changed, share)
             if raised <= joint:  # the gains were rounding errors
                 break
@@ -100,7 +100,7 @@ def best_outlying(problem: Problem, labels: Labels, outlying: OutlyingMask, shar
 def best_elsewhere(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float, cluster: int) -> Labels:
     """Return labels with the members of one cluster moved to their best other clusters, with best outlying values."""
     members = np.flatnonzero(labels == cluster)
-    partition = new_partition(_arrays_kept(problem.cohort.arrays, outlying), labels)
+    partition = new_partition(_arrays_kept(problem.cohort.arrays, np.flatnonzero(outlying)), labels)
     moved = labels.copy()
     moved[members] = best_others(problem.cohort.arrays, problem.model, partition, members, share)
     return compact(moved)
@@ -119,46 +119,44 @@ def _kept(problem: Problem, labels: Labels, outlying: OutlyingMask, share: float
     return partition, log_joint(kept, partition)
 
 
-class _Changes(NamedTuple):
+class Changes(NamedTuple):
     """Values whose indicators, if changed alone, raise the joint."""
 
-    subjects: Whole
-    features: Whole
+    values: Whole
+    """subject D + feature, in ascending order."""
     gains: Array
     """By how many nats."""
+    clusters: Labels
+    """Those of the subjects."""
 
     def made(self, outlying: OutlyingMask) -> OutlyingMask:
         """Return the mask with these indicators changed."""
         changed = outlying.copy()
-        changed[self.subjects, self.features] ^= True
+        changed.flat[self.values] ^= True
         return changed
 
-    def best_of_each(self, labels: Labels) -> _Changes:
-        """Return the change with the largest gain in each cluster and feature, the first of equal ones."""
+    def are_best(self, n_features: int) -> Mask:
+        """Return which have the largest gain in their cluster and feature, the first of equal ones, bool (M,)."""
         order = np.argsort(-self.gains, kind="stable")
-        places = np.column_stack([labels[self.subjects], self.features])[order]
-        best = order[np.unique(places, axis=0, return_index=True)[1]]
-        return _Changes(self.subjects[best], self.features[best], self.gains[best])
+        places = (self.clusters * n_features + self.values % n_features)[order]
+        best = np.zeros(order.size, dtype=np.bool_)
+        best[order[np.unique(places, return_index=True)[1]]] = True
+        return best
+
+    def only(self, chosen: Mask) -> Changes:
+        """Return some of the changes."""
+        return Changes(self.values[chosen], self.gains[chosen], self.clusters[chosen])
 
 
-def _changes(problem: Problem, partition: Partition, outlying: OutlyingMask, share: float, least: float) -> _Changes:
-    """Return the changes of single values that each raise the joint by more than the least gain."""
-    found = []
-    for rows, chunk in chunks(problem.cohort.arrays):
-        own = partition._replace(labels=partition.labels[rows])
-        gains = gains_of_changes(chunk, problem.model, own, outlying[rows], share)
-        subjects, features = np.nonzero(gains > least)
-        found.append((subjects + rows.start, features, gains[subjects, features]))
-    return _Changes(*map(np.concatenate, zip(*found, strict=True)))
+def changes_that_raise(
+    arrays: CohortArrays, model: Model, partition: Partition, aside: Whole, share: float, least: float
+) -> Changes:
+    """Return the changes of single values that each raise the joint by more than the least gain.
 
-
-def gains_of_changes(
-    arrays: CohortArrays, model: Model, partition: Partition, outlying: OutlyingMask, share: float
-) -> Array:
-    """Return the change of the joint by each change of a single value, float64 (N, D); minus infinity where missing."""
-    gains = np.full(outlying.shape, -np.inf)
-    gains_of_indicators(arrays, model, partition, outlying, _log_odds(model, share), gains)
-    return gains
+    `aside` are the outlying values, subject D + feature, in ascending order.
+    """
+    values, gains = gains_of_indicators(arrays, model, partition, aside, _log_odds(model, share), least)
+    return Changes(values, gains, partition.labels[values // arrays.kinds.size])
 
 
 def _log_odds(model: Model, share: float) -> float:

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import replace
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from clinclust.arrays import Array, Mask, Whole
-from clinclust.engine.joint_estimates.outlying import best_others, gains_of_changes, of_outlying_values
+from clinclust.arrays import Whole
+from clinclust.engine.joint_estimates.outlying import Changes, best_others, changes_that_raise, of_outlying_values
 from clinclust.engine.joint_estimates.outlying_search import ROUNDS, SEEN_IN_SAMPLE
 from clinclust.engine.kernels.partition import Model, clusters_without_subjects
 from clinclust.engine.problem.objective import log_joint
@@ -31,32 +31,23 @@ NOTHING = np.empty(0, dtype=np.int64)
 """No outlying values."""
 
 
-class _Changes(NamedTuple):
-    """Values of a partition whose indicators, if changed alone, raise the joint."""
-
-    values: Whole
-    """As `Shard.blocks` names them, in ascending order."""
-    gains: Array
-    clusters: Whole
-
-
 def _changes(
     shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, share: float, least: float
-) -> _Changes:
-    clusters = clusters_without_subjects(shard.tables, *sums)
-    found = [(NOTHING, np.empty(0), NOTHING)]
+) -> Changes:
+    clusters, n_features = clusters_without_subjects(shard.tables, *sums), shard.tables.kinds.size
+    found = [Changes(NOTHING, np.empty(0), NOTHING)]
     for rows, block in shard.blocks(NOTHING):
         partition = clusters._replace(labels=labels[rows].astype(np.int64))
-        gains = gains_of_changes(block, model, partition, _mask(shard, rows, aside), share)
-        subjects, features = np.nonzero(gains > least)
-        values = (subjects + rows.start) * gains.shape[1] + features
-        found.append((values, gains[subjects, features], partition.labels[subjects]))
-    return _Changes(*map(np.concatenate, zip(*found, strict=True)))
+        first, last = np.searchsorted(aside, np.array([rows.start, rows.stop]) * n_features)
+        own = aside[first:last] - rows.start * n_features
+        changes = changes_that_raise(block, model, partition, own, share, least)
+        found.append(changes._replace(values=changes.values + rows.start * n_features))
+    return Changes(*map(np.concatenate, zip(*found, strict=True)))
 
 
 def _changes_of_members(
     shard: Shard, labels: Numbers, aside: Whole, before: Numbers, cluster: int, *given: Any
-) -> _Changes:
+) -> Changes:
     """Return the changes among the subjects that were members of a cluster before."""
     members, n_features = np.flatnonzero(before == cluster), shard.tables.kinds.size
     some = shard.some(members)
@@ -75,31 +66,15 @@ def _elsewhere(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster:
     return moved
 
 
-def _mask(shard: Shard, rows: slice, aside: Whole) -> Mask:
-    n_features = shard.tables.kinds.size
-    mask = np.zeros(((rows.stop - rows.start), n_features), dtype=np.bool_)
-    first, last = np.searchsorted(aside, np.array([rows.start, rows.stop]) * n_features)
-    mask.flat[aside[first:last] - rows.start * n_features] = True
-    return mask
-
-
-def _changed(aside: Whole, found: _Changes) -> Whole:
+def _changed(aside: Whole, found: Changes) -> Whole:
     return np.setxor1d(aside, found.values)
 
 
-def _best_changes(found: _Changes, n_features: int) -> _Changes:
-    """Return the change with the largest gain in each cluster and feature."""
-    order = np.argsort(-found.gains, kind="stable")
-    keys = found.clusters * n_features + found.values % n_features
-    best = np.sort(order[np.unique(keys[order], return_index=True)[1]])
-    return _Changes(found.values[best], found.gains[best], found.clusters[best])
+def _best_changes(found: Changes, n_features: int) -> Changes:
+    return found.only(found.are_best(n_features))
 
 
-def _only(found: _Changes, kept: Mask) -> _Changes:
-    return _Changes(found.values[kept], found.gains[kept], found.clusters[kept])
-
-
-def _rise_of_base(shard: Shard, aside: Whole, found: _Changes, problem: Problem, share: float) -> float:
+def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, share: float) -> float:
     """Return how changes raise the log base measure of the kept values at coarsening 1 (`outlying`), in nats."""
     n_features, log_odds = shard.tables.kinds.size, math.log(share) - math.log1p(-share)
     rise = 0.0
@@ -109,10 +84,8 @@ def _rise_of_base(shard: Shard, aside: Whole, found: _Changes, problem: Problem,
         subjects = np.unique(values // n_features)
         for start in range(0, subjects.size, _AT_ONCE):
             rows = subjects[start : start + _AT_ONCE]
-            mask = np.zeros((rows.size, n_features), dtype=np.bool_)
-            mask.flat[places_among(values, rows, n_features)] = True
             some = problem_of(problem, shard.taken(rows, NOTHING), 0)
-            rise += sign * of_outlying_values(some, mask)
+            rise += sign * of_outlying_values(some, places_among(values, rows, n_features))
     return rise
 
 
@@ -150,14 +123,10 @@ def _best_of_all(cohort: Partitioned, changes: Sequence[Handle]) -> list[Handle]
     """Return the change with the largest gain in each cluster and feature, the first of equal ones, by partition."""
     n_features = len(cohort.problem.cohort.encoding.features)
     best = cohort.each(_best_changes, n_features, lists=[changes])
-    found: list[_Changes] = cohort.place.results(best)
-    everything = _Changes(*map(np.concatenate, zip(*found, strict=True)))
-    order = np.argsort(-everything.gains, kind="stable")
-    keys = (everything.clusters * n_features + everything.values % n_features)[order]
-    kept = np.zeros(order.size, dtype=np.bool_)
-    kept[order[np.unique(keys, return_index=True)[1]]] = True
+    found: list[Changes] = cohort.place.results(best)
+    kept = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
     of_parts = np.split(kept, np.cumsum([own.values.size for own in found])[:-1])
-    return [cohort.place.submit(_only, own, mine) for own, mine in zip(best, of_parts, strict=True)]
+    return [cohort.place.submit(Changes.only, own, mine) for own, mine in zip(best, of_parts, strict=True)]
 
 
 def search_partitions(

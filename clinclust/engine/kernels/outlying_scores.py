@@ -7,12 +7,21 @@ from __future__ import annotations
 
 import math
 
-from clinclust.arrays import Array, Mask, Whole
+import numpy as np
+
+from clinclust.arrays import Array, Whole
 from clinclust.compiled import flat, kernel, subkernel
 from clinclust.engine.kernels.likelihood_kernels import CHAINED
 from clinclust.engine.kernels.moves import State, refresh, state_of, value_left_out
 from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
 from clinclust.engine.kernels.scoring import chained_score
+
+_MARGIN = 0.1
+"""Nats by which a value must be worth keeping to count as usual."""
+_LEAST_RATE = 0.05
+"""Share of a rate that must remain without a usual value."""
+_ACCURATE = 1e10
+"""Bound of count * squares / rate below which the remaining rate is known to one part in a thousand."""
 
 
 @subkernel
@@ -50,44 +59,90 @@ def prior_predictives(cohort: CohortArrays, model: Model, partition: Partition, 
                 out[i, feature] = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z)
 
 
+@subkernel
+def _usual_square(state: State, k: int, column: int, log_odds: float) -> float:
+    """Return a (z - c3)^2 up to which no kept value z of cluster k is worth setting aside; -1 if none is known.
+
+    With c0 .. c3 of the cluster without z, the gain is at most first + log odds - c0 - c1 ln(1 - c2 (z - c3)^2), as the
+    log prior predictive is nowhere above its c0, `first`. This bound must be below 0 by `_MARGIN`, so that rounding
+    errors decide nothing.
+    """
+    feature = state.n_table + column
+    if state.kinds[feature] == CHAINED:
+        return math.inf
+    sums = flat(state.statistics, k * state.n_statistics)
+    count = sums[state.statistic_start[feature]]
+    squares = sums[state.statistic_start[feature + 1] - 1]
+    c = flat(state.left_out_coefficients, 4 * state.width * k + column)
+    c0, c1, c2 = c[0], c[state.width], c[2 * state.width]
+    first = state.coefficients[4 * state.capacity * column + state.n_clusters[0]]
+    most = first - c0 + (log_odds + _MARGIN * state.coarsening) * state.powers[feature]
+    # The sums have a relative error of up to `count` units in the last place.
+    if most < 0.0 < c1 and count * squares * c2 < _ACCURATE:
+        square: float = min(-math.expm1(most / c1), 1.0 - _LEAST_RATE) / c2
+        return square
+    return -1.0
+
+
 @kernel
 def gains_of_indicators(
-    cohort: CohortArrays, model: Model, partition: Partition, aside: Mask, log_odds: float, gains: Array
-) -> None:
-    """Fill the change of the log joint by each change of a single indicator: by setting a value aside or keeping it.
+    cohort: CohortArrays, model: Model, partition: Partition, aside: Whole, log_odds: float, least: float
+) -> tuple[Whole, Array]:
+    """Return the single values whose indicators, if changed alone, raise the log joint by more than `least` >= 0.
 
-    The cohort holds all values, the statistics of the partition those that are kept, and `aside`, bool (N, D), the
-    outlying ones. The log odds, coarsening * [ln share - ln(1 - share)], are multiplied by the power of each feature.
-    Gains of missing values are not written.
+    Value i D + d is that of feature d in subject i. The cohort holds all values, the statistics of the partition those
+    that are kept, and `aside` are the outlying ones, in ascending order. The log odds, coarsening * [ln share - ln(1 -
+    share)], are multiplied by the power of each feature. Return values, in ascending order, and gains.
     """
     state = _up_to_date(cohort, model, partition)
-    n_table = cohort.codes.shape[1]
+    n_table, n_values, n_features = state.n_table, state.n_values, state.n_table + state.n_values
     empty = partition.n_clusters[0]
-    for i in range(gains.shape[0]):
-        own = partition.labels[i]
+    # A level is worth setting aside for all members of a cluster or for none.
+    of_levels, squares = np.full((empty, state.n_rows), -math.inf), np.empty((empty, n_values))
+    for k in range(empty):
         for feature in range(n_table):
-            code = cohort.codes[i, feature]
-            if code == 0:
-                continue
-            least = partition.table[code, empty] + log_odds * state.powers[feature]
-            if aside[i, feature]:
-                gains[i, feature] = partition.table[code, own] - least
-            else:
-                gains[i, feature] = least - partition.left_out[own, code]
-        for feature in range(n_table, cohort.kinds.shape[0]):
+            for row in range(cohort.level_start[feature], cohort.level_start[feature + 1]):
+                prior = partition.table[row, empty] + log_odds * state.powers[feature]
+                of_levels[k, row] = prior - partition.left_out[k, row]
+        for column in range(n_values):
+            squares[k, column] = _usual_square(state, k, column, log_odds)
+    found, gains, n_found = np.empty(n_features, dtype=np.int64), np.empty(n_features), 0
+    n_past = 0
+    for i in range(partition.labels.shape[0]):
+        if n_found + n_features > found.size:
+            found, gains = np.concatenate((found, found)), np.concatenate((gains, gains))
+        own = partition.labels[i]
+        codes, values = flat(cohort.codes, i * n_table), flat(cohort.values, i * n_values)
+        levels, usual = flat(of_levels, own * state.n_rows), flat(squares, own * n_values)
+        centres = flat(state.left_out_coefficients, (4 * own + 3) * state.width)
+        following = aside[n_past] - i * n_features if n_past < aside.size else n_features
+        for feature in range(n_features):
             column = feature - n_table
-            z = cohort.values[i, column]
-            if math.isnan(z):
-                continue
-            if cohort.kinds[feature] == CHAINED:
-                gains[i, feature] = -math.inf
-                continue
-            c = partition.coefficients[column]
-            least = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z) + log_odds * state.powers[feature]
-            if aside[i, feature]:
-                gains[i, feature] = _log_tail(c[0, own], c[1, own], c[2, own], c[3, own], z) - least
-            else:
-                gains[i, feature] = least - value_left_out(state, own, column, z)
+            kept = feature != following
+            gain = -math.inf
+            if column < 0:
+                code = codes[feature]
+                gain = levels[code]
+                if not kept:
+                    gain = partition.table[code, own] - (
+                        partition.table[code, empty] + log_odds * state.powers[feature]
+                    )
+            # False for a missing value, which is NaN.
+            elif not kept or (values[column] - centres[column]) ** 2 > usual[column]:
+                z, c = values[column], partition.coefficients[column]
+                prior = _log_tail(c[0, empty], c[1, empty], c[2, empty], c[3, empty], z)
+                prior += log_odds * state.powers[feature]
+                if kept:
+                    gain = prior - value_left_out(state, own, column, z)
+                else:
+                    gain = _log_tail(c[0, own], c[1, own], c[2, own], c[3, own], z) - prior
+            if not kept:
+                n_past += 1
+                following = aside[n_past] - i * n_features if n_past < aside.size else n_features
+            if gain > least:
+                found[n_found], gains[n_found] = i * n_features + feature, gain
+                n_found += 1
+    return found[:n_found], gains[:n_found]
 
 
 @kernel

@@ -156,6 +156,15 @@ def _work_space(n_rows: int, capacity: int, width: int, n_chained: int) -> Array
     return work
 
 
+def make_missing(cohort: CohortArrays, values: Whole) -> None:
+    """Make some values missing, in place; value i D + d is that of feature d in subject i."""
+    n_table = cohort.codes.shape[1]
+    subjects, features = np.divmod(values, cohort.kinds.size)
+    in_table = features < n_table
+    cohort.codes[subjects[in_table], features[in_table]] = 0
+    cohort.values[subjects[~in_table], features[~in_table] - n_table] = np.nan
+
+
 def clusters_without_subjects(cohort: CohortArrays, sizes: Array, statistics: Array) -> Partition:
     """Return a partition with clusters of these sizes (K,) and statistics (K, S), and no subject in any of them."""
     n_clusters = sizes.size

@@ -12,7 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Labels, Whole
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, add_up, clusters_without_subjects
+from clinclust.engine.kernels.partition import (
+    CohortArrays,
+    Model,
+    Partition,
+    add_up,
+    clusters_without_subjects,
+    make_missing,
+)
 from clinclust.engine.kernels.sweep import bring_up_to_date
 from clinclust.engine.search import settle
 from clinclust.engine.search.settle import scan, write_best
@@ -44,12 +51,9 @@ class Shard(NamedTuple):
         codes, values = (it.mapped() if isinstance(it, Stored) else it for it in (self.codes, self.values))
         taken = self.tables._replace(codes=codes[rows].astype(np.int32), values=np.array(values[rows]))
         if aside.size:
-            n_table, n_features = taken.codes.shape[1], taken.kinds.size
+            n_features = taken.kinds.size
             own = aside - rows.start * n_features if isinstance(rows, slice) else places_among(aside, rows, n_features)
-            subjects, features = np.divmod(own, n_features)
-            in_table = features < n_table
-            taken.codes[subjects[in_table], features[in_table]] = 0
-            taken.values[subjects[~in_table], features[~in_table] - n_table] = np.nan
+            make_missing(taken, own)
         return taken
 
     def blocks(self, aside: Whole) -> Iterator[tuple[slice, CohortArrays]]:

@@ -1,14 +1,16 @@
 """Outlying values: gains of single indicators, moves out of a cluster, and dissolutions against plain definitions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
+from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates.outlying import (
-    _Changes,
+    Changes,
     best_elsewhere,
     best_outlying,
-    gains_of_changes,
+    changes_that_raise,
     without_outlying,
 )
 from clinclust.engine.joint_estimates.outlying_search import Dissolution, none_outlying
@@ -19,8 +21,11 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.engine.search.settle import settle
+from clinclust.likelihoods import REGISTRY
 
 SHARE = 0.03
+NOTHING = np.empty(0, dtype=np.int64)
+CONTINUOUS = [name for name, traits in REGISTRY.items() if traits.is_continuous and not traits.is_chained]
 
 
 def _posed(seed, n=60, coarsening=0.7):
@@ -45,31 +50,55 @@ def _joint(problem, labels, outlying):
 def test_the_gain_of_an_indicator_is_the_change_of_the_joint(seed):
     problem, labels, outlying = _posed(seed)
     partition = new_partition(without_outlying(problem, outlying, SHARE).cohort.arrays, labels)
-    gains = gains_of_changes(problem.cohort.arrays, problem.model, partition, outlying, SHARE)
-    np.testing.assert_array_equal(np.isneginf(gains), _missing(problem))
-    before = _joint(problem, labels, outlying)
+    of_values = problem.cohort.arrays, problem.model, partition, np.flatnonzero(outlying), SHARE
+    computed = changes_that_raise(*of_values, -np.inf)  # those of continuous values that are clearly usual are skipped
+    gains = dict(zip(computed.values.tolist(), computed.gains.tolist(), strict=True))
+    assert not _missing(problem).flat[computed.values].any()
+    before, n_features = _joint(problem, labels, outlying), outlying.shape[1]
     for subject in range(0, 60, 7):
-        for feature in np.flatnonzero(~_missing(problem)[subject]):
+        for feature in np.flatnonzero(~_missing(problem)[subject]).tolist():
             changed = outlying.copy()
             changed[subject, feature] ^= True
-            assert gains[subject, feature] == pytest.approx(_joint(problem, labels, changed) - before, abs=1e-7)
+            gain = _joint(problem, labels, changed) - before
+            assert gains.get(subject * n_features + feature, min(gain, -0.01)) == pytest.approx(gain, abs=1e-7)
+    raising = changes_that_raise(*of_values, 0.5)
+    np.testing.assert_array_equal(raising.values, computed.only(computed.gains > 0.5).values)
+    np.testing.assert_array_equal(raising.clusters, labels[raising.values // n_features])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_outlying_values_of_chunks_of_subjects_are_those_of_all(monkeypatch, seed):
-    problem, labels, outlying = _posed(seed)
-    whole, joint = best_outlying(problem, labels, outlying, SHARE)
-    monkeypatch.setattr("clinclust.engine.search.settle.CHUNK", 16)
-    in_chunks, same = best_outlying(problem, labels, outlying, SHARE)
-    np.testing.assert_array_equal(in_chunks, whole)
-    assert same == joint
+@pytest.mark.parametrize("coarsening", [1.0, 0.3])
+@pytest.mark.parametrize("name", CONTINUOUS)
+def test_no_value_worth_setting_aside_is_skipped(name, coarsening):
+    """The gain is the difference of the scores of a subject under its cluster and under the empty one."""
+    share, n_skipped = 0.02, 0
+    sizes = np.array([1, 1, 2, 3, 5, 12, 40, 136])
+    for seed, example in enumerate(REGISTRY[name].examples() * 12):
+        rng = np.random.default_rng(seed)
+        labels = np.repeat(np.arange(sizes.size), sizes)
+        column = example.column(rng, labels, sizes.size)
+        column *= 10.0 ** np.where(rng.random(200) < 0.1, 3.0 * rng.random(200), 0.0)
+        feature = Feature(name="x", likelihood=name, **example.fields)
+        frame, schema = pd.DataFrame({"x": column}), FeatureSchema([feature])
+        prior = {"x": example.random_prior(rng, column)} if seed % 2 else None
+        problem = pose(schema.validate(frame, warn=False), schema, prior, 3.0, 0.0, coarsening)
+        labels = labels[problem.cohort.order]
+        arrays, scores = problem.cohort.arrays, np.zeros((200, 9))
+        partition = new_partition(arrays, labels)
+        of_values = arrays, problem.model, partition, NOTHING, share
+        computed, found = (changes_that_raise(*of_values, least).values for least in (-np.inf, 1e-6))
+        write_scores(arrays, problem.model, partition, scores)
+        weights = np.log(np.maximum(sizes[labels] - 1.0, 3.0 * (sizes[labels] == 1)))
+        kept = scores[np.arange(200), labels] - weights
+        gains = scores[:, -1] - np.log(3.0) + coarsening * np.log(share / (1.0 - share)) - kept
+        np.testing.assert_array_equal(found, np.flatnonzero(gains > 1e-6))
+        n_skipped += 200 - computed.size
+    assert n_skipped > 100 * (seed + 1)
 
 
 def test_the_best_change_of_a_cluster_and_feature_is_the_first_with_the_largest_gain():
-    subjects, features = np.array([0, 1, 2, 3, 4]), np.array([1, 1, 0, 1, 1])
-    changes = _Changes(subjects, features, np.array([1.0, 3.0, 2.0, 3.0, 0.5]))
-    best = changes.best_of_each(np.array([0, 0, 0, 0, 1]))
-    assert sorted(zip(best.subjects, best.features, best.gains, strict=True)) == [(1, 1, 3.0), (2, 0, 2.0), (4, 1, 0.5)]
+    values, clusters = np.array([1, 3, 4, 7, 9]), np.array([0, 0, 0, 0, 1])
+    changes = Changes(values, np.array([1.0, 3.0, 2.0, 3.0, 0.5]), clusters)
+    np.testing.assert_array_equal(changes.only(changes.are_best(2)).values, [3, 4, 9])
 
 
 @pytest.mark.parametrize("seed", range(3))

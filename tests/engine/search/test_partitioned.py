@@ -127,7 +127,8 @@ def test_merges_and_divisions_of_shards_raise_the_joint_by_what_they_say(pool):
     assert joint_of(problem, labels) > joint_of(problem, compact(groups // 2)) + 10.0
 
 
-def test_the_outlying_values_of_shards_are_those_in_memory():
+def test_the_outlying_values_of_shards_are_those_in_memory(monkeypatch):
+    monkeypatch.setattr(settling, "CHUNK", 64)
     problem, groups = a_problem(7, 500, likelihoods=("gaussian", "poisson", "exponential", "bernoulli"), missing=0.1)
     labels, share = compact(groups), 0.02
     problem.cohort.arrays.values[:5] = 9.0
