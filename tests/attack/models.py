@@ -279,5 +279,5 @@ _ARRAY_WAYS = {
 ATTACKS = (
     Attack("saved model: flipped bits", flips, smoke=100, full=1_000),
     Attack("saved model: truncated", truncations, smoke=150, full=8_000),
-    Attack("saved model: edited, with new checksums", edits, smoke=40, full=300),
+    Attack("saved model: edited, with new checksums", edits, smoke=20, full=300),
 )

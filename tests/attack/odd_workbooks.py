@@ -167,4 +167,4 @@ def _tries(count, rng, folder):
         yield broken and f"{broken} (try {number})"
 
 
-ATTACKS = (Attack("odd workbooks, cell by cell", _tries, smoke=100, full=5_000),)
+ATTACKS = (Attack("odd workbooks, cell by cell", _tries, smoke=50, full=5_000),)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import FILES, FIT, SCHEMA_OPTION, refused
+from command_line import FILES, FIT, QUICK, SCHEMA_OPTION, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
@@ -20,7 +20,7 @@ FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz
 @pytest.mark.parametrize("earlier", [False, pytest.param(True, marks=pytest.mark.simulation)])
 @pytest.mark.parametrize("failing", ["model", "assignments", "last place"])
 def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, capsys, monkeypatch):
-    arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", "--restarts", "2", "--overwrite"]
+    arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", *QUICK, "--overwrite"]
     if earlier:
         assert main([*arguments, "--seed", "7"]) == 0
         capsys.readouterr()

@@ -70,7 +70,7 @@ def test_blocks_count_for_what_they_are_worth_unless_they_shall_count_in_full(he
     )
     assert in_block.count("frailty") == 2
     (here / "blocks.yaml").write_text(in_block, encoding="utf-8")
-    arguments = ["fit", "cohort.csv", "--schema", "blocks.yaml", "--restarts", "2", "--out"]
+    arguments = ["fit", "cohort.csv", "--schema", "blocks.yaml", "--restarts", "2", "--associations", "none", "--out"]
     assert main([*arguments, "worth"]) == 0
     assert main([*arguments, "full", "--block-weights", "none"]) == 0
     worth, full = MAPDP.load(here / "worth"), MAPDP.load(here / "full")

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import FILES, FIT, SCHEMA_OPTION, contents, refused
+from command_line import FILES, FIT, QUICK, SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP
 from clinclust.cli import main
@@ -47,7 +47,7 @@ def test_no_command_replaces_what_it_reads(here, fitted, capsys):
 
 OUTPUTS = {
     "draft": ["--out", "there.yaml"],
-    "fit": [*SCHEMA_OPTION, "--out", "there", "--restarts", "1", "--associations", "none"],
+    "fit": [*SCHEMA_OPTION, "--out", "there", *QUICK],
     "report": ["--model", "model", "--out", "there", "--associations", "none"],
     "table": ["--model", "model", "--out", "there.md"],
     "assign": ["--model", "model", "--out", "there.csv"],

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 
@@ -15,7 +16,10 @@ from clinclust.cli import main
 
 def test_as_a_process(here):
     done = run("check", "cohort.csv", *SCHEMA_OPTION)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0
+    assert "clinclust: note" not in done.stderr
+    following = shlex.split(done.stdout.splitlines()[-1].removeprefix("next: "))
+    assert following == ["clinclust", "fit", "cohort.csv", *SCHEMA_OPTION, "--out", "cohort-subtypes"]
     done = run("check", "missing.csv", *SCHEMA_OPTION)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("clinclust: there is no file missing.csv")
@@ -48,7 +52,7 @@ def test_help_needs_nothing_heavy():
 
 
 def test_the_defaults_of_the_command_are_the_recommended_ones(here):
-    assert main(["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out"]) == 0
+    assert main(["fit", "cohort.csv", *SCHEMA_OPTION, "--associations", "none", "--out", "out"]) == 0
     model = MAPDP.load("out")
     expected = {**MAPDP().get_params(), "random_state": 0, "schema": model.schema_}
     assert model.get_params() == expected

@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import FILES, SCHEMA, cohort, contents, refused
+from command_line import FILES, QUICK, SCHEMA, cohort, contents, refused
 
 from clinclust import MAPDP, FeatureSchema
 from clinclust.cli import main
 
-START = ["start", "cohort.csv", "--restarts", "2", "--associations", "none"]
+START = ["start", "cohort.csv", *QUICK]
 
 
 def test_one_line_is_enough(here, capsys):
@@ -97,7 +97,7 @@ def test_ctrl_c_leaves_whole_files_and_says_which(here, capsys, monkeypatch, sta
         patched.setattr(where, interrupted)
         assert main(START) == 130
     first, last = capsys.readouterr().err.splitlines()
-    again = "go on with: clinclust start cohort.csv --restarts 2 --associations none"
+    again = "go on with: clinclust start cohort.csv --as-published --restarts 2 --associations none"
     assert first == f"clinclust: {'cohort.yaml is there, and whole' if left else 'nothing was written'}; {again}"
     assert last == "clinclust: stopped"
     assert sorted(contents()) == ["cohort.csv", *left, "schema.yaml"]

@@ -179,16 +179,3 @@ def test_tracebacks_can_be_asked_for_before_and_after_the_command(here, capsys, 
     command = ["check", "nowhere.csv", *SCHEMA_OPTION]
     assert main(["--debug", *command] if place == "before" else [*command, "--debug"]) == 2
     assert capsys.readouterr().err.startswith("Traceback")
-
-
-def test_the_package_runs_as_a_command(here):
-    import subprocess
-    import sys
-
-    done = subprocess.run(
-        [sys.executable, "-m", "clinclust", "check", "cohort.csv", *SCHEMA_OPTION], capture_output=True, text=True
-    )
-    assert done.returncode == 0
-    assert "clinclust: note" not in done.stderr
-    following = shlex.split(done.stdout.splitlines()[-1].removeprefix("next: "))
-    assert following == ["clinclust", "fit", "cohort.csv", *SCHEMA_OPTION, "--out", "cohort-subtypes"]

@@ -59,7 +59,7 @@ def test_the_joint_is_that_of_subjects_seated_one_by_one(name):
 
 @every
 def test_missing_values_are_filled_in_with_possible_ones(name):
-    frame, schema, _, _ = _cohort(name)
+    frame, schema, _, _ = _cohort(name, n=60, n_features=4)
     model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     for how in ("median", "mean", "mode", "draw"):
         filled = model.impute(frame, how=how, random_state=0)
@@ -113,18 +113,15 @@ def test_the_slope_of_the_joint_by_each_hyperparameter_is_a_difference_of_joints
 
 @pytest.mark.filterwarnings("ignore:no observed value in any feature")
 @every
-def test_it_is_reported_and_shared(name, tmp_path):
+def test_it_is_reported_and_shared(name, tmp_path, some):
     frame, schema, _, _ = _cohort(name, n=90, n_features=3, missing=0.15)
     model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     shared = cc.suppress_small_cells(comparisons)
     assert not cc.disclosure.audit_disclosure(shared, truth=comparisons)["disclosed"].any()
-    for suppress in (None, 10):
-        for suffix in ("xlsx", "html"):
-            path = cc.write_report(
-                model, frame, tmp_path / f"{suppress}.{suffix}", associations=None, suppress=suppress
-            )
-            assert path.stat().st_size > 1000
+    for suppress, suffix in some([(None, "html"), (10, "xlsx"), (None, "xlsx"), (10, "html")], few=2):
+        path = cc.write_report(model, frame, tmp_path / f"{suppress}.{suffix}", associations=None, suppress=suppress)
+        assert path.stat().st_size > 1000
     assert REGISTRY[name].title in (tmp_path / "None.html").read_text(encoding="utf-8").replace("&#x27;", "'")
     cc.subtype_table(comparisons).save(tmp_path / "table.md")
 

@@ -29,7 +29,11 @@ def one_after_the_other(likelihood, posterior, rng):
     )
 
 
-@law
+# A scale of many levels draws one after the other slowly.
+@pytest.mark.parametrize(
+    ("name", "place"),
+    [pytest.param(*case, marks=[pytest.mark.simulation] * (case == ("ordinal", 2))) for case in CASES],
+)
 def test_pairs_are_distributed_as_if_drawn_one_after_the_other(name, place):
     likelihood, posterior = known(name, place)
     rng = np.random.default_rng(1)

@@ -170,7 +170,7 @@ def test_one_subtype_is_nothing_to_compare(cohort):
 
 
 @pytest.mark.parametrize("outcome", ["crp", "falls", "visits", "died"])
-@pytest.mark.parametrize("times", [1e-6, 1e6])
+@pytest.mark.parametrize("times", [pytest.param(1e-6, marks=pytest.mark.simulation), 1e6])
 def test_units_decide_nothing(cohort, model, outcome, times):
     frame, options = cohort[0], OUTCOMES[outcome][0]
     found = cc.compare_outcomes(model, frame, outcome, covariates=["age"], **options)

@@ -133,7 +133,13 @@ def value(text):
 
 
 @given(any_findings())
-def test_every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
+def test_every_number_is_that_of_the_subtype_table(findings):
+    every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings)
+    the_profile_points_where_the_subtype_table_does(findings)
+    sizes_and_missing_values_are_those_of_the_subtype_table(findings)
+
+
+def every_number_that_marks_a_subtype_is_the_one_of_the_subtype_table(findings):
     table, rows = of_the_table(findings), overview(findings).tables[0].rows
     for place, row in enumerate(rows, start=1):
         if row[3] in ("–", "[c]"):
@@ -168,8 +174,7 @@ def test_proposed_names_tell_subtypes_apart_where_the_page_has_room(n_subtypes):
         assert [mark[: len(arrow)] for mark, arrow in zip(marks, arrows, strict=False)] == arrows
 
 
-@given(any_findings())
-def test_the_profile_points_where_the_subtype_table_does(findings):
+def the_profile_points_where_the_subtype_table_does(findings):
     table, titles = of_the_table(findings), findings.profiles
     n_checked = 0
     for title, distances in zip(titles.titles, titles.standardised, strict=True):
@@ -183,8 +188,7 @@ def test_the_profile_points_where_the_subtype_table_does(findings):
     assert len(profile(findings).tables[0].rows) <= len(titles.titles)
 
 
-@given(any_findings())
-def test_sizes_and_missing_values_are_those_of_the_subtype_table(findings):
+def sizes_and_missing_values_are_those_of_the_subtype_table(findings):
     table = cc.subtype_table(findings.comparisons)
     headings = [heading.lines[-1] for heading in table.headings if heading.kind == "group"][1:]
     for (_, size, share, *_), heading in zip(overview(findings).tables[0].rows, headings, strict=True):

@@ -140,7 +140,9 @@ def drawn_and_decided(problem, halves):
     return len(drawn), found.p < 0.05
 
 
-@pytest.mark.parametrize("separation", [0.0, 1.5, 2.0, 2.5, 3.0, 5.0])
+@pytest.mark.parametrize(
+    "separation", [0.0, 2.0, 2.5, 5.0, *(pytest.param(each, marks=pytest.mark.simulation) for each in (1.5, 3.0))]
+)
 def test_draws_end_early_without_another_decision(monkeypatch, separation, some):
     from clinclust.engine.continuum import tested_node
 

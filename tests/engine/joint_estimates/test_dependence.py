@@ -251,7 +251,7 @@ def test_turns_end_at_powers_that_reproduce_themselves():
 
 
 @pytest.mark.parametrize("likelihood", ["gaussian", "binomial", "poisson", "categorical", "bernoulli"])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.simulation)])
 def test_a_column_repeated_in_a_block_gives_the_subtypes_of_the_column_once(likelihood, seed):
     once, plain, _ = repeated(likelihood, 1, seed)
     often, schema, _ = repeated(likelihood, 6, seed)
