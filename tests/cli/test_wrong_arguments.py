@@ -1,6 +1,5 @@
 """Wrong arguments, for every command: one sentence with the repair, exit code 2, and nothing left behind."""
 
-import shlex
 import shutil
 from pathlib import Path
 
