@@ -68,6 +68,8 @@ class NormalWishart(ConjugatePrior):
         n, total = moments[..., 0, 0], moments[..., 0, 1:]
         average = total / np.maximum(n, 1.0)[..., None]
         within = moments[..., 1:, 1:] - total[..., :, None] * average[..., None, :]
+        squares = np.einsum("...ii->...i", within)
+        squares[...] = np.maximum(squares, 0.0)  # of values far from 0, rounding leaves less than none
         apart = average - mean
         between = (kappa * n / (kappa + n))[..., None, None] * apart[..., :, None] * apart[..., None, :]
         new_mean = (kappa[..., None] * mean + total) / (kappa + n)[..., None]

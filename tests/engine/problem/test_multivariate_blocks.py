@@ -345,3 +345,13 @@ def test_a_block_holds_no_other_likelihood():
     chained = cc.Feature(name="height", likelihood="multivariate_gaussian", block="size")
     with pytest.raises(cc.SchemaError, match=r"falls: block: 'size' is a block of multivariate_gaussian features"):
         cc.FeatureSchema([chained, cc.Feature(name="falls", likelihood="poisson", block="size")])
+
+
+@pytest.mark.parametrize("far", [1e6, 1e9, 1e12])
+def test_values_far_from_the_others_leave_a_scatter(far):
+    """n m^2 of three values of the same size is their sum of squares, up to rounding of either sign."""
+    for seed in range(40):
+        values = np.full(3, far * np.random.default_rng(seed).uniform(1, 2))
+        sums = np.array([3.0, values.sum(), (values**2).sum()])
+        after = NormalWishart.posterior(np.array([values[0], 1.0, 2.0, 1.0]), sums)
+        assert np.isfinite(NormalWishart.log_normalizer(after))
