@@ -84,32 +84,38 @@ class PairTests:
         return self.begun(first, second, number, any_shape=any_shape).ended()
 
     def most_continuous(self, sides: Sequence[Side]) -> tuple[int, ...]:
-        """Return the positions of the proper union of groups that is most clearly one continuum; empty if none is.
+        """Return the positions of groups that are one continuum, most clearly of all pairs; empty if none are.
+
+        Only if no pair is one continuum, proper unions of several groups are tested.
+        """
+        pairs = {pair: self.together([sides[place] for place in pair]) for pair in self.nearest_pairs(sides)}
+        if found := self._most_continuous_of(pairs):
+            return found
+        near = [pair for pair, test in pairs.items() if test.found.z < _NEAR]
+        unions = [union for union in _unions(len(sides)) if _hangs_together(union, near)]
+        return self._most_continuous_of({union: self.together([sides[place] for place in union]) for union in unions})
+
+    def _most_continuous_of(self, tests: Mapping[tuple[int, ...], RunningTest]) -> tuple[int, ...]:
+        """Return the key of the test with the largest p; empty if all are below the level.
 
         Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
         """
-        found: dict[tuple[int, ...], RunningTest] = {}
-        for pair in self.nearest_pairs(sides):
-            found[pair] = self.together([sides[place] for place in pair])
-        near = [pair for pair, test in found.items() if test.found.z < _NEAR]
-        for union in _unions(len(sides)):
-            if union not in found and _hangs_together(union, near):
-                found[union] = self.together([sides[place] for place in union])
-        while found:
-            best = max(found, key=lambda places: found[places].found.p)
-            if not found[best].has_ended:
-                found[best].go_on()
-            elif found[best].found.p >= self.plan.significance_level:
+        left = dict(tests)
+        while left:
+            best = max(left, key=lambda places: left[places].found.p)
+            if not left[best].has_ended:
+                left[best].go_on()
+            elif left[best].found.p >= self.plan.significance_level:
                 return best
             else:
-                del found[best]
+                del left[best]
         return ()
 
     def together(self, sides: Sequence[Side]) -> RunningTest:
         """Return the test of several groups against one continuum, as at the join of the last of them (`begun`)."""
         return self.begun(frozenset().union(*sides[:-1]), sides[-1])
 
-    def nearest_pairs(self, sides: Sequence[Side]) -> Iterator[tuple[int, int]]:
+    def nearest_pairs(self, sides: Sequence[Side]) -> Iterator[tuple[int, ...]]:
         """Yield the positions of the pairs to test: each large enough group with its nearest ones."""
         side_of = np.zeros(self.labels.max() + 1, dtype=np.int64)
         for place, side in enumerate(sides):

@@ -150,7 +150,7 @@ class Sides:
         self.plan = SimpleNamespace(significance_level=0.05)
 
     nearest_pairs = staticmethod(lambda sides: combinations(range(len(sides)), 2))
-    most_continuous = PairTests.most_continuous
+    most_continuous, _most_continuous_of = PairTests.most_continuous, PairTests._most_continuous_of
 
     def together(self, sides):
         """Neighbouring slices are parted a little, distant ones and the distinct group clearly."""

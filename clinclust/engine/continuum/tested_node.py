@@ -13,7 +13,7 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
 with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
 where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
 same way. The p of the node is the smaller of that of the gains and twice that of the shape. The draws end early if
-one z is above its value at the level, or all are below, by 3.5 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B
+one z is above its value at the level, or all are below, by 3 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B
 draws. A node of 2,000 subjects or more is tested in 500 of them first, with 20 draws, and in more of them only if no z
 is so far above.
 """
@@ -59,7 +59,7 @@ _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
 _CHECKPOINTS = (10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
-_STANDARD_ERRORS = 3.5
+_STANDARD_ERRORS = 3.0
 """How far z is from its value at the level, in standard errors, where a test ends early."""
 _LEAST_SPREAD = 0.1
 """Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
