@@ -84,7 +84,7 @@ class PairTests:
         return self.begun(first, second, number, any_shape=any_shape).ended()
 
     def most_continuous(self, sides: Sequence[Side]) -> tuple[int, ...]:
-        """Return the positions of groups that are one continuum, most clearly of all pairs; empty if none are.
+        """Return the positions of the groups that are most clearly one continuum; empty if none are.
 
         Only if no pair is one continuum, proper unions of several groups are tested.
         """

@@ -20,7 +20,7 @@ is so far above.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -173,6 +173,8 @@ class RunningTest:
     def go_on(self) -> None:
         """Draw up to the next checkpoint; the test must not have ended."""
         self.found, self.has_ended = next(self._steps)
+        if self.has_ended:
+            self._steps.close()  # it holds the population and the draws
 
     def ended(self) -> NodeTest:
         """Return the test after its last draw."""
@@ -183,7 +185,7 @@ class RunningTest:
 
 def _against_one_population(
     problem: Problem, node: Node, plan: DrawPlan, seed: np.random.SeedSequence
-) -> Iterator[tuple[NodeTest, bool]]:
+) -> Generator[tuple[NodeTest, bool], None, None]:
     """Yield the test after each batch of draws, and whether it ends there."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     if node.members.size >= MANY:
