@@ -30,7 +30,8 @@ from clinclust.engine.continuum.normal_scores import (
 )
 from clinclust.engine.problem.problem import Problem
 
-_ROUNDS = 4
+_ROUNDS, _STEP = 2, 1.4
+"""How often the correlations are moved, and by how many times their error: ties shrink what a move changes."""
 DRAWS_OF_A_ROUND = 3000
 _LARGEST = 0.97
 
@@ -42,8 +43,10 @@ class OnePopulation:
     part: Problem
     scores: Array
     """(M, D) the subjects' normal scores; NaN = missing."""
-    margins: tuple[_Margin, ...]
-    """The observed values of each feature."""
+    ascending: Whole
+    """(M, D) the subjects in ascending order of each feature, those without a value last."""
+    columns: Whole
+    """The column of each encoded feature: the two parts of a feature have the same one, in the order of both."""
     correlation: Array
     """(D, D) correlations R of the latent normal scores."""
 
@@ -54,34 +57,26 @@ class OnePopulation:
         """
         arrays = self.part.cohort.arrays
         latent, observed = self.subjects(rng)
-        shares = self.shares(latent)
-        codes, values, scores = (
-            np.zeros_like(arrays.codes),
-            np.full_like(arrays.values, np.nan),
-            np.full_like(latent, np.nan),
-        )
-        n_table = codes.shape[1]
-        for place, margin in enumerate(self.margins):
-            seen = np.flatnonzero(observed[:, place])
-            ranks = _ranks(shares[seen, place], margin)
-            subjects = margin.subjects[ranks]
-            scores[seen, place] = margin.scores[ranks]
-            # Both parts of a feature are those of one subject: at a point mass, there is no other value.
-            for member in margin.members:
-                if member < n_table:
-                    codes[seen, member] = arrays.codes[subjects, member]
-                else:
-                    values[seen, member - n_table] = arrays.values[subjects, member - n_table]
+        chosen = self.at(self.shares(latent))
+        of_codes, of_values = np.split(self.columns, [arrays.codes.shape[1]])
+        # Both parts of a feature are those of one subject: at a point mass, there is no other value.
+        codes = np.take_along_axis(arrays.codes, np.take(chosen, of_codes, axis=1), axis=0)
+        codes[~np.take(observed, of_codes, axis=1)] = 0
+        values = np.take_along_axis(arrays.values, np.take(chosen, of_values, axis=1), axis=0)
+        values[~np.take(observed, of_values, axis=1)] = np.nan
         cohort = replace(self.part.cohort, arrays=arrays._replace(codes=codes, values=values))
+        scores = np.where(observed, np.take_along_axis(self.scores, chosen, axis=0), np.nan)
         return replace(self.part, cohort=cohort), scores
+
+    def at(self, shares: Array) -> Whole:
+        """Return the subjects whose values have these shares of the observed ones below them, int64 (N, D)."""
+        n_values = (~np.isnan(self.scores)).sum(axis=0)
+        ranks = np.minimum((shares * n_values).astype(np.int64), np.maximum(n_values - 1, 0))
+        return np.take_along_axis(self.ascending, ranks, axis=0)
 
     def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
         """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
-        return self.latent(self.normals(len(self.scores), rng), rng), ~np.isnan(self.scores)
-
-    def latent(self, normals: Array, rng: np.random.Generator) -> Array:
-        """Return latent scores made from independent normal draws, float64 (N, D)."""
-        return with_correlation(normals, self.correlation)
+        return with_correlation(self.normals(len(self.scores), rng), self.correlation), ~np.isnan(self.scores)
 
     def shares(self, latent: Array) -> Array:
         """Return the share of the population below each latent score, float64 (N, D)."""
@@ -89,57 +84,33 @@ class OnePopulation:
 
     def normals(self, n_draws: int, rng: np.random.Generator) -> Array:
         """Return independent normal draws, float64 (n_draws, D)."""
-        return standard_normals(n_draws, len(self.margins), rng)
+        return standard_normals(n_draws, self.scores.shape[1], rng)
 
-    def found_of(self, normals: Array, rng: np.random.Generator) -> Array:
+    def found_of(self, normals: Array) -> Array:
         """Return the correlations of what is drawn of these normals, less what they have by chance, (D, D)."""
-        columns = zip(self.margins, self.shares(self.latent(normals, rng)).T, strict=True)
-        scores = np.column_stack([margin.scores[_ranks(share, margin)] for margin, share in columns])
         straight = with_correlation(normals, self.correlation)
+        scores = np.take_along_axis(self.scores, self.at(self.shares(straight)), axis=0)
         by_chance = correlations(in_score_steps(straight))[0] - self.correlation
-        return np.asarray(correlations(scores)[0] - by_chance)
+        return np.asarray(correlations(np.nan_to_num(scores))[0] - by_chance)
 
     def moved(self, wanted: Array, found: Array) -> Self:
-        """Return the population with correlations moved by the difference of the wanted from those found."""
-        moved = np.clip(self.correlation + wanted - found, -_LARGEST, _LARGEST)
+        """Return the population with correlations moved towards those that give the wanted ones, not those found."""
+        moved = np.clip(self.correlation + _STEP * (wanted - found), -_LARGEST, _LARGEST)
         return replace(self, correlation=nearest_correlation(with_unit_diagonal(moved)))
-
-
-@dataclass(frozen=True)
-class _Margin:
-    """The observed values of one feature in ascending order; a feature in two parts is one, in the order of both."""
-
-    members: tuple[int, ...]
-    """The encoded features: one, or the two parts of a feature."""
-    subjects: Whole
-    """(n_j,) the subject of each value."""
-    scores: Array
-    """(n_j,) normal score of each, in steps; ties share the score of their mean rank."""
 
 
 def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     """Return the one population of the subjects of a problem."""
-    columns, members = whole_columns(part.cohort)
-    margins = tuple(map(_margin, columns, members))
-    scores = np.column_stack([normal_scores(column) for column in columns])
+    wholes, members = whole_columns(part.cohort)
+    columns = np.empty(sum(map(len, members)), dtype=np.int64)
+    for place, parts in enumerate(members):
+        columns[list(parts)] = place
+    scores = np.column_stack([normal_scores(column) for column in wholes])
+    ascending = np.argsort(np.column_stack(wholes), axis=0, kind="stable")
     wanted = reliable_correlations(scores)
     correlation = nearest_correlation(with_unit_diagonal(wanted))
-    population = OnePopulation(part, scores, margins, correlation)
+    population = OnePopulation(part, scores, ascending, columns, correlation)
     normals = population.normals(DRAWS_OF_A_ROUND, rng)
     for _ in range(_ROUNDS):
-        population = population.moved(wanted, population.found_of(normals, rng))
+        population = population.moved(wanted, population.found_of(normals))
     return population
-
-
-def _ranks(shares: Array, margin: _Margin) -> Whole:
-    n_values = margin.scores.size
-    return np.minimum((shares * n_values).astype(np.int64), n_values - 1)
-
-
-def _margin(column: Array, members: tuple[int, ...]) -> _Margin:
-    """Return the margin of a feature; one without observed values has no subject, and a score that is not drawn."""
-    seen = np.flatnonzero(~np.isnan(column))
-    if seen.size == 0:
-        return _Margin(members, seen, np.zeros(1))
-    order = seen[np.argsort(column[seen], kind="stable")]
-    return _Margin(members, order, normal_scores(column)[order])

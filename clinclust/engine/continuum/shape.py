@@ -16,6 +16,7 @@ size is among the principal ones.
 from __future__ import annotations
 
 import numpy as np
+from scipy.linalg import eigh
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.normal_scores import correlations
@@ -52,8 +53,9 @@ def axes_in_halves(scores: Array) -> Array:
 
     A missing value (NaN) has the mean, 0.
     """
-    _, axes = np.linalg.eigh(correlations(scores)[0])
-    along = np.nan_to_num(scores) @ axes[:, : -_MOST_AXES - 1 : -1]
+    size = scores.shape[1]
+    _, axes = eigh(correlations(scores)[0], subset_by_index=[max(size - _MOST_AXES, 0), size - 1])
+    along = np.nan_to_num(scores) @ axes[:, ::-1]
     along = along - along.mean(axis=0)
     x = along / np.maximum(along.std(axis=0), 1e-9)
     return np.array([_log_ratio(x, delta).mean(axis=0) for delta in _APART])

@@ -82,7 +82,7 @@ def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> Sm
     scores = conditional_draws(scores, straight.correlation, straight.normals(len(scores), rng))
     axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
     within = scores @ axes
-    of_straight = (straight.part, straight.scores, straight.margins, straight.correlation)
+    of_straight = (straight.part, straight.scores, straight.ascending, straight.columns, straight.correlation)
     of_axes = (axes, within, scores - within @ axes.T, one_peak_bandwidth(within))
     population = SmoothedPopulation(*of_straight, *of_axes, scores)
     normals = population.normals(DRAWS_OF_A_ROUND, rng)

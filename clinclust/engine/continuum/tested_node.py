@@ -12,18 +12,23 @@ G_k is the gain of the best division into k clusters, k = 2 .. k_max (`profile`)
 
 with m_bk and s_bk those of the other draws, so that M_b varies as T does in one population. The last bound matters
 where few draws gain anything, so that M is far from normal. The statistics of shape (`shape_of`) are compared in the
-same way. The p of the node is the smaller of that of the gains and twice that of the shape. The draws end early if
-one z is above its value at the level, or all are below, by 3 standard errors, about ((1 + z^2 / 2) / B)^(1/2) after B
-draws. A node of 2,000 subjects or more is tested in 500 of them first, with 20 draws, and in more of them only if no z
-is so far above.
+same way. The p of the node is the smaller of that of the gains and twice that of the shape.
+
+The standard error of z is about ((1 + z^2 / 2) / B)^(1/2) after B draws, so that all B_max draws would change it by
+
+    e = [(1 + z^2 / 2) (1 / B - 1 / B_max)]^(1/2).
+
+The draws end early if one z is above its value at the level, or all are below, by 2.75 e. A node of 2,000 subjects or
+more is tested in 500 of them first, with 20 draws, and in more of them only if no z is so far above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from threading import Event
 from typing import NamedTuple
 
@@ -35,7 +40,7 @@ from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
 from clinclust.engine.continuum.shape import shape_of
 from clinclust.engine.continuum.smoothed_population import smoothed_population
-from clinclust.engine.kernels.partition import Partition, accumulate
+from clinclust.engine.kernels.partition import Partition, accumulate, relabel
 from clinclust.engine.kernels.sweep import make_moves
 from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.objective import joint_of, log_joint
@@ -45,7 +50,7 @@ from clinclust.engine.search.threads import SearchCancelled
 
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
-_SWEEPS = 8
+_SWEEPS = 7
 _NO_NEW_CLUSTER = 1
 """Value of `most_clusters` at which no subject opens a cluster."""
 _POLISHING_SWEEPS = 4
@@ -53,14 +58,15 @@ SMALLEST_NODE = 10
 """Number of subjects below which a node is not tested."""
 LARGEST_NODE = 5000
 """Number of subjects above which a node is tested in a sample of this size."""
-MANY, FIRST_SAMPLE = 2000, 500
-"""Number of subjects from which on a node is tested in a sample of the second size first: most are clear there."""
+MANY, FIRST_SAMPLE, _FIRST_BATCHES = 2000, 500, 2
+"""Number of subjects from which on a node is tested in a sample of the second size first: most are clear there; and the
+number of batches of draws of such a test."""
 _FEWEST_CLUSTERS, _MOST_CLUSTERS = 3, 8
 """Bounds of k_max."""
 _CHECKPOINTS = (10, 20, 30, 40, 50, 70, 100, 140)
 """Numbers of draws after which a test may end: fixed, so that the threads do not change the result."""
-_STANDARD_ERRORS = 3.0
-"""How far z is from its value at the level, in standard errors, where a test ends early."""
+_STANDARD_ERRORS = 2.75
+"""How far z is from its value at the level where a test ends early, in standard deviations of what would change it."""
 _LEAST_SPREAD = 0.1
 """Standard deviation of gains, in nats, below which no test ends early: a rare gain may come."""
 _SHAPE_COUNTS = 2.0
@@ -154,7 +160,8 @@ class DrawPlan:
         if of_gain.spread <= _LEAST_SPREAD:
             return None
         both = ((of_gain.z, self.significance_level), (of_shape.z, self.significance_level / _SHAPE_COUNTS))
-        margins = [(z + ndtri(level), _STANDARD_ERRORS * np.sqrt((1.0 + 0.5 * z**2) / n_draws)) for z, level in both]
+        left = 1.0 / n_draws - 1.0 / self.n_draws
+        margins = [(z + ndtri(level), _STANDARD_ERRORS * np.sqrt((1.0 + 0.5 * z**2) * left)) for z, level in both]
         if any(above > error for above, error in margins):
             return True
         return False if all(above < -error for above, error in margins) else None
@@ -190,8 +197,7 @@ def _against_one_population(
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
     if node.members.size >= MANY:
         few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
-        quickly = replace(plan, n_draws=min(plan.n_draws, _CHECKPOINTS[1]))
-        *_, (found, decision) = _tested(problem, few, most, quickly, seed)
+        *_, (found, decision) = islice(_tested(problem, few, most, plan, seed), _FIRST_BATCHES)
         if decision:
             yield found, True
             return
@@ -245,7 +251,7 @@ def _stream(seed: np.random.SeedSequence, number: int) -> np.random.SeedSequence
 
 def _of_subjects(part: Problem, scores: Array, halves: Labels, most: int) -> tuple[Array, Array]:
     gains, division = profile(part, most)
-    given = best_division(part, halves)
+    given = best_division(part, halves) if 0 < halves.sum() < halves.size else division
     if given.gain > division.gain:
         gains[0], division = max(gains[0], given.gain), given
     return gains, shape_of(part, scores, division.labels)
@@ -313,7 +319,7 @@ def profile(part: Problem, most_clusters: int) -> tuple[Array, Division]:
     found = np.array(gains or [0.0])
     found = np.concatenate([found, np.full(most_clusters - 1 - found.size, found[-1])])
     if gains:
-        found[-1] = max(found[-1], log_joint(part, swept(part, labels, _POLISHING_SWEEPS)) - one)
+        found[-1] = max(found[-1], log_joint(part, swept(part, part.partition(labels), _POLISHING_SWEEPS)) - one)
     return found, first
 
 
@@ -325,23 +331,29 @@ def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:
 
 
 def best_division(part: Problem, given: Labels | None = None) -> Division:
-    """Divide subjects into two clusters by sweeps from cuts of their main axis; return the one with the best log joint.
+    """Divide subjects into two clusters by sweeps from cuts of their main axis, or from a `given` division (M,).
 
-    A division that is `given`, int64 (M,), 0 or 1, is one more start.
+    After one sweep from each cut, the one with the best log joint goes on.
     """
-    n_subjects, best = part.cohort.n_subjects, Division(-np.inf, part.cohort.together)
-    if n_subjects < 2:
-        return best
-    along = np.argsort(principal_axis(part.cohort.arrays), kind="stable")
-    starts = [_cut(along, share) for share in _CUTS]
-    if given is not None and 0 < given.sum() < n_subjects:
-        starts.append(given)
-    one = joint_of(part, part.cohort.together)
-    for start in starts:
-        partition = swept(part, start, _SWEEPS)
-        if partition.n_clusters[0] == 2 and (gain := log_joint(part, partition) - one) > best.gain:
-            best = Division(gain, partition.labels)
-    return best
+    arrays, together = part.cohort.arrays, part.cohort.together
+    if together.size < 2:
+        return Division(-np.inf, together)
+    if given is None:
+        along = np.argsort(principal_axis(arrays), kind="stable")
+        starts = [_cut(along, share) for share in _CUTS]
+    else:
+        starts = [given]
+    one, partition = joint_of(part, together), part.partition(starts[0])
+
+    def after(start: Labels, n_sweeps: int) -> Division:
+        relabel(arrays, partition, start)
+        swept(part, partition, n_sweeps)
+        if partition.n_clusters[0] < 2:
+            return Division(-np.inf, together)
+        return Division(log_joint(part, partition) - one, partition.labels.copy())
+
+    begun = max((after(start, 1) for start in starts), key=lambda division: division.gain)
+    return after(begun.labels, _SWEEPS) if begun.gain > -np.inf else begun
 
 
 class Division(NamedTuple):
@@ -361,12 +373,19 @@ def _cut(along: NDArray[np.intp], share: float) -> Labels:
     return labels
 
 
-def swept(part: Problem, labels: Labels, most_sweeps: int) -> Partition:
-    """Return the partition after sweeps that open no cluster; they end when no subject moves. Clusters may empty."""
-    arrays = part.cohort.arrays
-    partition, order, least = part.partition(labels), np.arange(labels.size), minimum_gain(part)
-    for _ in range(most_sweeps):
-        _, moves = make_moves(arrays, part.model, partition, order, minimum_gain=least, most_clusters=_NO_NEW_CLUSTER)
+def swept(part: Problem, partition: Partition, most_sweeps: int) -> Partition:
+    """Sweep a partition, in place, and return it: no cluster opens, and it ends when no subject moves."""
+    arrays, order, least = part.cohort.arrays, np.arange(partition.labels.size), minimum_gain(part)
+    for sweep in range(most_sweeps):
+        _, moves = make_moves(
+            arrays,
+            part.model,
+            partition,
+            order,
+            minimum_gain=least,
+            most_clusters=_NO_NEW_CLUSTER,
+            up_to_date=sweep > 0,
+        )
         if moves == 0:
             break
     accumulate(arrays, partition)  # moves add and subtract, which changes the last digits of sums

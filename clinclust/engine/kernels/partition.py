@@ -221,6 +221,13 @@ def _add_up(cohort: CohortArrays, labels: Labels, all_sizes: Array, statistics: 
                     sums[1] += counts[row] * levels[2 * row + 1]
 
 
+def relabel(cohort: CohortArrays, partition: Partition, labels: Labels) -> None:
+    """Give a partition other labels, 0 .. K - 1, in place; K must fit its capacity."""
+    partition.labels[:] = labels
+    partition.n_clusters[0] = labels.max() + 1
+    accumulate(cohort, partition)
+
+
 def accumulate(cohort: CohortArrays, partition: Partition) -> None:
     """Compute the sizes and statistics of a partition from its labels, in place."""
     partition.sizes[:] = 0.0

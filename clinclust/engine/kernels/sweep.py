@@ -126,10 +126,11 @@ def make_moves(
     minimum_gain: float = 0.0,
     most_clusters: int = UNLIMITED,
     ignore_size: bool = False,
+    up_to_date: bool = False,
 ) -> tuple[int, int]:
     """Move subjects order[start:], each to its best cluster; return the position and the number of moves (`sweep`)."""
     return sweep(
-        cohort, model, partition, order, start, minimum_gain, most_clusters, ignore_size, False, _NOWHERE, _NOTHING
+        cohort, model, partition, order, start, minimum_gain, most_clusters, ignore_size, up_to_date, _NOWHERE, _NOTHING
     )
 
 

@@ -12,14 +12,14 @@ from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.likelihoods import REGISTRY
 
 _POWER_ITERATIONS = 8
+_NOMINAL = np.array([likelihood.kernel for likelihood in REGISTRY.values() if likelihood.is_nominal])
 _MANY_COLUMNS = 500
 """Number of columns above which an eigenvector is found by Lanczos iterations, without all cross products."""
 
 
 def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
     """Return the indices of the discrete features with ordered levels, and of the nominal ones."""
-    nominal = [likelihood.kernel for likelihood in REGISTRY.values() if likelihood.is_nominal]
-    is_nominal = np.isin(arrays.kinds[: arrays.codes.shape[1]], nominal)
+    is_nominal = (arrays.kinds[: arrays.codes.shape[1], None] == _NOMINAL).any(axis=1)
     return np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
 
 
@@ -80,8 +80,10 @@ def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None)
 
 
 def _first_loadings(table: Array) -> Array:
-    """Return the first eigenvector of the cross products of columns (N, C), float64 (C,)."""
-    size = table.shape[1]
+    """Return the first eigenvector of the cross products of columns (N, C), float64 (C,), of any length above 0."""
+    n_rows, size = table.shape
+    if n_rows < size:  # the products of rows have the same eigenvalues
+        return np.asarray(table.T @ eigh(table @ table.T, subset_by_index=[n_rows - 1, n_rows - 1])[1][:, 0])
     if size <= _MANY_COLUMNS:
         return np.asarray(eigh(table.T @ table, subset_by_index=[size - 1, size - 1])[1][:, 0])
     from scipy.sparse.linalg import LinearOperator, eigsh

@@ -15,7 +15,7 @@ from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 import numpy as np
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow
+from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow, relabel
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
@@ -99,9 +99,7 @@ def hasten(problem: Problem, labels: Labels, n_rounds: int = 12) -> Labels:
     for _ in range(n_rounds):
         find_best(arrays, problem.model, partition, best, most_clusters=int(partition.n_clusters[0]))
         moved = bool((best != partition.labels).any())
-        partition.labels[:] = compact(best)
-        partition.n_clusters[0] = partition.labels.max() + 1
-        accumulate(arrays, partition)
+        relabel(arrays, partition, compact(best))
         if not moved:
             break
     return partition.labels

@@ -58,8 +58,8 @@ def columns_of(part):
 def scores_of(part, of):
     """Return the values of a cohort as normal scores of the margins of a population."""
     scores = []
-    for column, own, margin in zip(columns_of(part), columns_of(of.part), of.margins, strict=True):
-        score = dict(zip(own[margin.subjects], margin.scores, strict=True))
+    for column, own, own_scores in zip(columns_of(part), columns_of(of.part), of.scores.T, strict=True):
+        score = dict(zip(own, own_scores, strict=True))
         scores.append([np.nan if np.isnan(value) else score[value] for value in column])
     return np.array(scores).T
 
@@ -127,7 +127,7 @@ def test_levels_of_a_nominal_feature_are_ordered_along_the_principal_axis():
     made = population(part)
     nominal = [feature.name for feature in part.cohort.encoding.features].index("stage")
     assert np.abs(np.delete(made.correlation[nominal], nominal)).min() > 0.5
-    assert list(dict.fromkeys(columns_of(part)[nominal][made.margins[nominal].subjects])) in (
+    assert list(dict.fromkeys(columns_of(part)[nominal][made.ascending[:, nominal]])) in (
         [2.0, 3.0, 1.0],
         [1.0, 3.0, 2.0],
     )

@@ -9,6 +9,7 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.continuum import tested_node as module
+from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.tested_node import best_division, profile, swept
 from clinclust.engine.problem.problem import pose
 
@@ -49,8 +50,8 @@ def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, 
 
     monkeypatch.setattr(module, "_divided", divided)
 
-    def remembered(part, labels, most_sweeps):
-        found = sweep(part, labels, most_sweeps)
+    def remembered(part, partition, most_sweeps):
+        found = sweep(part, partition, most_sweeps)
         polished.append(found.labels.copy())
         return found
 
@@ -85,19 +86,31 @@ def test_the_best_division_is_a_fixed_point_of_all_two_way_moves_and_near_the_be
         assert joint(moved) - one <= best.gain + 1e-8
 
 
-def test_a_given_division_is_one_more_start():
-    problem, _ = posed(1, n=60, n_groups=2)
-    alone = best_division(problem)
-    rng = np.random.default_rng(1)
+@pytest.mark.parametrize("seed", range(3))
+def test_sweeps_from_a_given_division_raise_its_log_joint(seed):
+    problem, joint = posed(seed, n=60, n_groups=2)
+    one = joint(np.zeros(60, dtype=np.int64))
+    rng = np.random.default_rng(seed)
     for _ in range(10):
         given = rng.integers(2, size=60)
-        assert best_division(problem, given).gain >= alone.gain
-    for empty in (np.zeros(60, dtype=np.int64), np.ones(60, dtype=np.int64)):
-        assert best_division(problem, empty).gain == alone.gain
+        found = best_division(problem, given)
+        assert found.gain == -np.inf or found.gain == pytest.approx(joint(found.labels) - one, abs=1e-8)
+        assert found.gain == -np.inf or found.gain >= joint(given) - one
 
 
-def test_a_given_division_is_found_that_the_principal_axis_hides():
+def test_the_subjects_of_a_node_gain_as_much_as_by_its_halves():
     rng = np.random.default_rng(0)
+    groups, problem = hidden_groups(rng)
+    scores = one_population(problem, rng).scores
+    for halves in (groups, np.zeros(120, dtype=np.int64), np.ones(120, dtype=np.int64)):
+        gains, _ = module._of_subjects(problem, scores, halves, 3)
+        assert gains[0] == pytest.approx(
+            max(best_division(problem).gain, best_division(problem, halves).gain if halves is groups else 0.0)
+        )
+
+
+def hidden_groups(rng):
+    """Return two groups, and a problem in which they lie beside a severity, which is the principal axis."""
     groups = np.arange(120) % 2
     severity = 0.9 * rng.normal(size=(120, 1)) + 0.5 * rng.normal(size=(120, 8))
     apart = 5.0 * groups[:, None] + rng.normal(size=(120, 4))
@@ -105,7 +118,11 @@ def test_a_given_division_is_found_that_the_principal_axis_hides():
     frame.columns = [f"x{column}" for column in frame]
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-    groups = groups[problem.cohort.order]
+    return groups[problem.cohort.order], problem
+
+
+def test_a_given_division_is_found_that_the_principal_axis_hides():
+    groups, problem = hidden_groups(np.random.default_rng(0))
     alone = best_division(problem)
     found = best_division(problem, groups)
     assert found.gain > alone.gain + 20.0
@@ -130,10 +147,10 @@ def test_sweeps_through_all_clusters_raise_the_last_gain(monkeypatch):
 def test_sweeps_open_no_cluster_and_lose_nothing(seed):
     problem, joint = posed(seed)
     labels = np.random.default_rng(seed).integers(5, size=90)
-    found = swept(problem, labels, 4)
+    found = swept(problem, problem.partition(labels), 4)
     assert found.n_clusters[0] <= 5
     assert joint(found.labels) >= joint(labels)
-    assert (swept(problem, found.labels, 50).sizes[:5].sum(), found.sizes.sum()) == (90, 90)
+    assert (swept(problem, problem.partition(found.labels), 50).sizes[:5].sum(), found.sizes.sum()) == (90, 90)
 
 
 def test_what_cannot_be_divided_gains_nothing():

@@ -10,18 +10,24 @@ from clinclust.engine.problem.numeric_columns import principal_axis
 from clinclust.engine.problem.problem import pose
 
 
-@pytest.fixture
-def arrays():
+def arrays_of(n_subjects):
     rng = np.random.default_rng(0)
-    values = rng.normal(size=(80, 1)) * [3, -2, 1, 1, 0.5] + rng.normal(size=(80, 5))
+    values = rng.normal(size=(n_subjects, 1)) * [3, -2, 1, 1, 0.5] + rng.normal(size=(n_subjects, 5))
     names = list("abcde")
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names])
     return pose(schema.validate(pd.DataFrame(values, columns=names)), schema, None, 3.0).cohort.arrays
 
 
-@pytest.mark.parametrize("most", [500, 2])  # directly, and by Lanczos iterations
-def test_it_is_the_first_singular_vector_of_the_standardised_columns(arrays, monkeypatch, most):
+@pytest.fixture
+def arrays():
+    return arrays_of(80)
+
+
+@pytest.mark.parametrize(("n_subjects", "most"), [(80, 500), (80, 2), (4, 500), (2, 500)])
+def test_it_is_the_first_singular_vector_of_the_standardised_columns(monkeypatch, n_subjects, most):
+    """By the products of columns, by Lanczos iterations, or by the products of rows."""
     monkeypatch.setattr(numeric_columns, "_MANY_COLUMNS", most)
+    arrays = arrays_of(n_subjects)
     values = arrays.values
     standard = (values - values.mean(axis=0)) / values.std(axis=0)
     along, _, loadings = np.linalg.svd(standard, full_matrices=False)
