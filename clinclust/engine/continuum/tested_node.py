@@ -29,6 +29,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from operator import attrgetter
 from threading import Event
 from typing import NamedTuple
 
@@ -50,7 +51,8 @@ from clinclust.engine.search.threads import SearchCancelled
 
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
-_SWEEPS = 7
+_PURSUED, _SWEEPS = 2, 7
+"""How many divisions go on after their first sweep, and for how many sweeps at most."""
 _NO_NEW_CLUSTER = 1
 """Value of `most_clusters` at which no subject opens a cluster."""
 _POLISHING_SWEEPS = 4
@@ -333,7 +335,7 @@ def _divided(labels: Labels, cluster: int, halves: Labels) -> Labels:
 def best_division(part: Problem, given: Labels | None = None) -> Division:
     """Divide subjects into two clusters by sweeps from cuts of their main axis, or from a `given` division (M,).
 
-    After one sweep from each cut, the one with the best log joint goes on.
+    After one sweep from each cut, the two with the best log joints go on.
     """
     arrays, together = part.cohort.arrays, part.cohort.together
     if together.size < 2:
@@ -352,8 +354,9 @@ def best_division(part: Problem, given: Labels | None = None) -> Division:
             return Division(-np.inf, together)
         return Division(log_joint(part, partition) - one, partition.labels.copy())
 
-    begun = max((after(start, 1) for start in starts), key=lambda division: division.gain)
-    return after(begun.labels, _SWEEPS) if begun.gain > -np.inf else begun
+    begun = sorted((after(start, 1) for start in starts), key=_gain, reverse=True)[:_PURSUED]
+    pursued = [after(division.labels, _SWEEPS) for division in begun if division.gain > -np.inf]
+    return max(pursued, key=_gain, default=Division(-np.inf, together))
 
 
 class Division(NamedTuple):
@@ -363,6 +366,9 @@ class Division(NamedTuple):
     """Log joint less that of one cluster, in nats; -inf if no two clusters were found."""
     labels: Labels
     """(M,) 0 or 1; all 0 if no two clusters were found."""
+
+
+_gain = attrgetter("gain")
 
 
 def _cut(along: NDArray[np.intp], share: float) -> Labels:
