@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from clinclust import MAPDP, distinct_subtypes
 from clinclust.engine.continuum import tested_node
-from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, against_one_population
+from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
@@ -69,7 +69,7 @@ def result_of(problem: Problem, members: Labels, seed: int, *, any_shape: bool =
         level = DISTINCT_LEVEL if any_shape else LEVEL
         plan = DrawPlan(DRAWS, level, pool, Event(), lambda: drawn.append(1), any_shape=any_shape)
         node = Node(members, np.zeros(members.size, dtype=np.int64), PARTS)
-        found = against_one_population(problem, node, plan, np.random.SeedSequence(seed))
+        found = RunningTest(problem, node, plan, np.random.SeedSequence(seed)).ended()
     return found, len(drawn)
 
 
