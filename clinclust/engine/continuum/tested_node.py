@@ -197,7 +197,7 @@ def _against_one_population(
 ) -> Generator[tuple[NodeTest, bool], None, None]:
     """Yield the test after each batch of draws, and whether it ends there."""
     most = min(max(node.n_clusters, _FEWEST_CLUSTERS), _MOST_CLUSTERS)
-    if node.members.size >= MANY:
+    if node.members.size >= MANY and plan.n_draws > _CHECKPOINTS[_FIRST_BATCHES - 1]:
         few = node.sample(FIRST_SAMPLE, np.random.default_rng(_stream(seed, _FEW)))
         *_, (found, decision) = islice(_tested(problem, few, most, plan, seed), _FIRST_BATCHES)
         if decision:

@@ -221,6 +221,7 @@ def test_a_large_node_is_tested_in_a_few_first_and_in_all_where_these_leave_doub
     assert (whole.n_subjects, found.n_subjects) == (150, n_tested)
     assert (found.p < 0.05) == (whole.p < 0.05)
     assert (found == whole) == (n_tested == 150)
+    assert result(problem, halves, n_draws=20).n_subjects == 150  # so few draws would settle every doubt
 
 
 def test_a_cancelled_test_ends():
