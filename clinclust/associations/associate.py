@@ -58,11 +58,12 @@ def validated_associations(
     """Test each feature for association with subtypes found without it.
 
     Subtypes found and tested in the same subjects differ in their features by construction. Here each feature with the
-    role ``cluster`` is tested against as many subtypes found, by a search from scratch, without it and the other
-    features of its `block`. The null hypothesis is that it is independent of the features that these subtypes are found
-    from. p is valid if rows are independent and values are not missing because of their size. Features with the role
-    ``describe`` are tested against the subtypes of the model (in the `block` of a clustered feature, against subtypes
-    found without this block). Of subtypes that no MAP-DP search found, only described features are tested.
+    role ``cluster`` is tested against as many subtypes found, by a search from scratch, without it, the other features
+    of its `block`, and, of more than 24 features, every 24th other one. The null hypothesis is that it is independent
+    of the features that these subtypes are found from. p is valid if rows are independent and values are not missing
+    because of their size. Features with the role ``describe`` are tested against the subtypes of the model (in the
+    `block` of a clustered feature, against subtypes found without this block). Of subtypes that no MAP-DP search found,
+    only described features are tested.
 
     The test is the contrast of `compare_subtypes`. Where a subtype has too few values for its p, p is by up to 9,999
     permutations and `df` is missing. Where persons have several rows, whole persons are permuted.
@@ -75,10 +76,10 @@ def validated_associations(
         The cohort of the fit. Rows in another order are put back into that of the fit; those of a `Partition` must be
         in the order of its labels.
     method : {"refit", "cross-fit"}
-        ``"refit"``: for each feature, one search without it among all subjects. ``"cross-fit"``: for each fold, one
-        search with all features among the subjects of the other folds; each subject of the fold gets its most probable
-        subtype without the tested feature and its block, and the p of the folds are combined by Fisher's method (1932);
-        less power.
+        ``"refit"``: at most 24 searches among all subjects, each without some features. ``"cross-fit"``: for each fold,
+        one search with all features among the subjects of the other folds; each subject of the fold gets its most
+        probable subtype without the tested feature and its block, and the p of the folds are combined by Fisher's
+        method (1932); less power.
     n_restarts : int
         Restarts of each search.
     n_folds : int
@@ -104,7 +105,7 @@ def validated_associations(
 
         `method` is ``"direct"`` for described features; `n_subtypes` is the number of subtypes found without the
         feature (the largest over the folds); `test`, `statistic`, `df`, `df2`, `p` and `n` (subjects) are of the test;
-        `q` is p adjusted as by Benjamini and Hochberg (1995). `left_out` names the other features of its block.
+        `q` is p adjusted as by Benjamini and Hochberg (1995). `left_out` names the features left out with it.
 
         `agreement` is the adjusted Rand index of the subtypes found without the feature with those of the model.
         `effect_reported` is the difference between the two subtypes of the model that are farthest apart, in SDs of all

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from clinclust.data import data
 
 METHODS = {
-    "refit": "subtypes found again without the feature and its block, in the same subjects",
+    "refit": "subtypes found again, in the same subjects, without the feature and those left out with it",
     "cross-fit": "subtypes found in the other folds; the feature and its block are left out when subjects are assigned",
     "direct": "the feature had no part in finding the subtypes, which are tested as they are",
 }

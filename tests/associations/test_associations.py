@@ -200,6 +200,24 @@ def test_a_block_is_left_out_as_a_whole():
     assert (found["p"] > 1e-3).all()
 
 
+def test_many_features_are_left_out_a_few_at_a_time_and_blocks_as_a_whole():
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1], 30)
+    frame = pd.DataFrame({f"x{i}": rng.normal(3.0 * groups) for i in range(60)})
+    blocks = {"x0": "b", "x1": "b"}
+    schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", block=blocks.get(name)) for name in frame])
+    model = quick(schema, frame)
+    left_out = {
+        method: cc.validated_associations(model, frame, method=method, n_restarts=1).set_index("feature")["left_out"]
+        for method in ("refit", "cross-fit")
+    }
+    together = {frozenset([name, *others.split("; ")]) for name, others in left_out["refit"].items()}
+    assert len(together) == 24
+    assert sorted(name for group in together for name in group) == sorted(frame)  # each is left out of one search
+    assert any({"x0", "x1"} <= group for group in together)
+    assert left_out["cross-fit"].dropna().to_dict() == {"x0": "x1", "x1": "x0"}
+
+
 def test_where_nothing_is_left_to_test_against_the_row_says_so():
     frame, schema = pairs(block="all")
     found = cc.validated_associations(quick(schema, frame), frame)
