@@ -81,7 +81,7 @@ class Feature(BaseModel):
         ``geometric``, ``exponential``, ``gaussian``, ...
     levels : tuple of str
         The values as in the table: no, then yes (bernoulli; default 0 and 1); from lowest to highest, scored 0, 1, ...
-        (scales); in any order (categorical).
+        (scales); in any order (categorical). A cell with the number of one level is this level: ``2.0`` is ``2``.
     trials : int
         The highest value of a scale from 0 to `trials`.
     minimum, maximum : float

@@ -105,18 +105,25 @@ def _read_levels(
         codes, unknown = column.cat.codes.to_numpy(), np.zeros(len(column), dtype=bool)
     else:
         cells = text_cells(column)
-        index_of = {level: index for index, level in enumerate(levels)}
+        index_of = dict.fromkeys(missing_codes, -1) | {level: index for index, level in enumerate(levels)}
         index_of |= {given: index_of[meant] for given, meant in (feature.synonyms or {}).items()}
-        level_of_text = np.array(
-            [index_of.get(text, -1) for text in cells.texts] + [index_of.get("", -1)], dtype=np.intp
-        )
-        codes = level_of_text[cells.codes]
-        known = np.array([text in index_of or text in missing_codes for text in cells.texts], dtype=bool)
-        unknown = cells.pick(~known)
+        of_number = _by_number(index_of)
+        found = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
+        level_of_text = [-1 if index is None else index for index in found] + [index_of.get("", -1)]
+        codes = np.array(level_of_text, dtype=np.intp)[cells.codes]
+        unknown = cells.pick(np.array([index is None for index in found], dtype=bool))
     typed = pd.Categorical.from_codes(codes, dtype=dtype)
     values = pd.Series(typed, index=column.index, name=column.name)
     absent = values.isna().to_numpy() & ~unknown if feature.complete else unknown & False
     return Reading(column, values, _only_present({"observed": absent, "level": unknown}))
+
+
+def _by_number(index_of: dict[str, int]) -> dict[float, int]:
+    """Return what each number means that one text writes: pandas writes 2 as 2.0 beside empty cells."""
+    of_number: dict[float, set[int]] = {}
+    for text, index in index_of.items():
+        of_number.setdefault(number_of(text), set()).add(index)
+    return {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
 
 
 def _read_numbers(feature: Feature, missing_codes: tuple[str, ...], column: pd.Series) -> Reading:

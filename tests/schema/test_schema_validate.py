@@ -107,6 +107,29 @@ def test_equal_categories_in_another_order_are_not_taken_for_the_levels():
     assert schema["x"].scores(frame["x"]).tolist() == [1, 0, 1]
 
 
+@pytest.mark.parametrize("levels", [["0", "1", "1.5", "2"], ["2.0", "1.50", "+1", "00"]])
+def test_the_number_of_a_level_is_this_level_however_it_is_written(levels):
+    features = [Feature(name="x", likelihood="categorical", levels=levels, missing_codes=["-9"])]
+    schema = FeatureSchema(features, missing_codes=["", "99"])
+    ways = {level: [level, f"{float(level):.2f}", f"{float(level):g}", f"0{float(level)}"] for level in levels}
+    cells = [(level, way) for level, given in ways.items() for way in given]
+    frame = schema.validate(pd.DataFrame({"x": [way for _, way in cells]}))
+    assert frame["x"].tolist() == [level for level, _ in cells]
+    absent = ["-9.0", "99.0", "99", "", "-9", None]
+    assert schema.validate(pd.DataFrame({"x": [*levels, *absent]}))["x"].isna().tolist() == [False] * 4 + [True] * 6
+    with pytest.raises(CohortError, match="4 rows"):
+        schema.validate(pd.DataFrame({"x": ["2.01", "inf", "nan", "-9.5"]}))
+
+
+def test_a_number_that_two_levels_write_is_neither():
+    schema = FeatureSchema(
+        [Feature(name="x", likelihood="categorical", levels=["1", "01", "2"], missing_codes=["2.0"])]
+    )
+    assert schema.validate(pd.DataFrame({"x": ["1", "01", "2", "2.0"]}))["x"].tolist()[:3] == ["1", "01", "2"]
+    with pytest.raises(CohortError, match="2 rows"):
+        schema.validate(pd.DataFrame({"x": ["1.0", "2.00"]}))
+
+
 def test_one_true_and_one_are_three_different_cells():
     schema = FeatureSchema([Feature(name="x", likelihood="categorical", levels=["1", "True", "1.5"])])
     frame = schema.validate(pd.DataFrame({"x": pd.Series([1, True, 1.0, 1.5, "1"], dtype=object)}))
@@ -130,7 +153,7 @@ MALFORMED = [
     ("face", ["four", "0", "1", "2"], "a number", 1, [0], ["four"], "missing_codes"),
     ("face", [0.5, 0, 1, 2], "a whole number", 1, [0], [0.5], "gaussian"),
     ("stage", [0.0, 2.5, 1, 2], "one of the levels '0', '1', '1.5', '2'", 1, [1], [2.5], "levels"),
-    ("stage", ["0", "1.50", "1", "2"], "one of the levels", 1, [1], ["1.50"], "Did you mean '1.5'"),
+    ("stage", ["0", "1,5", "1", "2"], "one of the levels", 1, [1], ["1,5"], "Did you mean '1.5'"),
     ("rank", ["0", "1", "5", "6"], "1 to 5", 2, [0, 3], ["0", "6"], "`minimum` and `maximum`"),
     ("type", ["rigid", "rigit", "mixed", ""], "one of the levels", 1, [1], ["rigit"], "Did you mean 'rigid'"),
     ("type", pd.Categorical(["rigid", "x", "x", "mixed"]), "one of the levels", 2, [1, 2], ["x"], "levels"),
