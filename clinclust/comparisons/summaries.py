@@ -34,7 +34,7 @@ class Rows:
     """(R,) the group of each row, 0 to G - 1."""
     n_groups: int
     times: NDArray[np.int64] | None = None
-    """(R,) the number of subjects that each row stands for; None = one."""
+    """(R,) the number of subjects that each row counts for; None = one."""
 
     @cached_property
     def groups(self) -> list[NDArray[np.intp]]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 Floats: TypeAlias = NDArray[np.float64]
 Times: TypeAlias = NDArray[np.int64] | None
-"""(R,) the number of subjects that each of R values stands for; None = one."""
+"""(R,) the number of subjects that each of R values counts for; None = one."""
 
 
 class Side(NamedTuple):

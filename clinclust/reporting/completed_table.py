@@ -1,4 +1,4 @@
-"""Tables with missing values filled in, as files: what was filled stands beside each row."""
+"""Tables with missing values filled in, as files: with what was filled in each row."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.Dat
     if left_out.size:
         warnings.warn(
             f"the report leaves out {left_out.size} of {model.n_clusters_} subtypes, of {left_out.sum()} subjects in "
-            "all: nobody in the sample is of them",
+            "all: the sample has no subject of them",
             CohortWarning,
             stacklevel=3,
         )

@@ -119,7 +119,7 @@ def _read_levels(
 
 
 def _by_number(index_of: dict[str, int]) -> dict[float, int]:
-    """Return what each number means that one text writes: pandas writes 2 as 2.0 beside empty cells."""
+    """Return what each number means that one text writes: in a column with empty cells, pandas writes 2 as 2.0."""
     of_number: dict[float, set[int]] = {}
     for text, index in index_of.items():
         of_number.setdefault(number_of(text), set()).add(index)

@@ -128,7 +128,7 @@ _client: contextvars.ContextVar[Any] = contextvars.ContextVar("client", default=
 
 
 def workers_or_threads(n_threads: int, cancelled: threading.Event | None = None) -> Executor:
-    """Return the workers of the Dask client that joblib was told to use (`interruptible`), or else threads.
+    """Return the workers of the Dask client that joblib was asked to use (`interruptible`), or else threads.
 
     It is for work that takes long and needs little data, which is sent to each worker.
     """

@@ -109,9 +109,9 @@ def _how_to_read(findings: Findings, test: TreeTest) -> str:
     )
     return (
         f"Divisions tested: from the whole cohort down. {numbers}{_on_p(findings, test.significance_level)} both "
-        f"sides are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
-        f"“{DISTINCT}” if {ANY_SHAPE} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above it; "
-        f"otherwise “{GRADED}”.{of_any_shape}"
+        f"parts are subtypes, and each is tested in turn; otherwise the result is “{ONE_CONTINUUM}”. Subtypes are "
+        f"“{DISTINCT}” if {ANY_SHAPE} explains neither their division (p below {DISTINCT_LEVEL:g}) nor one above "
+        f"it; otherwise “{GRADED}”.{of_any_shape}"
     )
 
 

@@ -43,7 +43,7 @@ def outcomes_sheets(findings: Findings) -> list[Sheet]:
 
 
 def _time_of(findings: Findings, feature: Feature) -> Feature | None:
-    """Return the time of an event: the only feature of that role beside a yes/no outcome."""
+    """Return the time of an event: the only feature of that role with a yes/no outcome."""
     times = [one for one in findings.features if one.role == "time" and one.levels is None]
     return times[0] if len(times) == 1 and feature.traits.is_yes_no else None
 

@@ -29,7 +29,7 @@ def sentences_on_rows(findings: Findings) -> list[str]:
         sampled = "a sample" if findings.is_shared else f"a sample of {n_subjects:,}"
         return [
             f"Sizes, summaries and tests of features are of all {findings.n_subjects:,} rows of these subtypes, which "
-            f"are in partitions; everything else is of {sampled} of them. A subtype of which nobody is in the sample "
+            f"are in partitions; everything else is of {sampled} of them. A subtype without a subject in the sample "
             "is left out. Columns of many values are rounded to a thousandth of their interquartile range for tests."
         ]
     if findings.is_rounded or counts is None:
