@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from clinclust.arrays import Array, Labels
-from clinclust.associations.tested_association import Part
+from clinclust.associations.tested_association import Found
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import Problem
@@ -103,10 +103,9 @@ OTHER_BELOW = 0.5
 """With a lower agreement, the subtypes found without a feature are called other ones than the reported."""
 
 
-def agreement(reported: Labels, parts: list[Part]) -> float:
-    """Return the adjusted Rand index of the subtypes of the parts with the reported ones, weighed by subjects."""
-    found = [adjusted_rand_index(reported[part.rows], part.labels) for part in parts]
-    return float(np.average(found, weights=[part.rows.size for part in parts]))
+def agreement(reported: Labels, found: Found) -> float:
+    """Return the adjusted Rand index of subtypes found without a feature with the reported ones."""
+    return adjusted_rand_index(reported[found.rows], found.labels)
 
 
 class Effects(NamedTuple):
@@ -118,7 +117,7 @@ class Effects(NamedTuple):
     """Between the subtypes found without it that share most subjects with these two; it can have the other sign."""
 
 
-def effects(columns: Array, reported: Labels, groups: Labels, parts: list[Part]) -> Effects:
+def effects(columns: Array, reported: Labels, groups: Labels, found: Found) -> Effects:
     """Return the effects of a feature in that of its columns, (N, C), with the largest reported one, or NaN."""
     best = Effects(np.nan, np.nan)
     for column in columns.T:
@@ -132,25 +131,21 @@ def effects(columns: Array, reported: Labels, groups: Labels, parts: list[Part])
         high, low = int(np.nanargmax(means)), int(np.nanargmin(means))
         difference = float(means[high] - means[low]) / spread
         if not difference <= best.reported:
-            best = Effects(difference, _found(column, reported, parts, high, low) / spread)
+            best = Effects(difference, _found(column, reported, found, high, low) / spread)
     return best
 
 
-def _found(column: Array, reported: Labels, parts: list[Part], high: int, low: int) -> float:
-    """Return the difference between the subtypes matched with two reported ones, weighed by subjects."""
+def _found(column: Array, reported: Labels, found: Found, high: int, low: int) -> float:
+    """Return the difference between the subtypes matched with two reported ones."""
     from scipy.optimize import linear_sum_assignment
 
-    differences, weights = [], []
-    for part in parts:
-        shape = (int(reported.max()) + 1, int(part.labels.max()) + 1)
-        shared = np.zeros(shape)
-        np.add.at(shared, (reported[part.rows], part.labels), 1.0)
-        matched = dict(zip(*(axis.tolist() for axis in linear_sum_assignment(shared, maximize=True)), strict=True))
-        means = _means(column[part.rows], part.labels)
-        if high in matched and low in matched:
-            differences.append(means[matched[high]] - means[matched[low]])
-            weights.append(part.rows.size)
-    return float(np.average(differences, weights=weights)) if differences else float("nan")
+    shared = np.zeros((int(reported.max()) + 1, int(found.labels.max()) + 1))
+    np.add.at(shared, (reported[found.rows], found.labels), 1.0)
+    matched = dict(zip(*(axis.tolist() for axis in linear_sum_assignment(shared, maximize=True)), strict=True))
+    if high not in matched or low not in matched:
+        return float("nan")
+    means = _means(column[found.rows], found.labels)
+    return float(means[matched[high]] - means[matched[low]])
 
 
 def _means(column: Array, groups: Labels) -> Array:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from clinclust.associations.feature_tests import FeatureTests, Method
+    from clinclust.associations.feature_tests import FeatureTests
     from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
@@ -44,9 +44,7 @@ def validated_associations(
     model: SubtypeModel,
     frame: pd.DataFrame,
     *,
-    method: Method = "refit",
     n_restarts: int = 6,
-    n_folds: int = 2,
     min_size: int = 3,
     contrasts: Mapping[str, ContrastKind] | None = None,
     persons: str | ArrayLike | None = None,
@@ -75,17 +73,10 @@ def validated_associations(
     frame : DataFrame, N rows
         The cohort of the fit. Rows in another order are put back into that of the fit; those of a `Partition` must be
         in the order of its labels.
-    method : {"refit", "cross-fit"}
-        ``"refit"``: at most 24 searches among all subjects, each without some features. ``"cross-fit"``: for each fold,
-        one search with all features among the subjects of the other folds; each subject of the fold gets its most
-        probable subtype without the tested feature and its block, and the p of the folds are combined by Fisher's
-        method (1932); less power.
     n_restarts : int
         Restarts of each search.
-    n_folds : int
-        Folds for ``"cross-fit"``.
     min_size : int
-        Subtypes with fewer subjects, or fewer than `MAPDP.min_size`, are not tested; in a fold, its share of that.
+        Subtypes with fewer subjects, or fewer than `MAPDP.min_size`, are not tested.
     contrasts : dict, optional
         As in `compare_subtypes`.
     persons : str or array-like (N,), optional
@@ -103,8 +94,8 @@ def validated_associations(
     DataFrame
         One row for each feature with the role ``cluster`` or ``describe``, in the order of the schema.
 
-        `method` is ``"direct"`` for described features; `n_subtypes` is the number of subtypes found without the
-        feature (the largest over the folds); `test`, `statistic`, `df`, `df2`, `p` and `n` (subjects) are of the test;
+        `method` is ``"refit"``, or ``"direct"`` for described features; `n_subtypes` is the number of subtypes found
+        without the feature; `test`, `statistic`, `df`, `df2`, `p` and `n` (subjects) are of the test;
         `q` is p adjusted as by Benjamini and Hochberg (1995). `left_out` names the features left out with it.
 
         `agreement` is the adjusted Rand index of the subtypes found without the feature with those of the model.
@@ -165,7 +156,7 @@ def validated_associations(
     require_fitted(model)
     if not 0 < significance_level < 1:
         raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
-    parameters: dict[str, Any] = {"method": method, "n_restarts": n_restarts, "n_folds": n_folds, "min_size": min_size}
+    parameters: dict[str, Any] = {"n_restarts": n_restarts, "min_size": min_size}
     parameters |= {"n_jobs": n_jobs, "random_state": random_state, "progress": progress}
     refuse([*parameter_problems(parameters), *cohort_problems(model, frame)])
     chosen = checked_choice(contrasts, model.schema_)
@@ -183,7 +174,7 @@ def validated_associations(
 
         def search_and_test() -> list[dict[str, Any]]:
             with announcing_compilation():
-                tests = FeatureTests(searched, frame, method, plan, n_folds, rules)
+                tests = FeatureTests(searched, frame, plan, rules)
                 return _side_by_side(tests, features, n_jobs, progress)
 
         found = interruptible(search_and_test, plan.cancelled)

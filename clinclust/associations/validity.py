@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from clinclust.arrays import Array, Labels
 from clinclust.associations.as_reported import OTHER_BELOW
 from clinclust.associations.given_others import given_others
-from clinclust.associations.tested_association import Part, TestRules
-from clinclust.comparisons.contrasts import Contrast, combined
+from clinclust.associations.tested_association import Found, TestRules
 from clinclust.comparisons.frame import is_missing
 from clinclust.graded import graded, mid_ranks
 
@@ -50,7 +49,7 @@ _LEAST_EXPECTED = 5.0
 _GRID = 2001
 
 
-def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *, is_nominal: bool) -> float:
+def p_whatever_is_missing(values: Array, found: Found, rules: TestRules, *, is_nominal: bool) -> float:
     """Return an upper bound of p over all values that the missing ones can have; 1 if expected counts are too small.
 
     Values (N,) are cut in two at each quartile, or into each nominal level and all others. p is that of the smallest
@@ -58,14 +57,10 @@ def p_whatever_is_missing(values: Array, parts: list[Part], rules: TestRules, *,
     (worst-case bounds: Horowitz and Manski 2000, Journal of the American Statistical Association 95). Rows must be
     independent. Subtypes of fewer than 20 subjects take no part.
     """
-    found = []
-    for part in parts:
-        own, groups = values[part.rows], rules.groups(part, values.size)
-        p = [_least_p(own, above, groups) for above in _cuts(own, is_nominal=is_nominal)]
-        usable = [each for each in p if not np.isnan(each)]
-        if usable:
-            found.append(Contrast("chi-squared", p=min(1.0, len(usable) * min(usable))))
-    return combined(found).p if found else 1.0
+    own, groups = values[found.rows], rules.groups(found, values.size)
+    p = [_least_p(own, above, groups) for above in _cuts(own, is_nominal=is_nominal)]
+    usable = [each for each in p if not np.isnan(each)]
+    return min(1.0, len(usable) * min(usable)) if usable else 1.0
 
 
 def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
@@ -121,46 +116,40 @@ class ValidityChecks:
         return feature.transformed(self.frame[feature.name])[:, None]
 
     def of(
-        self, feature: Feature, parts: list[Part], included: NDArray[np.bool_], level: float
+        self, feature: Feature, found: Found, included: NDArray[np.bool_], level: float
     ) -> tuple[dict[str, Any], list[str]]:
         """Return the columns `p_given_others` and `p_whatever_is_missing` of the result, and remarks on them.
 
         `included`, (D,), are the features that the subtypes were found from.
         """
         values = feature.scores(self.frame[feature.name])
-        is_nominal, row, remarks = feature.traits.is_nominal, {}, []
+        is_nominal, remarks = feature.traits.is_nominal, []
         columns, _, owners = self.graded
         kept = np.flatnonzero(included[owners])
         own = graded([(values, is_nominal)], mid_ranks).columns
-        independent = one_row_each(parts, self.rules)
-        found = [
-            given_others(own[part.rows], columns[np.ix_(part.rows, kept)], self.rules.groups(part, values.size))
-            for part in independent
-        ]
-        row["p_given_others"] = combined([Contrast(p=each.p) for each in found]).p
-        if row["p_given_others"] > level:
-            most = max(found, key=lambda each: abs(each.correlation))
-            other = self.clustered[owners[kept[most.strongest]]].title
+        found = one_row_each(found, self.rules)
+        groups = self.rules.groups(found, values.size)
+        related = given_others(own[found.rows], columns[np.ix_(found.rows, kept)], groups)
+        row = {"p_given_others": related.p}
+        if related.p > level:
+            other = self.clustered[owners[kept[related.strongest]]].title
             remarks.append(
-                f"its relation to other features, most to {other} (r = {most.correlation:.2f}), may explain it"
+                f"its relation to other features, most to {other} (r = {related.correlation:.2f}), may explain it"
             )
         if np.isnan(values).any():
-            bound = p_whatever_is_missing(values, independent, self.rules, is_nominal=is_nominal)
+            bound = p_whatever_is_missing(values, found, self.rules, is_nominal=is_nominal)
             row["p_whatever_is_missing"] = bound
             if may_be_undone(row, level):
                 remarks.append(f"could be undone by what is missing: whatever the values are, p is at most {bound:.2g}")
         return row, remarks
 
 
-def one_row_each(parts: list[Part], rules: TestRules) -> list[Part]:
-    """Return the parts with the first row of each person, so that rows are independent."""
+def one_row_each(found: Found, rules: TestRules) -> Found:
+    """Return the subtypes with the first row of each person, so that rows are independent."""
     if rules.persons is None:
-        return parts
-    first = np.isin(np.arange(rules.persons.size), np.unique(rules.persons, return_index=True)[1])
-    kept = [(part, first[part.rows]) for part in parts]
-    return [
-        part._replace(rows=part.rows[at], labels=part.labels[at], membership=part.membership[at]) for part, at in kept
-    ]
+        return found
+    first = np.isin(np.arange(rules.persons.size), np.unique(rules.persons, return_index=True)[1])[found.rows]
+    return found._replace(rows=found.rows[first], labels=found.labels[first])
 
 
 def finds_one_population(model: SubtypeModel) -> bool:

@@ -73,10 +73,10 @@ class FitReportOptions(ComparisonOptions, JobOptions, Command):
 
     TITLE = "the reports"
     associations: str = option(
-        "how each feature is tested against subtypes that it did not form: one more search without it (refit), "
-        "fewer searches and less power (cross-fit), or not at all (default: refit)",
+        "whether each feature is tested against subtypes that it did not form: by up to 24 searches without some "
+        "features (refit), or not at all (none; default: refit)",
         "refit",
-        choices=("refit", "cross-fit", "none"),
+        choices=("refit", "none"),
     )
     stability: int | None = option(
         "search for the subtypes again in N halves and N bootstrap samples of the cohort, such as 100, and say "

@@ -147,7 +147,6 @@ RULES: dict[str, Rule] = {
     "calibrate": _ON_OR_OFF,
     "n_restarts": _whole(1),
     "n_fresh": _whole(1),
-    "n_folds": _whole(2),
     "min_size": _whole(1),
     "init": Rule(
         "'search', 'single' or one label for each subject",
@@ -165,7 +164,6 @@ RULES: dict[str, Rule] = {
         lambda value: value is None or (_is_whole(value, -1) and value != 0),
         ", or None or -1 for all",
     ),
-    "method": Rule("'refit' or 'cross-fit'", lambda value: isinstance(value, str) and value in ("refit", "cross-fit")),
     "random_state": Rule(
         "a whole number from 0",
         lambda value: (

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from numbers import Integral, Real
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
 
-from clinclust.associations.feature_tests import Method
 from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import refuse
 from clinclust.estimators.fitted_cohort import cohort_problems
@@ -29,7 +29,7 @@ class ReportOptions:
     """What a report shows, as in `write_report`; `whole_procedure` is that of `assess_stability`."""
 
     comparisons: pd.DataFrame | None = None
-    associations: pd.DataFrame | Method | None = None
+    associations: pd.DataFrame | Literal["refit"] | None = None
     stability: Stability | int | None = None
     names: Mapping[int, str] = field(default_factory=dict)
     min_size: int = 3
@@ -60,8 +60,8 @@ class ReportOptions:
             problems.append(f"{called('stability')} must be at least 1 sample, not {self.stability!r}")
         if self.stability is None and self.whole_procedure:
             problems.append(f"{called('whole_procedure')} can be used only together with {called('stability')}")
-        if isinstance(self.associations, str) and self.associations not in ("refit", "cross-fit"):
-            problems.append(f"associations must be 'refit', 'cross-fit', a frame or None, not {self.associations!r}")
+        if isinstance(self.associations, str) and self.associations != "refit":
+            problems.append(f"associations must be 'refit', a frame or None, not {self.associations!r}")
         return problems
 
     def _problems_of_sharing(self, called: Callable[[str], str]) -> list[str]:

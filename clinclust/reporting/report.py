@@ -6,12 +6,12 @@ import os
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
 import clinclust.arguments as arguments
 from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either
-from clinclust.associations.feature_tests import Method
 from clinclust.data_frames import is_partitioned
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import SubtypeModel, require_fitted
@@ -49,7 +49,7 @@ def write_report(
     path: str | os.PathLike[str],
     *,
     comparisons: pd.DataFrame | None = None,
-    associations: pd.DataFrame | Method | None = "refit",
+    associations: pd.DataFrame | Literal["refit"] | None = "refit",
     stability: Stability | int | None = None,
     posterior: GibbsDP | bool = False,
     other_methods: MethodComparison | bool = False,
@@ -81,9 +81,9 @@ def write_report(
         existing file is replaced in one step.
     comparisons : pandas.DataFrame, optional
         From `compare_subtypes` for the same cohort and labels; computed by default.
-    associations : {"refit", "cross-fit"}, pandas.DataFrame or None
-        The method that tests features against subtypes that they did not form, which needs one search for each
-        feature; or the result of `validated_associations` for the same model and cohort. None leaves the tests out.
+    associations : "refit", pandas.DataFrame or None
+        "refit" tests features against subtypes that they did not form, by up to 24 searches; or the result of
+        `validated_associations` for the same model and cohort. None leaves the tests out.
     stability : int, Stability or None
         The number of half-samples and bootstrap samples (100 is usual) in which the subtypes are searched for again, or
         the result of `assess_stability` for the same model and cohort. None leaves it out.

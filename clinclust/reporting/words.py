@@ -8,7 +8,6 @@ from clinclust.data import data
 
 METHODS = {
     "refit": "subtypes found again, in the same subjects, without the feature and those left out with it",
-    "cross-fit": "subtypes found in the other folds; the feature and its block are left out when subjects are assigned",
     "direct": "the feature had no part in finding the subtypes, which are tested as they are",
 }
 """The methods of `validated_associations`."""

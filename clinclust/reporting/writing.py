@@ -215,8 +215,7 @@ def gathered_findings(
         findings = findings.for_sharing(rule)
     how: dict[str, Any] = {"n_jobs": options.n_jobs, "progress": options.progress}
     if isinstance(associations, str):
-        of_this: dict[str, Any] = {"method": associations, "min_size": options.min_size, "persons": persons}
-        associations = validated_associations(model, frame, **of_this, **how)
+        associations = validated_associations(model, frame, min_size=options.min_size, persons=persons, **how)
     findings = findings if associations is None else findings.with_associations(associations)
     if findings.is_shared:  # it has no functions of all counts
         return findings

@@ -8,8 +8,8 @@ from scipy import stats
 import clinclust as cc
 from clinclust.associations import refit_without
 from clinclust.associations.as_reported import AsReported
-from clinclust.associations.refit_without import column_keys, folds_of, parts_without, refit, without
-from clinclust.associations.tested_association import Part, TestRules, association_of
+from clinclust.associations.refit_without import column_keys, refit, without
+from clinclust.associations.tested_association import Found, TestRules, association_of
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
@@ -52,14 +52,13 @@ def fitted():
     return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
 
 
-@pytest.mark.parametrize("method", ["refit", "cross-fit"])
-def test_what_forms_the_subtypes_is_found_and_noise_is_not(fitted, method):
+def test_what_forms_the_subtypes_is_found_and_noise_is_not(fitted):
     model, frame = fitted
-    found = cc.validated_associations(model, frame, method=method).set_index("feature")
+    found = cc.validated_associations(model, frame).set_index("feature")
     markers = [f"marker{i}" for i in range(4)]
     assert (found.loc[markers, "p"] < 1e-6).all()
     assert (found.loc[["noise", "count", "kind"], "p"] > 0.01).all()
-    assert (found.loc[markers, "method"] == method).all()
+    assert (found.loc[markers, "method"] == "refit").all()
     assert found.loc["outcome", "method"] == "direct"
     assert (found.loc[found["p"] < 1e-6, "grade"] == "differs beyond dependence").mean() > 0.5
     np.testing.assert_allclose(found["q"], stats.false_discovery_control(found["p"].to_numpy()))
@@ -85,7 +84,7 @@ def test_the_refit_knows_nothing_of_the_feature_left_out(feature):
         scores = [encoded.scores(table[encoded.name]) for encoded in problem.cohort.encoding.features]
         reduced, order = without(problem, left_out, column_keys([values[problem.cohort.order] for values in scores]))
         found = np.empty(len(table), dtype=np.int64)
-        found[problem.cohort.order[order]] = refit(reduced, PLAN, TWO).labels
+        found[problem.cohort.order[order]] = refit(reduced, PLAN, TWO)[0]
         labels.append(found)
     np.testing.assert_array_equal(*labels)
 
@@ -98,38 +97,13 @@ def test_a_large_cohort_is_searched_among_a_sample_in_the_refits_too(monkeypatch
     monkeypatch.setattr("clinclust.estimators.search.LARGE", 200)
     monkeypatch.setattr("clinclust.engine.search.restarts.N_SAMPLED", 100)
     assert all(restart.start.startswith("sample: ") for restart in search(problem, PLAN).restarts)
-    found = refit(problem, PLAN, TWO).labels
+    found = refit(problem, PLAN, TWO)[0]
     assert adjusted_rand_index(found, by_decreasing_size(among_all.winner.labels)) > 0.9
 
 
-def test_held_out_subjects_are_assigned_without_the_feature_that_is_tested():
-    frame, schema = cohort()
-    problem = pose(frame, schema, {}, 3.0)
-    folds = folds_of(problem, 2, PLAN, TWO)
-    arrays = problem.cohort.arrays
-    tampered = []
-    for fold in folds:
-        held_out = fold.held_out.cohort.arrays
-        values = held_out.values.copy()
-        values[:, 0] = 7.0
-        cohort_ = fold.held_out.cohort
-        changed = type(cohort_)(cohort_.encoding, held_out._replace(values=values), 0.0, cohort_.order)
-        tampered.append(fold._replace(held_out=type(problem)(changed, problem.hyperparameters, problem.model, {})))
-    left_out = np.zeros(len(problem.cohort.encoding.features), dtype=bool)
-    left_out[arrays.codes.shape[1]] = True
-    for one, other in zip(parts_without(folds, left_out, 0.0), parts_without(tampered, left_out, 0.0), strict=True):
-        np.testing.assert_array_equal(one.membership, other.membership)
-    assert sorted(np.concatenate([fold.rows for fold in folds]).tolist()) == list(range(len(frame)))
-    left_out[:] = False
-    left_out[0] = True  # another one: now the change is seen
-    parts = zip(parts_without(folds, left_out, 0.0), parts_without(tampered, left_out, 0.0), strict=True)
-    assert any((one.membership != other.membership).any() for one, other in parts)
-
-
-@pytest.mark.parametrize("method", ["refit", "cross-fit"])
-def test_neither_threads_nor_the_order_of_the_table_change_anything(fitted, method):
+def test_neither_threads_nor_the_order_of_the_table_change_anything(fitted):
     model, frame = fitted
-    options = {"method": method, "n_restarts": 3}
+    options = {"n_restarts": 3}
     expected = cc.validated_associations(model, frame, n_jobs=1, **options)
     pd.testing.assert_frame_equal(cc.validated_associations(model, frame, n_jobs=2, **options), expected)
     shuffled = frame.sample(frac=1.0, random_state=1)
@@ -145,26 +119,13 @@ def test_a_saved_model_gives_the_same(fitted, tmp_path):
     pd.testing.assert_frame_equal(cc.validated_associations(cc.MAPDP.load(tmp_path), frame, n_restarts=2), expected)
 
 
-def test_p_of_folds_are_combined_as_scipy_does(fitted):
-    _, frame = fitted
-    values = frame["marker0"].to_numpy(float)
-    rng = np.random.default_rng(2)
-    rows, labels = rng.permutation(240).reshape(2, 120), rng.integers(3, size=(2, 120))
-    parts = [Part(r, z, np.eye(3)[z], 3) for r, z in zip(rows, labels, strict=True)]
-    found = association_of([Contrasted(values, "student")], parts, TestRules(3))[0]
-    each = [contrast_of(values[r], z, "student").p for r, z in zip(rows, labels, strict=True)]
-    expected = stats.combine_pvalues(each, method="fisher")
-    np.testing.assert_allclose((found.statistic, found.p), expected, rtol=1e-12)
-    assert found.df == 4
-
-
 def test_small_subtypes_take_no_part():
     values = np.arange(20.0)
     labels = np.repeat([0, 1, 2], [10, 8, 2])
-    part = [Part(np.arange(20), labels, np.eye(3)[labels], 3)]
-    assert association_of([Contrasted(values, "student")], part, TestRules(3))[0].test == "Student's t"
-    assert association_of([Contrasted(values, "student")], part, TestRules(3))[1] == 18
-    assert association_of([Contrasted(values, "student")], part, TestRules(2))[0].test == "ANOVA"
+    found = Found(np.arange(20), labels, 3)
+    assert association_of([Contrasted(values, "student")], found, TestRules(3))[0].test == "Student's t"
+    assert association_of([Contrasted(values, "student")], found, TestRules(3))[1] == 18
+    assert association_of([Contrasted(values, "student")], found, TestRules(2))[0].test == "ANOVA"
 
 
 def pairs(n=400, seed=4, block=None):
@@ -207,15 +168,11 @@ def test_many_features_are_left_out_a_few_at_a_time_and_blocks_as_a_whole():
     blocks = {"x0": "b", "x1": "b"}
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", block=blocks.get(name)) for name in frame])
     model = quick(schema, frame)
-    left_out = {
-        method: cc.validated_associations(model, frame, method=method, n_restarts=1).set_index("feature")["left_out"]
-        for method in ("refit", "cross-fit")
-    }
-    together = {frozenset([name, *others.split("; ")]) for name, others in left_out["refit"].items()}
+    left_out = cc.validated_associations(model, frame, n_restarts=1).set_index("feature")["left_out"]
+    together = {frozenset([name, *others.split("; ")]) for name, others in left_out.items()}
     assert len(together) == 24
     assert sorted(name for group in together for name in group) == sorted(frame)  # each is left out of one search
     assert any({"x0", "x1"} <= group for group in together)
-    assert left_out["cross-fit"].dropna().to_dict() == {"x0": "x1", "x1": "x0"}
 
 
 def test_where_nothing_is_left_to_test_against_the_row_says_so():
@@ -248,10 +205,9 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
 def test_searches_that_find_more_than_the_partition_are_refitted_alike(options):
     frame, schema = cohort(n=120, shift=3.0)
     model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
-    for method in ("refit", "cross-fit"):
-        found = cc.validated_associations(model, frame, method=method, n_restarts=3).set_index("feature")
-        assert (found["p"].iloc[:4] < 1e-3).all()
-        assert found.loc["noise", "p"] > 1e-3
+    found = cc.validated_associations(model, frame, n_restarts=3).set_index("feature")
+    assert (found["p"].iloc[:4] < 1e-3).all()
+    assert found.loc["noise", "p"] > 1e-3
 
 
 @pytest.mark.simulation
@@ -272,10 +228,8 @@ def test_noise_that_is_split_is_not_found_significant():
 
 def test_everything_wrong_is_said_at_once(fitted):
     model, frame = fitted
-    with pytest.raises(
-        ValueError, match=r"method must be .* n_restarts must be .* n_folds must be .* 2, not 1; n_jobs .* random_state"
-    ):
-        cc.validated_associations(model, frame, method="split", n_restarts=0, n_folds=1, n_jobs=0, random_state=-1)
+    with pytest.raises(ValueError, match=r"n_restarts must be .* n_jobs .* random_state"):
+        cc.validated_associations(model, frame, n_restarts=0, n_jobs=0, random_state=-1)
     with pytest.raises(ValueError, match=r"min_size must be .*; the table has 10 rows, but"):
         cc.validated_associations(model, frame.head(10), min_size=0)
     with pytest.raises(
@@ -286,13 +240,12 @@ def test_everything_wrong_is_said_at_once(fitted):
         cc.validated_associations(cc.MAPDP.as_published(), frame)
 
 
-@pytest.mark.parametrize("method", ["refit", "cross-fit"])
-def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(method, monkeypatch):
+def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * (np.arange(80) % 2)[:, None], columns=list("abcd"))
     model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
     monkeypatch.setattr(refit_without, "search", lambda *_: pytest.fail("a search was made"))
-    rows = cc.validated_associations(model, frame, method=method)
+    rows = cc.validated_associations(model, frame)
     assert rows["p"].isna().all()
     assert rows["remark"].str.contains("there is one subtype only").all()
     assert (rows["n_subtypes"] == 1).all()

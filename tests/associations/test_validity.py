@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.tested_association import Part, TestRules
+from clinclust.associations.tested_association import Found, TestRules
 from clinclust.associations.validity import Grade, grade_of, one_row_each, p_whatever_is_missing
 
 
@@ -38,28 +38,28 @@ def test_whatever_is_missing_p_is_at_least_that_of_every_completion():
     values = rng.normal(size=120) + 0.8 * labels
     holes = values.copy()
     holes[rng.random(120) < 0.1 * (labels + 1)] = np.nan
-    parts, rules = [Part(np.arange(120), labels, np.eye(3)[labels], 3)], TestRules(3)
-    bound = p_whatever_is_missing(holes, parts, rules, is_nominal=False)
+    found, rules = Found(np.arange(120), labels, 3), TestRules(3)
+    bound = p_whatever_is_missing(holes, found, rules, is_nominal=False)
     cuts = np.quantile(holes[~np.isnan(holes)], (0.25, 0.5, 0.75), method="lower")
     for _ in range(200):
         filled = np.where(np.isnan(holes), rng.choice([-9.0, 9.0, *cuts, *(cuts + 0.01)], 120), holes)
         p = [stats.chi2_contingency(pd.crosstab(filled > cut, labels), correction=False).pvalue for cut in cuts]
         assert bound >= min(1.0, 3 * min(p)) * (1 - 1e-3)
-    few = [Part(np.arange(24), labels[::5], parts[0].membership[::5], 3)]
+    few = Found(np.arange(24), labels[::5], 3)
     assert p_whatever_is_missing(holes[::5], few, rules, is_nominal=False) == 1.0
-    full = p_whatever_is_missing(values, parts, rules, is_nominal=False)
+    full = p_whatever_is_missing(values, found, rules, is_nominal=False)
     cuts = np.quantile(values, (0.25, 0.5, 0.75), method="lower")
     p = [stats.chi2_contingency(pd.crosstab(values > cut, labels), correction=False).pvalue for cut in cuts]
     assert full == pytest.approx(3 * min(p), rel=0.01)  # nothing is missing: Pearson's chi-squared
 
 
 def test_of_persons_with_several_rows_one_row_is_taken():
-    part = Part(np.array([4, 0, 1, 3]), np.array([0, 1, 1, 0]), np.eye(2)[[0, 1, 1, 0]], 2)
+    all_rows = Found(np.array([4, 0, 1, 3]), np.array([0, 1, 1, 0]), 2)
     persons = np.array([7, 7, 8, 9, 9])
-    (found,) = one_row_each([part], TestRules(3, persons=persons))
+    found = one_row_each(all_rows, TestRules(3, persons=persons))
     assert found.rows.tolist() == [0, 3]
     assert found.labels.tolist() == [1, 0]
-    assert one_row_each([part], TestRules(3)) == [part]
+    assert one_row_each(all_rows, TestRules(3)) is all_rows
 
 
 def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():

@@ -184,7 +184,6 @@ def _sound_calls(folder):
             {
                 "model": model,
                 "frame": frame,
-                "method": "refit",
                 "n_restarts": 1,
                 "n_jobs": 1,
                 "contrasts": None,

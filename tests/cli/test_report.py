@@ -16,7 +16,6 @@ OPTIONS = {
     "names": ["--name", "1=Mild = slow", "--name", "2=Steep"],
     "suppressed": ["--suppress", "5"],
     "a level": ["--significance-level", "0.2", "--min-size", "20"],
-    "cross-fitting": ["--associations", "cross-fit"],
     "none": ["--associations", "none"],
 }
 QUICK = ("defaults", "suppressed")

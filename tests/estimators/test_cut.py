@@ -335,14 +335,13 @@ def three_levels(n=240):
     return schema.validate(frame), schema, pair
 
 
-@pytest.mark.parametrize("method", ["refit", "cross-fit"])
-def test_refits_are_cut_to_the_number_asked_for(method, tmp_path):
+def test_refits_are_cut_to_the_number_asked_for(tmp_path):
     frame, schema, pair = three_levels()
     model = MAPDP.as_published(schema, **QUICK).fit(frame)
     assert model.n_clusters_ == 4
     cut = model.cut(2)
     assert (cut.labels_ == cut.labels_[0]).tolist() == (pair == pair[0]).tolist()
-    quick = {"method": method, "n_restarts": 3, "progress": False}
+    quick = {"n_restarts": 3, "progress": False}
     free = cc.validated_associations(model, frame, **quick).set_index("feature")
     found = cc.validated_associations(cut, frame, **quick).set_index("feature")
     assert free.loc["pair0", "n_subtypes"] == 4

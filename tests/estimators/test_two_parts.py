@@ -214,7 +214,7 @@ def test_both_parts_are_left_out_together_and_have_one_p(fitted):
     from clinclust.associations.refit_without import refit_plan
     from clinclust.associations.tested_association import TestRules
 
-    tests = FeatureTests(model, schema.validate(frame), "refit", refit_plan(model, 0, 1), 2, TestRules(3))
+    tests = FeatureTests(model, schema.validate(frame), refit_plan(model, 0, 1), TestRules(3))
     assert len(tests.places["gaussian0"]) == 2
     alone = tests.sharing_a_search([schema["gaussian0"], schema["a"]])
     assert [len(group) for group in alone] == [1, 1]

@@ -54,7 +54,7 @@ def associations(comparisons):
         "face": ("refit", 0.0002, 0.0008, "differs beyond dependence", ""),
     }
     found |= {
-        "falls": ("cross-fit", 0.5, 0.5, "not shown", ""),
+        "falls": ("refit", 0.5, 0.5, "not shown", ""),
         "probability_of_pd": ("direct", 0.3, 0.4, "not shown", ""),
     }
     for name, values in found.items():

@@ -108,7 +108,7 @@ def _short(value: Value) -> Value:
     return round(value, 1) if isinstance(value, float) and math.isfinite(value) else value
 
 
-_BY = {"refit": "by refitting", "cross-fit": "by cross-fitting", "direct": "directly"}
+_BY = {"refit": "by refitting", "direct": "directly"}
 
 
 def methods_of_associations(findings: Findings, references: References) -> list[str]:
@@ -124,7 +124,7 @@ def methods_of_associations(findings: Findings, references: References) -> list[
     seeds = sorted({str(row["seed"]) for row in rows})
     seed = f" (random seed {listed(seeds)})" if findings.fit is not None else ""
     sentences = [f"Associations of features with the subtypes were validated{seed}: {listed(ways, '; ')}."]
-    if {"refit", "cross-fit"} & set(used):
+    if "refit" in used:
         sentences.append(
             f"Each search was brought to {counted(len(findings.sizes), 'subtype')}: more groups were merged along "
             f"their tree, and fewer were divided, even where the log joint fell.{_agreement(findings, rows)}"
