@@ -14,7 +14,7 @@ from clinclust.files.text_table import Row, cell, is_blank
 _UNITS = data("tables")["units"]
 _UNIT = re.compile(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
 _BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
-_NO_UNIT = ("", "-", "–", "n/a", ".", "/")
+_NO_UNIT = ("", "-", "–", ".", "/")
 _MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\s*\D[^:]*(?:[,;/|\n][^:]*:.*)+", re.S)
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
 _DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
@@ -82,7 +82,7 @@ def _units(rows: Sequence[Row], names: dict[int, str]) -> dict[int, str]:
         return {}
     for place, raw in enumerate(rows[0][1], 1):
         text = raw.strip()
-        if text.casefold() in _NO_UNIT:
+        if text in _NO_UNIT or means_missing(text):  # NA is no nanoampere
             continue
         bracketed = _BRACKETED.fullmatch(text)
         unit = bracketed[2] if bracketed and not bracketed[1] else text

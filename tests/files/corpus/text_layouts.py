@@ -43,6 +43,13 @@ TEXT_LAYOUTS = (
         ("row 2 explains the columns, and is no subject: it holds units",),
     ),
     MessyFile(
+        "a subject with missing values, which are no units",
+        "lab.csv",
+        "id,age,crp\na1,NA,NA\na2,61,3.5\na3,48,NA\n",
+        [["id", "age", "crp"], ["a1", "NA", "NA"], ["a2", "61", "3.5"], ["a3", "48", "NA"]],
+        numbers=[2, 3, 4],
+    ),
+    MessyFile(
         "a row of questions below the names",
         "survey.csv",
         "id,q1,q2\nId,How often do you fall?,How old are you?\n" + joined([["1", "3", "61"]] * 5),
