@@ -13,6 +13,7 @@ from clinclust.associations.as_reported import OTHER_BELOW, AsReported, agreemen
 from clinclust.associations.refit_without import column_keys, posed_as_fitted, refit, without
 from clinclust.associations.tested_association import NOT_FOUND_AGAIN, Found, TestRules, described, tested, whole_cohort
 from clinclust.associations.validity import ValidityChecks
+from clinclust.estimators.cost import MOST_REFITS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
     from clinclust.schema import Feature
-
-MOST_SEARCHES = 24
-"""Number of searches: of more features or blocks, several are left out together. The subtypes found without
-one in 24 are nearly those found without one."""
 
 
 class FeatureTests:
@@ -56,7 +53,7 @@ class FeatureTests:
             key = ("block", str(feature.block)) if in_block else ("feature", feature.name)
             groups.setdefault(key, []).append(feature)
         searched = [group for group in groups.values() if any(feature.name in self.places for feature in group)]
-        n_searches = min(MOST_SEARCHES, len(searched))
+        n_searches = min(MOST_REFITS, len(searched))
         direct = [group for group in groups.values() if group not in searched]
         return direct + [list(chain.from_iterable(searched[first::n_searches])) for first in range(n_searches)]
 
