@@ -337,7 +337,8 @@ def _problems_of_clusters(fit: Fit) -> Iterator[str]:
 
 
 def _problems_of_subtypes(fit: Fit) -> Iterator[str]:
-    sizes = fit.clusters_.sizes.astype(np.int64)
+    # Those of the labels are whole numbers, whatever the file holds.
+    sizes = np.bincount(fit.cluster_labels_[fit.cluster_labels_ >= 0], minlength=fit.subtype_of_.size)
     if not np.array_equal(fit.subtype_of_, groups_by_decreasing_size(fit.subtype_of_, sizes)):
         yield "the subtypes are not numbered by decreasing size"
 

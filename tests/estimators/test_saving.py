@@ -345,6 +345,7 @@ BROKEN = {
     "a cluster less": with_arrays(lambda arrays: arrays.update({STATISTICS: arrays[STATISTICS][1:]})),
     "another statistic": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), 40.25)),
     "no number": with_arrays(lambda arrays: arrays[STATISTICS].__setitem__((0, 0), np.nan)),
+    "a size beyond all whole numbers": with_arrays(lambda arrays: arrays["clusters_.sizes"].__setitem__(0, 1e300)),
     "a scale of 0": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 0.0)),
     "another scale": with_arrays(lambda arrays: arrays["clusters_.encoding.scales"].__setitem__(-1, 2.0)),
     "another centre": with_arrays(lambda arrays: arrays["clusters_.encoding.centres"].__setitem__(0, 2.0)),
