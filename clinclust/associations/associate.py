@@ -161,7 +161,7 @@ def validated_associations(
     refuse([*parameter_problems(parameters), *cohort_problems(model, frame)])
     chosen = checked_choice(contrasts, model.schema_)
     of_persons = persons_of(model, frame, persons)
-    frame = cohort_of(model, frame, stacklevel=3)
+    frame = cohort_of(model, frame, stacklevel=3).table
     rules = TestRules(min_size, fewest_subjects(model), significance_level, chosen, of_persons)
     features = list(model.schema_.reported)
     seed: int | None = None

@@ -159,7 +159,7 @@ def check_model(
     fit = require_search(model, "check_model")
     if n_draws < 1:
         raise InputError(f"n_draws must be a whole number of at least 1, not {n_draws!r}")
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     rng = np.random.default_rng(random_state)
     return check_of(fit, cohort, compared_likelihoods(fit, cohort), int(n_draws), rng)
 

@@ -237,7 +237,7 @@ def read_cohort_of_model(options: ModelOptions, model: MAPDP) -> tuple[pd.DataFr
 
     table = read_table_of_model(options, model)
     with about_table(options):
-        return table, cohort_of(model, table)
+        return table, cohort_of(model, table).table
 
 
 def _rows_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> RowChoice:

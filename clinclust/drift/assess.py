@@ -232,7 +232,7 @@ def assess_drift(
     ['grip']
     """
     fit = require_search(model, "assess_drift")
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     warn_of_other_rows(fit.schema_, new, stacklevel=3)
     batch, unseen = batch_of(cast("MAPDP", model), new)
 

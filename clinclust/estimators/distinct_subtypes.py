@@ -304,7 +304,7 @@ def distinct_subtypes(
         "n_jobs": n_jobs,
     }
     fit = _checked(model, frame, parameters)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
     cancelled = Cancelled()
 

@@ -94,7 +94,7 @@ def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: 
     from clinclust.estimators.fitted_cohort import cohort_of
 
     fit = require_search(model, "unusual_subjects")
-    found = unusual_of(fit, cohort_of(model, frame, stacklevel=3), np.random.default_rng(random_state))
+    found = unusual_of(fit, cohort_of(model, frame, stacklevel=3).table, np.random.default_rng(random_state))
     return found.reset_index(drop=True)
 
 

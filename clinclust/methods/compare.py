@@ -206,7 +206,7 @@ def compare_methods(
     wanted, seed = _checked(frame, methods, n_resamples, n_draws), seed_of(random_state)
     if model is not None:
         require_search(model, "compare_methods")
-    valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3)
+    valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3).table
     with Progress(bool(progress)).stage("methods", 1 + len(wanted)) as advance:
         began = time.perf_counter()
         ours = MAPDP(schema, random_state=seed, progress=False).fit(valid) if model is None else model

@@ -67,7 +67,7 @@ class CohortColumns:
     """The columns of the table of a cohort, in the order of the model."""
 
     def __init__(self, model: SubtypeModel, frame: pd.DataFrame) -> None:
-        validated = cohort_of(model, frame, stacklevel=4)
+        validated = cohort_of(model, frame, stacklevel=4).table
         rows = None if model.fit_ is None else rows_of_the_fit(model.fit_, frame)
         self._table = frame if rows is None else frame.iloc[rows]
         self._model, self._validated, self._schema = model, validated, model.schema_

@@ -140,7 +140,7 @@ def assess_stability(
     if not problems and len(frame) < 4:
         problems.append("half-samples need a cohort of at least four subjects")
     refuse(problems)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     seed, cancelled = fit.random_seed_ if random_state is None else seed_of(random_state), Cancelled()
 
     def assessed() -> Stability:

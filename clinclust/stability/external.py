@@ -143,7 +143,7 @@ def validate_subtypes(
     """
     require_search(model, "validate_subtypes")
     searched = cast("MAPDP", model)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     schema, n_subtypes = searched.schema_needed, searched.n_clusters_
     parameters = searched.get_params() | {"schema": schema, "progress": progress}
     asked = parameters["n_clusters"]
