@@ -69,7 +69,7 @@ def test_the_searches_for_block_weights_are_named_as_such(monkeypatch):
     shared = rng.normal(size=(100, 1))
     frame = pd.DataFrame(shared + 0.3 * rng.normal(size=(100, 3)), columns=list("abc")).assign(d=rng.normal(size=100))
     features = [cc.Feature(name=name, likelihood="gaussian", block=None if name == "d" else "one") for name in frame]
-    cc.MAPDP.as_published(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
+    cc.methods.PublishedMAPDP(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
     *rounds, restarts, refinement = told
     assert (restarts, refinement) == ("restarts", "refinement, in batches")
     assert rounds == [f"block weights, round {number}: restarts" for number in range(1, len(rounds) + 1)]
@@ -135,12 +135,12 @@ def test_the_stages_of_a_fit_and_of_a_report_are_told_in_their_order(tmp_path, m
     monkeypatch.setattr(Progress, "stage", noted)
     rng = np.random.default_rng(1)
     values = np.vstack([rng.normal(0, 1, (60, 3)), rng.normal(6, 1, (40, 3))])
-    model = cc.MAPDP.as_published(random_state=0, coarsening="auto").fit(values)
+    model = cc.methods.PublishedMAPDP(random_state=0, coarsening="auto").fit(values)
     frame = pd.DataFrame(values, columns=list(model.schema_.names))
     cc.write_report(model, frame, tmp_path / "report.html")
     assert told == ["restarts", "refinement, in batches", "coarsening", "comparisons", "associations", "report .html"]
     told.clear()
-    cc.MAPDP.as_published(random_state=0, progress=False).fit(values)
+    cc.methods.PublishedMAPDP(random_state=0, progress=False).fit(values)
     cc.write_report(model, frame, tmp_path / "report.html", progress=False)
     assert told == []
     assert capsys.readouterr() == ("", "")

@@ -13,7 +13,7 @@ from clinclust.associations.as_reported import AsReported, as_many
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.estimators.search import search
-from clinclust.estimators.settings import stated_hyperparameters
+from clinclust.estimators.settings import Settings, stated_hyperparameters
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +45,7 @@ def without(problem: Problem, left_out: NDArray[np.bool_], keys: Keys) -> tuple[
 
 def refit_plan(model: MAPDP, seed: int, n_restarts: int) -> SearchPlan:
     """Return the plan of a search like that of the model, but from scratch, on one thread and not refined."""
-    select_features, fill_modes = model.select_features, model.missing == "mode"
+    select_features, fill_modes = model.select_features, Settings.of(model).fills_modes
     return SearchPlan(
         seed=seed,
         start="single" if fill_modes else "search",

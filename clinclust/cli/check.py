@@ -114,7 +114,7 @@ def prepared_cohort(options: TableOptions, table: pd.DataFrame, model: MAPDP) ->
 
     try:
         with Progress(not getattr(options, "quiet", False)).stage("checking values"):
-            return prepared(Settings.of(model.get_params()), table, stacklevel=1)
+            return prepared(Settings.of(model), table, stacklevel=1)
     except CohortError as error:
         raise CohortError(error.failures, shown_name(options.table)) from error
 
@@ -162,7 +162,7 @@ def _duration(options: CheckedOptions, cohort: Prepared, model: MAPDP) -> str:
     from clinclust.estimators.cost import duration_sentence
     from clinclust.estimators.settings import Settings
 
-    settings = Settings.of(model.get_params())
+    settings = Settings.of(model)
     if not isinstance(options, FitReportOptions):
         return duration_sentence(cohort.problem, settings, options="default options")
     return duration_sentence(cohort.problem, settings, associations=options.associations, stability=options.stability)

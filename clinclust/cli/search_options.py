@@ -118,9 +118,9 @@ def _given(options: SearchOptions) -> dict[str, tuple[str, Any]]:
 
 def model_asked_for(options: SearchOptions, schema: FeatureSchema | None) -> MAPDP:
     """Return the estimator with these options, not fitted."""
-    from clinclust.estimators.mapdp import MAPDP
+    from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
 
-    make = MAPDP.as_published if options.as_published else MAPDP
+    make = PublishedMAPDP if options.as_published else MAPDP
     parameters = {name: value for name, (_, value) in _given(options).items()}
     return make(schema, **parameters, progress=not options.quiet)
 
@@ -133,10 +133,11 @@ def number_asked_for(options: SearchOptions) -> int | None:
 
 def search_problems(options: SearchOptions) -> list[str]:
     """Return one sentence for each option of the search that cannot be used or combined."""
-    from clinclust.estimators.parameters import MAPDP_RULES
+    from clinclust.estimators.parameters import MAPDPParameters, PublishedParameters, rules_of
 
-    rule = MAPDP_RULES["n_clusters"]
-    rules = {**MAPDP_RULES, "n_clusters": replace(rule, allowed=f"'{_DISTINCT}', '{_FOUND}' or {_NUMBER}")}
+    rules = rules_of(PublishedParameters if options.as_published else MAPDPParameters)
+    rule = rules["n_clusters"]
+    rules = {**rules, "n_clusters": replace(rule, allowed=f"'{_DISTINCT}', '{_FOUND}' or {_NUMBER}")}
     given = _given(options)
     problems = [
         f"{problem}{_repair(parameter, value)}"

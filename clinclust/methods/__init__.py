@@ -7,6 +7,7 @@ StepMix or kmodes; an error names the package that is missing.
 
 from __future__ import annotations
 
+from clinclust.estimators.mapdp import PublishedMAPDP
 from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.methods.dp_means import DPMeans
 from clinclust.methods.gaussian_mixture import GaussianMixture
@@ -30,6 +31,7 @@ __all__ = [
     "MeanShift",
     "MethodComparison",
     "NormalisedCut",
+    "PublishedMAPDP",
     "SpectralDPMeans",
     "compare_methods",
 ]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from clinclust.arguments import Rule, is_number
 from clinclust.arrays import RandomState
-from clinclust.estimators.parameters import Rule, is_number
 from clinclust.methods.method import needed, one_thread, seed_for_scikit_learn
 from clinclust.methods.number_of_clusters import BIC, Candidate, NumberFound, separation
 

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from clinclust.arguments import Rule
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.data_frames import in_pandas
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import Rule
 from clinclust.methods.dp_means import Run, alternated, orders_of, penalty_for, squared_distances
 from clinclust.methods.encoded import Encoded
 from clinclust.methods.method import Clustered, Method

@@ -10,9 +10,9 @@ import numpy as np
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
 
+from clinclust.arguments import Rule, is_number
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import Rule, is_number
 from clinclust.methods.dp_means import Run
 from clinclust.methods.encoded import Encoded
 from clinclust.methods.method import Clustered, Method, needed, one_thread

@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arguments import Rule
 from clinclust.arrays import Array
-from clinclust.estimators.parameters import Rule
 from clinclust.methods.encoded import different_rows
 from clinclust.methods.method import Clustered, Method, needed
 

@@ -167,7 +167,7 @@ def _assessed(
     whole_tasks: list[Callable[[], Any]] = [
         partial(refitter.whole, problem, its_seed) for _, problem, its_seed in settings
     ]
-    of_model = Settings.of(refitter.model.get_params())
+    of_model = Settings.of(refitter.model)
     seconds = seconds_of_stability(refitter.problem, of_model, n_bootstraps)
     if refitter.procedure is not None:
         of_fit = estimated_seconds(refitter.problem, of_model, with_report=False)

@@ -65,7 +65,7 @@ class Procedure:
 
     def _with(self, seed: int) -> Settings:
         """Return the settings of another search."""
-        settings = Settings.of(self.model.get_params())
+        settings = Settings.of(self.model)
         return replace(
             settings,
             random_state=seed,

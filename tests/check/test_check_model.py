@@ -46,7 +46,7 @@ def wrong_schema():
 
 
 def fitted(frame, schema):
-    return cc.MAPDP.as_published(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
 
 
 @MISFIT
@@ -107,7 +107,7 @@ def test_right_models_get_advice_in_few_cohorts():
         schema = cc.FeatureSchema(
             [cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in frame]
         )
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         n_with += not cc.check.check_model(model, frame, n_draws=200).advice.empty
     assert n_with <= 5
 
@@ -165,7 +165,7 @@ def test_one_feature_few_subjects_and_a_constant_are_checked(n):
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.CohortWarning)  # of the constant
-            model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
+            model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
         found = cc.check.check_model(model, frame[names])
         assert found.pairs.empty
         assert found.advice.empty

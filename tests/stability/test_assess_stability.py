@@ -21,7 +21,7 @@ def cohort(shift, n=120, seed=0, n_features=5):
 
 def fitted(frame, **options):
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
 
 
 def assessed(model, frame, n=12, **options):
