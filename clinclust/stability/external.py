@@ -151,7 +151,7 @@ def validate_subtypes(
         parameters["n_clusters"] = None
     validated = schema.validate(other, warn=False)  # before the model, which knows a repair for single subjects only
     assigned = np.asarray(searched.predict(other))
-    fit = MAPDP(**parameters).fit(other)
+    fit = type(searched)(**parameters).fit(other)
     n_found = min(int(asked), fit.n_clusters_) if isinstance(asked, Integral) else fit.n_clusters_
     if n_subtypes != fit.n_clusters_ and n_subtypes <= fit.subtype_of_.size:
         fit = fit.cut(n_subtypes)

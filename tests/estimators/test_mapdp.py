@@ -306,7 +306,7 @@ def test_every_bad_parameter_is_said_at_once():
         PublishedMAPDP(**bad).fit(two_groups())
     for name in bad:
         assert name in str(error.value)
-    assert set(bad) == set(MAPDP().get_params())
+    assert set(bad) == set(PublishedMAPDP().get_params())
 
 
 @pytest.mark.parametrize(
@@ -447,11 +447,11 @@ def test_it_is_the_last_step_of_a_pipeline():
 
     X = two_groups()
     pipeline = make_pipeline(StandardScaler(), PublishedMAPDP(random_state=0))
-    pipeline.set_params(mapdp__n_restarts=3)
+    pipeline.set_params(publishedmapdp__n_restarts=3)
     labels = pipeline.fit_predict(X)
     assert labels.tolist() == [0] * 30 + [1] * 20
     assert pipeline.predict(X).tolist() == labels.tolist()
-    alone = pipeline.named_steps["mapdp"]
+    alone = pipeline.named_steps["publishedmapdp"]
     np.testing.assert_array_equal(pipeline.predict_proba(X), alone.predict_proba(StandardScaler().fit_transform(X)))
     assert pipeline.score(X) == pytest.approx(alone.score(StandardScaler().fit_transform(X)), rel=1e-12)
     assert "MAPDP" in pipeline._repr_html_()
