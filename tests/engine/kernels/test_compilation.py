@@ -83,7 +83,7 @@ def _run(program, folder, *arguments, **environment):
     path = os.pathsep.join([str(Path(clinclust.__file__).parents[1]), str(Path(__file__).parents[2])])
     environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1", **environment}
     command = [sys.executable, "-c", program, *arguments]
-    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
 
