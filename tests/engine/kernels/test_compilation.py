@@ -29,7 +29,7 @@ print(clinclust.methods.PublishedMAPDP(schema, random_state=0).fit(frame).n_clus
 """
 _CHECKED_FITS = """
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
-from clinclust import MAPDP
+from clinclust.methods import PublishedMAPDP
 from clinclust.engine.search import restarts
 restarts.LARGE, restarts.N_SAMPLED = 100, 60
 for n, kinds in ((70, EVERY_LIKELIHOOD * 2), (150, EVERY_LIKELIHOOD), (40, ("bernoulli",)), (40, ("gaussian",))):
