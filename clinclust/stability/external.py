@@ -17,8 +17,7 @@ from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import require_search
-from clinclust.stability.resamples import clusterwise_jaccard, contingency
-from clinclust.stability.result import RECOVERED, band_of
+from clinclust.stability.assess import RECOVERED, band_of, clusterwise_jaccard, contingency
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
