@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from clinclust.schema import Feature, FeatureSchema
 
 
-_COLUMNS_OF_CHECKS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
+COLUMNS_OF_CHECKS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
 _FEWEST_VALUES = 10  # features with fewer observed values are not checked
 _AT_ONCE = 4_000_000  # values that are drawn at once
 _FAR_VALUE = 3.0  # a value is far at so many standard deviations from the mean of its cluster
@@ -117,7 +117,7 @@ def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.rand
         labels = fit.cluster_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
         of_feature[feature.column] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
     rows = [row for name in fit.schema_.names for row in of_feature.get(name, [])]
-    return pd.DataFrame(rows, columns=_COLUMNS_OF_CHECKS)
+    return pd.DataFrame(rows, columns=COLUMNS_OF_CHECKS)
 
 
 def _checked(
