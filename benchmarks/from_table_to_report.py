@@ -24,7 +24,7 @@ import pandas as pd
 from raw_tables import raw_tables
 
 import clinclust as cc
-from clinclust.cli.check_report import looks_at_table
+from clinclust.cli.check import looks_at_table
 from clinclust.estimators.cost import duration_sentence
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings

@@ -24,7 +24,6 @@ def modules_after(code):
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
     )
     assert done.stderr == ""
     return set(done.stdout.split())

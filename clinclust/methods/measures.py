@@ -157,7 +157,7 @@ def refits_of(model: MAPDP, schema: FeatureSchema, seed: int) -> list[MAPDP]:
     """
     parameters = {**model.get_params(), "schema": schema, "random_state": seed, "init": "search", "progress": False}
     parameters["n_restarts"] = min(int(model.n_restarts), STARTS)
-    return [MAPDP(**{**parameters, "n_clusters": wanted}) for wanted in (model.n_clusters_, None)]
+    return [type(model)(**{**parameters, "n_clusters": wanted}) for wanted in (model.n_clusters_, None)]
 
 
 @contextmanager

@@ -8,8 +8,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.associations.as_reported import AsReported, agreement, as_many, effects
-from clinclust.associations.tested_association import Found
+from clinclust.associations.feature_test import Found
+from clinclust.associations.refit import AsReported, agreement, as_many, effects
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree

@@ -6,10 +6,9 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations import refit_without
-from clinclust.associations.as_reported import AsReported
-from clinclust.associations.refit_without import column_keys, refit, without
-from clinclust.associations.tested_association import Found, TestRules, association_of
+from clinclust.associations import refit as refits
+from clinclust.associations.feature_test import Found, TestRules, association_of
+from clinclust.associations.refit import AsReported, column_keys, refit, without
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
@@ -246,7 +245,7 @@ def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * (np.arange(80) % 2)[:, None], columns=list("abcd"))
     model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
-    monkeypatch.setattr(refit_without, "search", lambda *_: pytest.fail("a search was made"))
+    monkeypatch.setattr(refits, "search", lambda *_: pytest.fail("a search was made"))
     rows = cc.validated_associations(model, frame)
     assert rows["p"].isna().all()
     assert rows["remark"].str.contains("there is one subtype only").all()

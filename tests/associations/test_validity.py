@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.tested_association import Found, TestRules
-from clinclust.associations.validity import Grade, grade_of, one_row_each, p_whatever_is_missing
+from clinclust.associations.associate import Grade, grade_of, one_row_each, p_whatever_is_missing
+from clinclust.associations.feature_test import Found, TestRules
 
 
 @pytest.mark.simulation

@@ -8,8 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.check.advice import better_priors
-from clinclust.check.predictive_checks import statistics_of, values_in
+from clinclust.check.check import better_priors, statistics_of, values_in
 from clinclust.errors import InputError, SchemaError
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")

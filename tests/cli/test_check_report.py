@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema, draft_schema
 from clinclust.cli import main
-from clinclust.cli.check_report import check_lines, looks_at_draft, unused_lines
+from clinclust.cli.check import check_lines, looks_at_draft, unused_lines
 from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import Options, add_options, next_command, option, options_of, path_given
 from clinclust.drafting.column import Look
@@ -97,7 +97,7 @@ def test_questions_on_what_forms_no_subtypes_come_last():
     width=st.integers(40, 120),
 )
 def test_lines_are_as_wide_as_the_terminal_and_lose_no_name(names, width):
-    from clinclust.cli.check_report import _name, _wrapped
+    from clinclust.cli.check import _name, _wrapped
 
     lines = _wrapped("to cluster on (1)", names, width)
     longest = max(len(_name(name)) for name in names)

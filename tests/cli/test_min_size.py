@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from clinclust import MAPDP, Feature, FeatureSchema, read_cohort
 from clinclust.cli import main
-from clinclust.cli.options import add_options, number_or_share, options_of
-from clinclust.cli.search_options import SearchOptions, search_problems
+from clinclust.cli.options import SearchOptions, add_options, number_or_share, options_of, search_problems
 from clinclust.methods import PublishedMAPDP
 
 OPTIONS = ["--restarts", "4", "--associations", "none"]

@@ -11,8 +11,7 @@ from command_line import SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.cli import main
-from clinclust.cli.options import add_options, options_of
-from clinclust.cli.search_options import SearchOptions, model_asked_for
+from clinclust.cli.options import SearchOptions, add_options, model_asked_for, options_of
 from clinclust.methods import PublishedMAPDP
 
 PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "calibrate": False}

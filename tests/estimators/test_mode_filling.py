@@ -8,7 +8,7 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, write_report
-from clinclust.associations.refit_without import refit_plan
+from clinclust.associations.refit import refit_plan
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.starts import single_starts

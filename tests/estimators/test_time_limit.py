@@ -85,7 +85,7 @@ def test_time_that_suffices_changes_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", ".* described clearly better by another likelihood")
-        limited = cc.methods.PublishedMAPDP(random_state=0, max_seconds=3600).fit(values)
+        limited = cc.methods.PublishedMAPDP(random_state=0, max_seconds=1e9).fit(values)
     assert not free.stopped_early_
     assert not limited.stopped_early_
     assert limited.restarts_["log_joint"].tolist() == free.restarts_["log_joint"].tolist()

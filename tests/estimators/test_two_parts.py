@@ -6,7 +6,7 @@ import pytest
 from scipy.special import betaln, gammaln
 
 import clinclust as cc
-from clinclust.associations.feature_tests import FeatureTests
+from clinclust.associations.associate import FeatureTests
 from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.smoothed_population import smoothed_population
 from clinclust.engine.problem.objective import log_crp
@@ -211,8 +211,8 @@ def test_both_parts_are_left_out_together_and_have_one_p(fitted):
     assert found["feature"].tolist() == list(schema.names)
     assert found["test"].iloc[0].startswith("Fisher's combination of chi-squared, Mann-Whitney")
     assert found["left_out"].isna().all()
-    from clinclust.associations.refit_without import refit_plan
-    from clinclust.associations.tested_association import TestRules
+    from clinclust.associations.feature_test import TestRules
+    from clinclust.associations.refit import refit_plan
 
     tests = FeatureTests(model, schema.validate(frame), refit_plan(model, 0, 1), TestRules(3))
     assert len(tests.places["gaussian0"]) == 2

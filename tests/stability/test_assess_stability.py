@@ -8,8 +8,7 @@ from openpyxl import load_workbook
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.reporting.options import ReportOptions
-from clinclust.stability.resamples import clusterwise_jaccard, co_membership, contingency
-from clinclust.stability.result import TOO_FEW, band_of
+from clinclust.stability.assess import TOO_FEW, band_of, clusterwise_jaccard, co_membership, contingency
 
 
 def cohort(shift, n=120, seed=0, n_features=5):
