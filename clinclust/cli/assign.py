@@ -19,7 +19,7 @@ from clinclust.cli.inputs import (
     read_new_table,
     read_table_of_model,
 )
-from clinclust.cli.options import Command, number, option, path_given, whole_number, without
+from clinclust.cli.options import Command, number, option, read_path, whole_number, without
 from clinclust.cli.outputs import (
     PARTLY,
     OutputOptions,
@@ -62,7 +62,7 @@ class AssignOptions(SuppressOptions, ModelOptions, OutputOptions, SummaryOptions
     cohort: Path | None = option(
         "table of the fit, read with the same options but with the rows of the fit: say whether the new subjects "
         "differ from it in subtypes, missing values and distributions",
-        type=path_given,
+        type=read_path,
         metavar="TABLE",
     )
 
@@ -213,14 +213,14 @@ def _say_drift(options: AssignOptions, drift: Drift) -> None:
 class ImputeOptions(ModelOptions, OutputOptions):
     """The options of `clinclust impute`."""
 
-    out: Path = option("table to write: .csv, .xlsx or .parquet", type=path_given, required=True, metavar="FILE")
+    out: Path = option("table to write: .csv, .xlsx or .parquet", type=read_path, required=True, metavar="FILE")
     tables: int = option(
         "number of completed tables, one below the other; 20 for standard errors (default: 1)",
         1,
         type=whole_number,
         metavar="M",
     )
-    seed: int = option("seed of the draws (default: 0)", 0, type=whole_number)
+    random_state: int = option("seed of the draws (default: 0)", 0, type=whole_number)
 
 
 def run_impute(options: ImputeOptions) -> int:
@@ -239,14 +239,14 @@ def run_impute(options: ImputeOptions) -> int:
     )
     from clinclust.reporting.words import counted
 
-    least = {"--tables": (options.tables, 1), "--seed": (options.seed, 0)}
+    least = {"--tables": (options.tables, 1), "--random-state": (options.random_state, 0)}
     refuse([f"{name} must be at least {most}, not {given}" for name, (given, most) in least.items() if given < most])
     spare_file(options, SUFFIXES, called="a completed table")
     model = read_model(options)
     frame = read_table_of_model(options, model)
     refuse(problems_of_file(options.out, len(frame) * options.tables))
     with about_table(options):
-        tables = model.multiple_imputations(frame, options.tables, random_state=options.seed)
+        tables = model.multiple_imputations(frame, options.tables, random_state=options.random_state)
         completed = completed_table(frame, model.schema_, tables)
         counts = filled_cells(frame, model.schema_, tables)
     write_completed(completed, counts, options.out)
@@ -275,7 +275,7 @@ class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions):
     covariates: tuple[str, ...] = option("columns to adjust for", (), nargs="+", metavar="COLUMN")
     versus: int = option("subtype that others are compared with (default: 1)", 1, type=whole_number, metavar="N")
     level: float = option("of the confidence intervals (default: 0.95)", 0.95, type=number, metavar="SHARE")
-    out: Path | None = option("table to write: .csv (default: only say it)", type=path_given, metavar="FILE")
+    out: Path | None = option("table to write: .csv (default: only say it)", type=read_path, metavar="FILE")
 
 
 def run_outcomes(options: OutcomesOptions) -> int:
@@ -375,11 +375,11 @@ class ValidateOptions(SuppressOptions, ModelOptions, OutputOptions):
 
     cohort: Path = option(
         "table of the fit, read with the same options but with the rows of the fit",
-        type=path_given,
+        type=read_path,
         required=True,
         metavar="TABLE",
     )
-    out: Path | None = option("page (.html) or table (.csv) to write", type=path_given, metavar="FILE")
+    out: Path | None = option("page (.html) or table (.csv) to write", type=read_path, metavar="FILE")
 
 
 def run_validate(options: ValidateOptions) -> int:
@@ -419,7 +419,7 @@ def run_validate(options: ValidateOptions) -> int:
 class CompareOptions(SuppressOptions, ModelOptions, OutputOptions):
     """The options of `clinclust compare`."""
 
-    out: Path | None = option("table to write: .csv (default: only say it)", type=path_given, metavar="FILE")
+    out: Path | None = option("table to write: .csv (default: only say it)", type=read_path, metavar="FILE")
     method: tuple[str, ...] = option(
         'a method to run, as "Latent classes, K by BIC"; may be repeated (default: all)',
         (),
@@ -427,9 +427,9 @@ class CompareOptions(SuppressOptions, ModelOptions, OutputOptions):
         metavar="NAME",
         parameter="methods",
     )
-    resamples: int = option("half-samples (default: 10)", 10, type=whole_number, parameter="n_resamples")
-    draws: int = option("draws of one population (default: 50)", 50, type=whole_number, parameter="n_draws")
-    seed: int = option("of starts, samples and draws (default: 0)", 0, type=whole_number, parameter="random_state")
+    n_resamples: int = option("half-samples (default: 10)", 10, type=whole_number)
+    n_draws: int = option("draws of one population (default: 50)", 50, type=whole_number)
+    random_state: int = option("of starts, samples and draws (default: 0)", 0, type=whole_number)
 
 
 def run_compare(options: CompareOptions) -> int:
@@ -442,8 +442,8 @@ def run_compare(options: CompareOptions) -> int:
     from clinclust.reporting.assignments import write_inert_csv
 
     spare_file(options, (".csv",), called="a table of methods")
-    if options.seed < 0:
-        raise InputError(f"--seed must be at least 0, not {options.seed}")
+    if options.random_state < 0:
+        raise InputError(f"--random-state must be at least 0, not {options.random_state}")
     options = refuse_to_share(options, options.model, "compare")
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)
@@ -452,9 +452,9 @@ def run_compare(options: CompareOptions) -> int:
         model.schema_,
         model=model,
         methods=options.method or None,
-        n_resamples=options.resamples,
-        n_draws=options.draws,
-        random_state=options.seed,
+        n_resamples=options.n_resamples,
+        n_draws=options.n_draws,
+        random_state=options.random_state,
     )
     for line in found.summary.split("\n"):
         say(line)

@@ -24,24 +24,20 @@ from clinclust.cli.options import (
     Command,
     Options,
     SearchOptions,
-    called,
-    columns_between_commas,
-    declared,
-    model_asked_for,
+    build_model,
+    declared_options,
+    flag_of,
     next_command,
     option,
-    path_given,
+    read_names,
+    read_path,
 )
 from clinclust.cli.outputs import OutputOptions, SummaryOptions, note, record, say, spare_file
 from clinclust.control_characters import on_one_line
-from clinclust.drafting.column import LOOK, Look
-from clinclust.engine.joint_estimates.dependence import independent_features
 from clinclust.errors import CohortError, InputError, refuse
 from clinclust.files.cell_text import shortened
 from clinclust.files.parquet_partitions import Part, is_in_partitions, rows_of, table_of_parts
-from clinclust.files.selection.repeated_subjects import noted_several_rows
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
-from clinclust.schema.changed_roles import on_unused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +53,7 @@ if TYPE_CHECKING:
 
 
 def _columns(what: str) -> tuple[str, ...]:
-    names: tuple[str, ...] = option(what, (), action="extend", type=columns_between_commas, metavar="NAME")
+    names: tuple[str, ...] = option(what, (), action="extend", type=read_names, metavar="NAME")
     return names
 
 
@@ -82,7 +78,7 @@ def roles_asked_for(options: RoleOptions) -> dict[str, str]:
     for role in _ROLES:
         for name in getattr(options, role):
             if roles.setdefault(name, role) != role:
-                problems.append(f"{name} is named after {called(roles[name])} and {called(role)}: give one of them")
+                problems.append(f"{name} is named after {flag_of(roles[name])} and {flag_of(role)}: give one of them")
     refuse(problems)
     return roles
 
@@ -95,7 +91,7 @@ def without_roles_of(options: WithRoles, names: Collection[object]) -> WithRoles
 
 def refuse_roles_of_model(options: RoleOptions) -> None:
     """Raise InputError if roles are given for a fitted model."""
-    given = [called(role) for role in _ROLES if getattr(options, role)]
+    given = [flag_of(role) for role in _ROLES if getattr(options, role)]
     if given:
         raise InputError(f"{', '.join(given)} can be used only together with --schema: fit again to change roles")
 
@@ -180,10 +176,10 @@ def refuse_options(options: TableOptions, *, roles: bool = True) -> None:
     kinds = (*TableOptions.__mro__, RowOptions, *((RoleOptions,) if roles else ()))
     names = {name for kind in kinds for name in vars(kind).get("__annotations__", {})} - {"table"}
     given = []
-    for _, one in declared(type(options)):
+    for _, one in declared_options(type(options)):
         default = one.default if one.default_factory is MISSING else one.default_factory()
         if one.name in names and getattr(options, one.name) != default:
-            given.append(called(one.name))
+            given.append(flag_of(one.name))
     if given:
         raise InputError(
             f"{', '.join(given)} cannot be used with a table in partitions: choose rows and columns when its files are "
@@ -217,6 +213,8 @@ _MOST_LOOKS, _MOST_LINES = 10, 3
 
 def looks_at_draft(schema: FeatureSchema) -> list[Look]:
     """Return what `draft_schema` left to be decided, largest effect on the result first; one `Look` per remark."""
+    from clinclust.drafting.column import LOOK, Look
+
     by_remark: dict[str, list[str]] = {}
     weights: dict[str, float] = {}
     for feature in schema:
@@ -262,6 +260,8 @@ def facts_of_check(cohort: Prepared, table: pd.DataFrame, looks: Sequence[Look])
 
 def unused_lines(schema: FeatureSchema, width: int | None = None) -> list[str]:
     """Return the lines on columns that form no subtypes, with the reasons."""
+    from clinclust.schema.changed_roles import on_unused
+
     return textwrap.wrap(
         on_unused(schema, repair=_USE_ONE), width or _width(), break_long_words=False, break_on_hyphens=False
     )
@@ -312,6 +312,8 @@ def _item(look: Look, width: int) -> list[str]:
 
 
 def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
+    from clinclust.files.selection.repeated_subjects import noted_several_rows
+
     frame, schema = cohort.frame, cohort.schema
     visits = noted_several_rows(frame)
     n_subjects = f"{len(frame)} subjects" if visits is None else f"{len(frame)} rows of {visits.n_subjects} subjects"
@@ -326,6 +328,8 @@ def _verdict(cohort: Prepared, names: tuple[str, str]) -> str:
 
 def _worth(cohort: Prepared) -> str:
     """Return the number of independent features that the clustered ones are worth; empty for one."""
+    from clinclust.engine.joint_estimates.dependence import independent_features
+
     n_features = len(cohort.problem.cohort.encoding.features)
     if n_features < 2:
         return ""
@@ -390,10 +394,10 @@ class CheckedOptions(RoleOptions, TableOptions, AllOptions, Command):
 class CheckOptions(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions, SummaryOptions):
     """The options of `clinclust check`."""
 
-    schema: Path = option("feature schema (YAML)", type=path_given, either=True)
-    model: Path = option("folder that `clinclust fit` wrote", type=path_given, metavar="DIR", either=True)
+    schema: Path = option("feature schema (YAML)", type=read_path, either=True)
+    model: Path = option("folder that `clinclust fit` wrote", type=read_path, metavar="DIR", either=True)
     out: Path | None = option(
-        "with --model: file for a copy of the schema that follows the advice", type=path_given, metavar="SCHEMA"
+        "with --model: file for a copy of the schema that follows the advice", type=read_path, metavar="SCHEMA"
     )
 
 
@@ -464,7 +468,7 @@ def check_cohort(
     from clinclust.progress import Progress
 
     if isinstance(options, SearchOptions):
-        model = model_asked_for(options, schema)
+        model = build_model(options, schema)
     else:
         model = MAPDP(schema, progress=not options.quiet)
     cohort = prepared_cohort(options, table, model)

@@ -42,16 +42,16 @@ from clinclust.cli.inputs import (
 )
 from clinclust.cli.options import (
     SearchOptions,
-    called,
+    build_model,
+    check_search,
+    flag_of,
     in_options,
-    model_asked_for,
-    names_in_list,
+    join_names,
     next_command,
-    number_asked_for,
     option,
     option_words,
-    path_given,
-    search_problems,
+    read_path,
+    stated_number,
     without,
 )
 from clinclust.cli.outputs import (
@@ -197,14 +197,14 @@ _NOT_WRITTEN = f"{REPORTS_IN_WORDS} were not written"
 class ResultOptions(RoleOptions, TableOptions, SearchOptions, FitReportOptions):
     """The options of a command that searches and writes a folder of results."""
 
-    out: Path = option("folder for the results", type=path_given)
+    out: Path = option("folder for the results", type=read_path)
 
 
 @dataclass(kw_only=True)
 class FitOptions(SchemaOptions, ResultOptions, SummaryOptions):
     """The options of the command."""
 
-    out: Path = option("folder for model, assignments and report", type=path_given, required=True, metavar="DIR")
+    out: Path = option("folder for model, assignments and report", type=read_path, required=True, metavar="DIR")
     overwrite: bool = overwrite("an earlier fit in this folder")
 
 
@@ -218,7 +218,7 @@ def run_fit(options: FitOptions) -> int:
         return _fit_in_partitions(options, schema)
     table = read_table_of_schema(options, schema, options.schema)
     schema = with_roles_asked(options, schema, table)
-    cohort = prepared_cohort(options, table, model_asked_for(options, schema))
+    cohort = prepared_cohort(options, table, build_model(options, schema))
     return write_results(options, cohort, table)
 
 
@@ -237,7 +237,7 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     spare_the_inputs(inputs_of(options), options.out / ASSIGNMENTS)
     spare_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
     tell_of_other_files(options.out, files)
-    model = model_asked_for(options, schema)
+    model = build_model(options, schema)
     table = fit_in_partitions(model, options.table, options.out, files, partial(record_sharing, options))
     in_sample, sample = model.in_sample()
     frame = schema.validate(sample, warn=False)
@@ -245,16 +245,16 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     of_all = partial(comparisons_of_all, model, table, report_asked_for(options))
     reports, code = _reports_beside_model(options, in_sample, frame, dominant, of_all)
     say_unused(schema)
-    say_found(model, number_asked_for(options))
+    say_found(model, stated_number(options))
     written = [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST]
     say(f"Wrote {options.out}: {', '.join(written)}")
-    record(out=str(options.out), files=written, **facts_of_fit(model, number_asked_for(options)))
+    record(out=str(options.out), files=written, **facts_of_fit(model, stated_number(options)))
     return code
 
 
 def check_options(options: ResultOptions) -> None:
     """Check the options of the search and of the reports; an InputError lists all problems."""
-    refuse(search_problems(options) + report_problems(options))
+    refuse(check_search(options) + report_problems(options))
 
 
 def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame) -> int:
@@ -277,11 +277,11 @@ def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame)
             _tell_how_to_go_on(options)
         raise
     say_unused(schema)
-    say_found(model, number_asked_for(options))
+    say_found(model, stated_number(options))
     _say_dominant(options, rows_are_chosen=bool(schema.rows) or options.where is not None, dominant=dominant)
     files = [*reports, *FILES_OF_A_MODEL, *([] if options.suppress is None else [SHARING]), MANIFEST]
     say(f"Wrote {options.out}: {', '.join(files)}")
-    record(out=str(options.out), files=files, **facts_of_fit(model, number_asked_for(options)))
+    record(out=str(options.out), files=files, **facts_of_fit(model, stated_number(options)))
     if reports:
         say_what_to_share(options, options.out)
     return max(code, code_of_number)
@@ -302,7 +302,7 @@ def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Ca
 
 
 def _fitted(options: ResultOptions, cohort: Prepared) -> tuple[MAPDP, int]:
-    model = model_asked_for(options, cohort.schema)
+    model = build_model(options, cohort.schema)
     asked = model.n_clusters
     if not isinstance(asked, int):
         return model.fit_prepared(cohort), 0
@@ -386,7 +386,7 @@ def _findings(
         codes.append(PARTLY)
     known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
     findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant, of_all=of_all)
-    return replace(findings, n_asked=number_asked_for(options))
+    return replace(findings, n_asked=stated_number(options))
 
 
 def say_found(model: MAPDP, n_asked: int | None = None) -> None:
@@ -455,8 +455,8 @@ def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd
         say(in_words(row, lambda name: name, "subtype {}".format))
         how, values = fit_without(row)
         if values and not (rows_are_chosen and how == "where"):
-            given_in = names_in_list if how == "describe" else str
-            more = [word for value in values for word in option_words(called(how), given_in(value))]
+            given_in = join_names if how == "describe" else str
+            more = [word for value in values for word in option_words(flag_of(how), given_in(value))]
             given = without_roles_of(options, {row["column"], row["second"]})
             again = options.out.with_name(f"{options.out.name}-2")
             say(f"to see what else there is: {next_command('fit', given, *more, '--out', again, repeated=_REPEATED)}")
@@ -484,7 +484,7 @@ class StartOptions(DraftedOptions, ResultOptions):
 
     every_row: bool = option("go on where subjects have several rows: each row counts as a subject", False)
     out: Path = option(
-        "folder for the results (default: next to the table, TABLE-subtypes)", type=path_given, metavar="DIR"
+        "folder for the results (default: next to the table, TABLE-subtypes)", type=read_path, metavar="DIR"
     )
     yes: bool = option("do not wait until the schema was read", False)
     no_open: bool = option("do not open the report in the browser", False)

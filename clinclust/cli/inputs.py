@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from clinclust.cli.options import Command, Options, columns_between_commas, in_options, option, path_given
+from clinclust.cli.options import Command, Options, in_options, option, read_names, read_path
 from clinclust.errors import CohortError, CohortWarning, InputError
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class _ColumnOptions(Options):
         "keep these columns; names with commas in double quotes",
         (),
         action="extend",
-        type=columns_between_commas,
+        type=read_names,
         metavar="A,B",
     )
     drop: tuple[str, ...] = option(
         "leave these columns out; names with commas in double quotes",
         (),
         action="extend",
-        type=columns_between_commas,
+        type=read_names,
         metavar="A,B",
     )
 
@@ -85,7 +85,7 @@ class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
         "cohort table: csv, tsv, xlsx; parquet, xls, xlsb, ods, SPSS, Stata or SAS with a further package (`draft`, "
         "`check --schema`, `fit`: or a folder of parquet files)",
         positional=True,
-        type=path_given,
+        type=read_path,
         metavar="TABLE",
     )
 
@@ -94,14 +94,14 @@ class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
 class SchemaOptions(Options):
     """The schema of the table."""
 
-    schema: Path = option("feature schema (YAML)", type=path_given, required=True)
+    schema: Path = option("feature schema (YAML)", type=read_path, required=True)
 
 
 @dataclass(kw_only=True)
 class ModelOptions(TableOptions, Command):
     """The model fitted on the table, and whether to include rows that the fit left out."""
 
-    model: Path = option("folder that `clinclust fit` wrote", type=path_given, required=True, metavar="DIR")
+    model: Path = option("folder that `clinclust fit` wrote", type=read_path, required=True, metavar="DIR")
     all_rows: bool = option("take all rows of the table, also if the model was fitted on some", False)
 
 
@@ -111,7 +111,7 @@ class DictionaryOptions(Options):
 
     dictionary: Path | None = option(
         "REDCap data dictionary, or a codebook (csv, xlsx): labels, levels, units, missing codes of the columns",
-        type=path_given,
+        type=read_path,
         metavar="FILE",
     )
     dictionary_sheet: str | None = option("sheet of an xlsx dictionary (default: the first)", metavar="SHEET")

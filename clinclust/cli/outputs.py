@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from clinclust.cli.inputs import TableOptions
-from clinclust.cli.options import Command, Options, called, in_options, option, path_given, whole_number
+from clinclust.cli.options import Command, Options, flag_of, in_options, option, read_path, whole_number
 from clinclust.control_characters import on_one_line, visible_to_people
 from clinclust.errors import CohortError, InputError, MissingPackageError
 from clinclust.files.writing import MANIFEST, changed_files, plain_error, plain_sentence, read_manifest
@@ -215,7 +215,7 @@ def _listed(name: str, fact: dict[str, Any]) -> None:
 def refuse_output(options: SummaryOptions, out: Path | None) -> None:
     """Raise InputError if the result itself would go to standard output."""
     if options.json and out is None:
-        raise InputError(f"{called('json')} prints on standard output, where the result would go: give --out as well")
+        raise InputError(f"{flag_of('json')} prints on standard output, where the result would go: give --out as well")
 
 
 def summarised(command: str, run: Callable[[], int]) -> int:
@@ -453,7 +453,7 @@ def overwrite(what: str) -> bool:
 class OutputOptions(TableOptions):
     """The file that a command writes."""
 
-    out: Path | None = option("file to write (default: standard output)", type=path_given, metavar="FILE")
+    out: Path | None = option("file to write (default: standard output)", type=read_path, metavar="FILE")
     overwrite: bool = overwrite("the file")
 
 

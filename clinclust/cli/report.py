@@ -11,10 +11,10 @@ from clinclust.cli.inputs import ModelOptions, read_cohort_of_model, read_model
 from clinclust.cli.options import (
     Command,
     JobOptions,
-    called,
+    flag_of,
     number,
     option,
-    path_given,
+    read_path,
     whole_number,
 )
 from clinclust.cli.outputs import (
@@ -115,7 +115,7 @@ class FitReportOptions(ComparisonOptions, JobOptions, Command):
 class RepeatOptions(FitReportOptions, ModelComparisonOptions):
     """The options of `clinclust report`."""
 
-    out: Path | None = option("folder to write to (default: the folder of the model)", type=path_given, metavar="DIR")
+    out: Path | None = option("folder to write to (default: the folder of the model)", type=read_path, metavar="DIR")
     overwrite: bool = overwrite("the reports in this folder")
 
 
@@ -149,7 +149,7 @@ def run_report(options: RepeatOptions) -> int:
 def _check_report_options(options: RepeatOptions) -> None:
     from clinclust.estimators.parameters import RULES
 
-    problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--jobs", options.jobs)
+    problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--n-jobs", options.n_jobs)
     if problems:
         raise InputError("; ".join(problems) + as_the_fit_was_asked(options))
 
@@ -201,7 +201,7 @@ def report_asked_for(options: ComparisonOptions) -> ReportOptions:
     asked = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if isinstance(options, FitReportOptions):
         asked["associations"] = None if options.associations == "none" else options.associations
-        asked |= {"n_jobs": options.jobs, "progress": not options.quiet}
+        asked |= {"n_jobs": options.n_jobs, "progress": not options.quiet}
     if isinstance(options, ModelComparisonOptions):
         asked["min_size"] = options.smallest_tested
     return ReportOptions(names=named_subtypes(options), **asked)
@@ -213,8 +213,8 @@ def report_problems(options: ComparisonOptions) -> list[str]:
     asked = report_asked_for(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
     return [
-        *asked.problems(called),
-        *(f"{called(name)} cannot be used with --suppress: {NOT_SHARED}" for name in private if getattr(asked, name)),
+        *asked.problems(flag_of),
+        *(f"{flag_of(name)} cannot be used with --suppress: {NOT_SHARED}" for name in private if getattr(asked, name)),
         *problems,
     ]
 
@@ -252,7 +252,7 @@ class SubtypeTableOptions(ModelComparisonOptions, OutputOptions):
     """The options of `clinclust table`."""
 
     out: Path = option(
-        "file to write: .docx, .xlsx, .html, .tex, .md or .csv", type=path_given, required=True, metavar="FILE"
+        "file to write: .docx, .xlsx, .html, .tex, .md or .csv", type=read_path, required=True, metavar="FILE"
     )
     title: str | None = option("caption of the table (default: the title of the schema)")
     between: tuple[int, int] | None = option(

@@ -135,6 +135,10 @@ def _words(*words: str) -> Callable[[object], bool]:
     return lambda value: isinstance(value, str) and value in words
 
 
+def _none_or(*words: str) -> Callable[[object], bool]:
+    return lambda value: value is None or _words(*words)(value)
+
+
 def _word_or(accepts: Callable[[Any], bool], *words: str) -> Callable[[Any], bool]:
     """Return whether a value is one of these words or, if it is no text, accepted."""
     return lambda value: value in words if isinstance(value, str) else accepts(value)
@@ -225,7 +229,7 @@ class MAPDPParameters:
     )
     block_weights: Mapping[str, float] | str | None = parameter(
         "auto",
-        _BlockWeights("'auto', a dictionary by block or None", lambda value: value is None or _words("auto")(value)),
+        _BlockWeights("'auto'", _none_or("auto"), ", a dictionary by block or None"),
         "Weight of the features of each block of the schema: p features of weight w count for w p. 'auto' finds the "
         "weights from the correlations inside clusters; None counts each feature in full.",
         Option(words=("auto", "none")),
@@ -259,9 +263,7 @@ class MAPDPParameters:
     )
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
         None,
-        _Hyperparameters(
-            "'empirical', a dictionary by feature or None", lambda value: value is None or _words("empirical")(value)
-        ),
+        _Hyperparameters("'empirical'", _none_or("empirical"), ", a dictionary by feature or None"),
         "Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
         "data. 'empirical' maximises the joint with a weak hyperprior.",
         Option(words=("empirical",)),
@@ -291,7 +293,7 @@ class MAPDPParameters:
     random_state: RandomState = parameter(
         None,
         RANDOM_STATE,
-        "Seed of the search, `random_seed_` of the fit; without one, a seed is drawn.",
+        "Seed of the search; without one, a seed is drawn (`random_seed_`).",
         Option("whole number", "SEED"),
     )
     progress: bool = parameter(
@@ -337,8 +339,7 @@ class PublishedParameters(MAPDPParameters):
         MAPDPParameters,
         "hyperparameters",
         rule=_Hyperparameters(
-            "'empirical', 'greedy', a dictionary by feature or None",
-            lambda value: value is None or _words("empirical", "greedy")(value),
+            "'empirical' or 'greedy'", _none_or("empirical", "greedy"), ", a dictionary by feature or None"
         ),
         help="Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
         "data. 'empirical' maximises the joint with a weak hyperprior; 'greedy' is the coordinate search of the paper.",
@@ -362,14 +363,12 @@ class SamplerParameters:
     coarsening: float = parameter(1.0, _POWER, "Power of the likelihood; it is not estimated.")
     block_weights: Mapping[str, float] | None = parameter(
         None,
-        _BlockWeights("a dictionary by block or None", lambda value: value is None),
+        _BlockWeights("a dictionary by block or None", _none_or()),
         "Weight of the features of each block of the schema; None counts each feature in full.",
     )
     hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
         None,
-        _Hyperparameters(
-            f"'{DRAWN}', a dictionary by feature or None", lambda value: value is None or _words(DRAWN)(value)
-        ),
+        _Hyperparameters(f"'{DRAWN}'", _none_or(DRAWN), ", a dictionary by feature or None"),
         "As in `MAPDP`. 'drawn': those that the schema does not state are drawn with the partition, log-normal around "
         "their defaults with a standard deviation of 1.",
     )
@@ -400,7 +399,7 @@ RULES: dict[str, Rule] = {
     "coarsening": _POWER,
     "outlying_share": _SHARE,
     "block_weights": declarations(SamplerParameters)["block_weights"].rule,
-    "hyperparameters": _Hyperparameters("a dictionary by feature or None", lambda value: value is None),
+    "hyperparameters": _Hyperparameters("a dictionary by feature or None", _none_or()),
     "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
     "n_fresh": _whole(1),
     "min_size": _whole(1),

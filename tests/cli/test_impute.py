@@ -97,7 +97,7 @@ def test_out_is_required_and_the_seed_is_a_number_from_0(folder, capsys):
     with pytest.raises(SystemExit):
         main(GIVEN)
     assert "required: --out" in capsys.readouterr().err
-    assert "--seed must be at least 0, not -1" in refused(capsys, *GIVEN, "--out", "one.csv", "--seed", "-1")
+    assert "--seed must be at least 0, not -1" in refused(capsys, *GIVEN, "--out", "one.csv", "--random-state", "-1")
 
 
 def test_a_column_name_that_holds_the_separator_is_counted_as_one(folder, capsys):

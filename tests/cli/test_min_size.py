@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from clinclust import MAPDP, Feature, FeatureSchema, read_cohort
 from clinclust.cli import main
-from clinclust.cli.options import SearchOptions, add_options, number_or_share, options_of, search_problems
+from clinclust.cli.options import SearchOptions, add_options, check_search, number_or_share, read_options
 from clinclust.methods import PublishedMAPDP
 
-OPTIONS = ["--restarts", "4", "--associations", "none"]
+OPTIONS = ["--n-restarts", "4", "--associations", "none"]
 WILD = ["fit", "wild.csv", "--schema", "wild.yaml", "--out", "out", *OPTIONS, "--as-published"]
 
 
@@ -35,7 +35,7 @@ def wild(here):
 def problems_of(*words):
     parser = argparse.ArgumentParser()
     add_options(parser, SearchOptions)
-    return search_problems(options_of(SearchOptions, parser.parse_args([*words, "--quiet"])))
+    return check_search(read_options(SearchOptions, parser.parse_args([*words, "--quiet"])))
 
 
 # --- the option -------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from clinclust.files.selection.row_choice import RowChoice
 
 WHERE = "visit == 'baseline' and age >= 45,5"
 CHOICE = ["--where", WHERE, "--one-row-per", "Record ID", "--by", "seen", "--keep", "last"]
-FAST = ["--restarts", "2", "--associations", "none", "--as-published"]
+FAST = ["--n-restarts", "2", "--associations", "none", "--as-published"]
 VISITS_SCHEMA = SCHEMA.replace("{name: who, role: id}", "{name: Record ID, role: id}").replace(
     "features:", "other_columns: ignore\nfeatures:"
 )

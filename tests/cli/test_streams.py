@@ -165,7 +165,7 @@ def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(here, fitted,
 
 def test_a_search_can_be_given_a_time_limit(here, capsys):
     arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--associations", "none", "--as-published"]
-    assert main([*arguments, "--restarts", "5000", "--max-seconds", "0.001"]) == 0
+    assert main([*arguments, "--n-restarts", "5000", "--max-seconds", "0.001"]) == 0
     assert "clinclust: note: The search was ended by its time limit" in capsys.readouterr().err
     assert MAPDP.load("out").stopped_early_
     assert main([*arguments, "--max-seconds", "0", "--overwrite"]) == 2
