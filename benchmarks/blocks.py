@@ -43,8 +43,7 @@ WAYS: dict[str, dict[str, object]] = {
 MEANINGS = {
     "in full": "every feature counts in full: `PublishedMAPDP()`",
     "worth": "each block counts for what it is worth: `PublishedMAPDP(block_weights='auto')`",
-    "coarsened": 'the whole likelihood is coarsened, no powers: `MAPDP.as_published(coarsening="auto", '
-    "outlying_share=0)`",
+    "coarsened": 'the whole likelihood is coarsened, no powers: `PublishedMAPDP(coarsening="auto", outlying_share=0)`',
     "both": 'powers and coarsening: `PublishedMAPDP(block_weights="auto", coarsening="auto", outlying_share=0)`',
     "one kept": "the other features of each block are left out",
     "modelled": "blocks of measurements are multivariate Gaussians: `likelihood: multivariate_gaussian`; "

@@ -1,7 +1,7 @@
 """The five simulations of a comparison study: K-means++, k-harmonic means, E-M and mean shift, with MAP-DP beside them.
 
     python examples/papers/comparison_study.py                         # two draws, to look at it
-    python examples/papers/comparison_study.py --draws 20 --jobs 2 --write  # reports/papers/comparison_study.md
+    python examples/papers/comparison_study.py --draws 20 --n-jobs 2 --write  # reports/papers/comparison_study.md
 
 Ash (2018) made each of the first three data sets so that one method does best on it: mean shift, E-M and K-means++. All
 methods but mean shift are run for K = 2, ..., 10, and K is chosen by the average silhouette width or the
@@ -301,7 +301,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, default=len(SIZES), help="how many sizes of simulation 5 (default: all)")
     options = parser.parse_args()
     tasks: list[tuple[int, ...]] = [(int(one), seed) for seed in range(options.draws) for one in SIMULATIONS]
-    rows = gather(run, tasks, options.jobs)
+    rows = gather(run, tasks, options.n_jobs)
     shapes = [(n, 2, 0) for n in SIZES[: options.sizes]] + [(SIZES[0], c, 0) for c in DIMENSIONS[1:]]
     rows = pd.concat([rows, gather(run, shapes, 1)])
     command = f"python examples/papers/comparison_study.py --draws {options.draws}"

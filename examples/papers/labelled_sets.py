@@ -280,7 +280,7 @@ def report(rows: pd.DataFrame, command: str) -> list[str]:
 def main() -> None:
     """Run all data sets, and print the page or write it."""
     options = arguments(__doc__, "sweeps", 2000).parse_args()
-    rows = gather(run, [(place, options.sweeps) for place in range(len(NAMES))], options.jobs)
+    rows = gather(run, [(place, options.sweeps) for place in range(len(NAMES))], options.n_jobs)
     finish(report(rows, "python examples/papers/labelled_sets.py"), "labelled_sets", write=options.write)
 
 

@@ -1,7 +1,7 @@
 """The experiments of Kulis and Jordan (2012): DP-means on three Gaussians, the hard Gaussian HDP, and a large matrix.
 
     python examples/papers/revisiting_k_means.py                        # a look: few data sets, a small matrix
-    python examples/papers/revisiting_k_means.py --runs 100 --draws 20 --rows 312320 --jobs 2 --write
+    python examples/papers/revisiting_k_means.py --runs 100 --draws 20 --rows 312320 --n-jobs 2 --write
 
 The second writes reports/papers/revisiting_k_means.md. The paper's figure 2a shows three Gaussians and does not print
 their parameters; those below overlap as much. The data sets of section 6.3 are described in full.
@@ -292,7 +292,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = gather(run, [(2, options.rows)], 1)
     tasks = [(0, number) for number in range(options.runs)] + [(1, number) for number in range(options.draws)]
-    rows = pd.concat([gather(run, tasks, options.jobs), rows])
+    rows = pd.concat([gather(run, tasks, options.n_jobs), rows])
     sizes = f"--runs {options.runs} --draws {options.draws} --rows {options.rows}"
     finish(
         report(rows, f"python examples/papers/revisiting_k_means.py {sizes}"), "revisiting_k_means", write=options.write
