@@ -150,8 +150,7 @@ def compare_methods(
 
     Parameters
     ----------
-    frame : DataFrame, N rows
-        At least 20 subjects.
+    frame : DataFrame, N rows, at least 20
     schema : FeatureSchema
     model : MAPDP, optional
         Our fit of this cohort; by default ``MAPDP(schema)`` is fitted.
@@ -185,8 +184,7 @@ def compare_methods(
     Raises
     ------
     CohortError, ValueError
-        If the table does not fit the schema; a method is not known, the cohort is too small, or `model` is no fit of
-        it.
+        If the table does not fit the schema; a method is unknown, the cohort too small, or `model` no fit of it.
 
     Examples
     --------

@@ -107,13 +107,13 @@ def _alternate(
     labels, means = np.zeros(len(values), dtype=np.int64), values.mean(axis=0, keepdims=True)
     trace = [objective(labels, means)]
     while True:
-        moved = move(labels, means)
-        means = means_of(values, moved)
-        value = objective(moved, means)
+        clusters = move(labels, means)
+        means = means_of(values, clusters)
+        value = objective(clusters, means)
         # Compared as partitions. The objective guards against rounding, by which equal partitions could alternate.
-        if np.array_equal(moved, labels) or value >= trace[-1]:
+        if np.array_equal(clusters, labels) or value >= trace[-1]:
             return labels, np.array(trace)
-        labels, trace = moved, [*trace, value]
+        labels, trace = clusters, [*trace, value]
 
 
 def _run_best(n_subjects: int, method: RestartedMethod, seed: int, run: Callable[[Labels], Run]) -> Run:
@@ -137,8 +137,8 @@ def penalty_for(values: Array, n_clusters: int, groups: Labels | None = None) ->
         sums = np.bincount(groups, weights=nearest)
         farthest = float(sums.max())
         members = np.flatnonzero(groups == sums.argmax())
-        added = members[nearest[members].argmax()]
-        nearest = np.minimum(nearest, ((values - values[added]) ** 2).sum(axis=1))
+        centre = values[members[nearest[members].argmax()]]
+        nearest = np.minimum(nearest, ((values - centre) ** 2).sum(axis=1))
     return farthest
 
 
@@ -159,7 +159,7 @@ class HardHDP(RestartedMethod):
     ----------
     schema, n_restarts, random_state : as in `MAPDP`
     centre : str
-        The column that names the centre of each subject; it is not clustered on.
+        The column that names the centre of each subject. It is not clustered on.
     local_penalty, global_penalty : float, optional
         The prices of a local and of a global cluster, in squared standard deviations, above 0.
     n_local, n_clusters : int, optional
@@ -180,7 +180,7 @@ class HardHDP(RestartedMethod):
     >>> import clinclust as cc
     >>> frame = pd.DataFrame({"gait": [0.8, 1.3, 0.9, 1.2], "hospital": ["A", "A", "B", "B"]})
     >>> schema = cc.FeatureSchema([cc.Feature(name="gait", likelihood="gaussian")])
-    >>> model = cc.methods.HardHDP(schema, centre="hospital", local_penalty=0.1, global_penalty=0.2).fit(frame)
+    >>> model = cc.methods.HardHDP(schema, centre="hospital", local_penalty=0.1, global_penalty=0.5).fit(frame)
     >>> model.labels_.tolist(), model.n_local_.to_dict()
     ([0, 1, 0, 1], {'A': 2, 'B': 2})
     """
@@ -213,17 +213,17 @@ class HardHDP(RestartedMethod):
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
         values, (centres, names) = table.matrix, self._centres
         rows = [np.flatnonzero(centres == centre) for centre in range(len(names))]
-        local, shared = float(self.local_penalty or 0.0), float(self.global_penalty or 0.0)
+        local, whole = float(self.local_penalty or 0.0), float(self.global_penalty or 0.0)
         if self.n_local:
             local = float(np.mean([penalty_for(values[members], self.n_local) for members in rows]))
         if self.n_clusters:
-            shared = penalty_for(values, self.n_clusters, centres)
+            whole = penalty_for(values, self.n_clusters, centres)
         labels, trace = _run_best(
-            len(values), self, seed, lambda order: hard_hdp(values[order], centres[order], local, shared)
+            len(values), self, seed, lambda order: hard_hdp(values[order], centres[order], local, whole)
         )
         n_local = [np.unique(labels[members]).size for members in rows]
         self.n_local_ = pd.Series(n_local, index=pd.Index(names, name=self.centre), name="n_local")
-        self.local_penalty_, self.global_penalty_, self.objective_trace_ = local, shared, trace
+        self.local_penalty_, self.global_penalty_, self.objective_trace_ = local, whole, trace
         return labels, None
 
 
@@ -232,27 +232,27 @@ def hard_hdp(values: Array, centres: Labels, local_penalty: float, global_penalt
     rows = [np.flatnonzero(centres == centre) for centre in range(int(centres.max()) + 1)]
 
     def move(labels: Labels, means: Array) -> Labels:
-        moved, used = labels.copy(), [set(labels[members].tolist()) for members in rows]
+        clusters, used = labels.copy(), [set(labels[members].tolist()) for members in rows]
         for subject, value in enumerate(values):  # step 4; a centre may hold one cluster for each
             in_centre = used[centres[subject]]
             cost = ((means - value) ** 2).sum(axis=1) + local_penalty
             cost[list(in_centre)] -= local_penalty
             if cost.min() > local_penalty + global_penalty:
-                moved[subject], means = len(means), np.vstack([means, value])
+                clusters[subject], means = len(means), np.vstack([means, value])
             else:
-                moved[subject] = cost.argmin()
-            in_centre.add(int(moved[subject]))
-        labels = moved.copy()
+                clusters[subject] = cost.argmin()
+            in_centre.add(int(clusters[subject]))
+        labels = clusters.copy()
         for members in rows:  # step 5: each local cluster moves once to its best global one
             for cluster in np.unique(labels[members]):
                 local = members[labels[members] == cluster]
                 mean = values[local].mean(axis=0)
                 cost = squared_distances(values[local], means).sum(axis=0)
                 if cost.min() > global_penalty + ((values[local] - mean) ** 2).sum():
-                    moved[local], means = len(means), np.vstack([means, mean])
+                    clusters[local], means = len(means), np.vstack([means, mean])
                 else:
-                    moved[local] = cost.argmin()
-        return without_gaps(moved)
+                    clusters[local] = cost.argmin()
+        return without_gaps(clusters)
 
     def objective(labels: Labels, means: Array) -> float:
         n_local = np.unique(centres * len(means) + labels).size
@@ -443,26 +443,26 @@ def lower_cut(graph: sparse.csr_array, labels: Labels, penalty: float | None) ->
     """
     trace = [penalised_cut(graph, labels, penalty or 0.0)]
     while True:
-        moved = _move_nodes(graph, labels, penalty)
-        while penalty is not None and (join := _find_cheapest_join(graph, moved))[0] < penalty - _LEAST_GAIN:
-            moved = without_gaps(np.where(moved == join[2], join[1], moved))
-        objective = penalised_cut(graph, moved, penalty or 0.0)
+        clusters = _move_nodes(graph, labels, penalty)
+        while penalty is not None and (join := _find_cheapest_join(graph, clusters))[0] < penalty - _LEAST_GAIN:
+            clusters = without_gaps(np.where(clusters == join[2], join[1], clusters))
+        objective = penalised_cut(graph, clusters, penalty or 0.0)
         if objective >= trace[-1] - _LEAST_GAIN:
             return labels, np.array(trace)
-        labels, trace = moved, [*trace, objective]
+        labels, trace = clusters, [*trace, objective]
 
 
 def _move_nodes(graph: sparse.csr_array, labels: Labels, penalty: float | None) -> Labels:
     """Return labels after each node went where the objective is lowest; without a penalty no cluster is left empty."""
-    moved, node_degrees = labels.copy(), graph.sum(axis=1)
+    clusters, node_degrees = labels.copy(), graph.sum(axis=1)
     links, degrees = _count_links(graph, labels)
     sums = np.stack([np.diag(links), degrees, np.bincount(labels)])  # of each cluster: links inside, degree, size
     for node in range(labels.size):
-        old = moved[node]
+        old = clusters[node]
         if sums[2, old] == 1.0 and penalty is None:
             continue
         row = slice(graph.indptr[node], graph.indptr[node + 1])
-        more_inside = 2.0 * np.bincount(moved[graph.indices[row]], weights=graph.data[row], minlength=degrees.size)
+        more_inside = 2.0 * np.bincount(clusters[graph.indices[row]], weights=graph.data[row], minlength=degrees.size)
         sums[:, old] -= more_inside[old], node_degrees[node], 1.0
         inside, degrees, sizes = sums
         gain = (inside + more_inside) / (degrees + node_degrees[node]) - inside / np.maximum(degrees, 1e-300)
@@ -471,8 +471,8 @@ def _move_nodes(graph: sparse.csr_array, labels: Labels, penalty: float | None) 
             sums[:, old], gain[old] = 0.0, -(penalty or 0.0)
         best = int(gain.argmax()) if gain.max() > gain[old] + _LEAST_GAIN else old
         sums[:, best] += more_inside[best], node_degrees[node], 1.0
-        moved[node] = best
-    return without_gaps(moved)
+        clusters[node] = best
+    return without_gaps(clusters)
 
 
 def _find_cheapest_join(graph: sparse.csr_array, labels: Labels) -> tuple[float, int, int]:

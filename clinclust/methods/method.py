@@ -179,13 +179,13 @@ class Method(Parameterised, BaseSubtypes):
         try:
             from threadpoolctl import threadpool_limits
 
-            unfinished = import_module("sklearn.exceptions").ConvergenceWarning
+            no_convergence = import_module("sklearn.exceptions").ConvergenceWarning
             library = import_module(module)
         except ModuleNotFoundError as error:
             package = str(error.name).partition(".")[0]
             raise missing_package(type(self).__name__, "scikit-learn" if package == "sklearn" else package) from error
         with threadpool_limits(limits=1), warnings.catch_warnings(), np.errstate(all="ignore"):
-            warnings.simplefilter("ignore", unfinished)
+            warnings.simplefilter("ignore", no_convergence)
             yield library
 
 
@@ -294,7 +294,7 @@ class MethodByCriterion(RestartedMethod):
     def _fit_candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
         """Fit the models of one number of clusters."""
 
-    def _review(self, tried: pd.DataFrame, chosen: int) -> None:
+    def _review(self, trials: pd.DataFrame, best: int) -> None:
         """Refuse or warn of models that could not be estimated."""
 
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, Array | None]:
@@ -303,24 +303,24 @@ class MethodByCriterion(RestartedMethod):
         last = max(min(self.max_clusters, n_different - 1), first)
         numbers = range(first, last + 1) if self.n_clusters is None else [self.n_clusters]
         candidates = [model for number in numbers for model in self._fit_candidates(table, number, seed)]
-        tried = pd.DataFrame([model.row for model in candidates])
+        trials = pd.DataFrame([model.row for model in candidates])
         # Schwarz 1978: -2 log L + p log N, the lower the better.
-        bic = -2.0 * tried["log_likelihood"] + tried["n_parameters"] * np.log(len(table.matrix))
-        tried.insert(len(tried.columns) - 1, BIC, bic)
-        scores = (-bic if self.choose_by == BIC else tried[self.choose_by]).to_numpy()
-        chosen = int(np.where(np.isfinite(scores), scores, -np.inf).argmax())
-        self._review(tried, chosen)
-        self.tried_ = tried.assign(chosen=np.arange(len(tried)) == chosen)
+        bic = -2.0 * trials["log_likelihood"] + trials["n_parameters"] * np.log(len(table.matrix))
+        trials.insert(len(trials.columns) - 1, BIC, bic)
+        scores = (-bic if self.choose_by == BIC else trials[self.choose_by]).to_numpy()
+        best = int(np.where(np.isfinite(scores), scores, -np.inf).argmax())
+        self._review(trials, best)
+        self.tried_ = trials.assign(chosen=np.arange(len(trials)) == best)
         for name in self._facts:
-            setattr(self, f"{name}_", candidates[chosen].row[name])
-        return candidates[chosen].labels, candidates[chosen].membership
+            setattr(self, f"{name}_", candidates[best].row[name])
+        return candidates[best].labels, candidates[best].membership
 
     @property
     def _choice(self) -> str:
         if self.n_clusters is not None:
             return "a number given"
-        tried = self.tried_.loc[self.tried_[BIC].notna(), "n_clusters"]
-        return f"a number chosen by {CRITERIA[self.choose_by]} among {tried.min():.0f} to {tried.max():.0f}"
+        trials = self.tried_.loc[self.tried_[BIC].notna(), "n_clusters"]
+        return f"a number chosen by {CRITERIA[self.choose_by]} among {trials.min():.0f} to {trials.max():.0f}"
 
 
 _MOST_SUBJECTS = 5_000  # silhouettes need the distances of all pairs; of more subjects, a random sample is taken

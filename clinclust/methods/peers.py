@@ -292,8 +292,7 @@ class MeanShift(Method):
         return labels, None
 
 
-_SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}
-"""The kinds of covariance matrices, with the word for readers."""
+_SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}  # with words for readers
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -320,10 +319,8 @@ class GaussianMixture(MethodByCriterion):
     covariance_ : str
     membership_ : float64 (N, K)
         Probability of each cluster for each subject; rows sum to 1.
-    log_likelihood_ : float
-        In nats, of the standardised columns.
-    tried_ : DataFrame
-        As in `KMeans`, a row for each K and kind.
+    log_likelihood_ : float, in nats, of the standardised columns
+    tried_ : as in `KMeans`, with a row for each K and kind
 
     Examples
     --------
@@ -401,15 +398,10 @@ class LatentClasses(MethodByCriterion):
     ----------
     membership_ : float64 (N, K)
         Probability of each class for each subject; rows sum to 1.
-    log_likelihood_ : float
-        In nats.
+    log_likelihood_ : float, in nats
     tried_ : DataFrame
-        One row for each K, with its BIC; NaN where it could not be estimated.
-
-    Warns
-    -----
-    CohortWarning
-        If K classes, or one more, could not be estimated, so that BIC has not compared them.
+        One row for each K, with its BIC; NaN where it could not be estimated. If this is so for the chosen K or one
+        more, a CohortWarning says that BIC has not compared them.
 
     Examples
     --------
@@ -446,13 +438,13 @@ class LatentClasses(MethodByCriterion):
             starts = [_run_start(stepmix, table, n_clusters, first ^ start) for start in range(self.n_restarts)]
         return [max(starts, key=lambda start: np.nan_to_num(start.row["log_likelihood"], nan=-np.inf))]
 
-    def _review(self, tried: pd.DataFrame, chosen: int) -> None:
-        failed = tried.loc[tried[BIC].isna(), "n_clusters"]
-        if len(failed) == len(tried):
-            raise InputError(f"n_clusters={failed[0]}: {_NOT_ESTIMATED}; ask for fewer, or raise `n_restarts`")
-        missed = ", ".join(map(str, failed[failed <= tried["n_clusters"].iloc[chosen] + 1]))
-        if missed:
-            text = f"LatentClasses: {missed} classes: {_NOT_ESTIMATED}, so BIC chose without"
+    def _review(self, trials: pd.DataFrame, best: int) -> None:
+        failures = trials.loc[trials[BIC].isna(), "n_clusters"]
+        if len(failures) == len(trials):
+            raise InputError(f"n_clusters={failures[0]}: {_NOT_ESTIMATED}; ask for fewer, or raise `n_restarts`")
+        numbers = ", ".join(map(str, failures[failures <= trials["n_clusters"].iloc[best] + 1]))
+        if numbers:
+            text = f"LatentClasses: {numbers} classes: {_NOT_ESTIMATED}, so BIC chose without"
             warnings.warn(text, CohortWarning, stacklevel=4)
 
 
