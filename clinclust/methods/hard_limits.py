@@ -15,13 +15,14 @@ import pandas as pd
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse.linalg import eigsh
+from scipy.spatial.distance import cdist
 
 from clinclust.arrays import Array, Labels
 from clinclust.data_frames import in_pandas
 from clinclust.engine.search.labels import compact
 from clinclust.errors import InputError
 from clinclust.methods.method import BELOW_1, Encoded, RestartedMethod
-from clinclust.methods.peers import means_of, squared_distances
+from clinclust.methods.peers import means_of
 
 Run = tuple[Labels, Array]
 """Clusters 0 .. K - 1 of the subjects, (N,), and the objective before the first iteration and after each one, (T,)."""
@@ -80,12 +81,12 @@ def dp_means(values: Array, penalty: float) -> Run:
     def move(labels: Labels, means: Array) -> Labels:
         # Each subject in turn joins its nearest mean, or a new one where all are farther than the penalty. No distance
         # depends on a later subject. So all are assigned at once, and those after each new mean are compared with it.
-        distances = squared_distances(values, means)
+        distances = cdist(values, means, "sqeuclidean")
         labels, nearest = distances.argmin(axis=1), distances.min(axis=1)
         n_means, place = len(means), 0
         while (far := np.flatnonzero(nearest[place:] > penalty)).size:
             place += int(far[0])
-            distance = squared_distances(values[place:], values[place : place + 1])[:, 0]
+            distance = cdist(values[place:], values[place : place + 1], "sqeuclidean")[:, 0]
             labels[place:] = np.where(distance < nearest[place:], n_means, labels[place:])
             nearest[place:] = np.minimum(distance, nearest[place:])
             n_means, place = n_means + 1, place + 1
@@ -247,7 +248,7 @@ def hard_hdp(values: Array, centres: Labels, local_penalty: float, global_penalt
             for cluster in np.unique(labels[members]):
                 local = members[labels[members] == cluster]
                 mean = values[local].mean(axis=0)
-                cost = squared_distances(values[local], means).sum(axis=0)
+                cost = cdist(values[local], means, "sqeuclidean").sum(axis=0)
                 if cost.min() > global_penalty + ((values[local] - mean) ** 2).sum():
                     clusters[local], means = len(means), np.vstack([means, mean])
                 else:

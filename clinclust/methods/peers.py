@@ -38,11 +38,6 @@ if TYPE_CHECKING:
     from clinclust.schema import Feature
 
 
-def squared_distances(values: Array, centres: Array) -> Array:
-    """Return the squared Euclidean distance of each row (N, C) from each centre (K, C), float64 (N, K)."""
-    return cdist(values, centres, "sqeuclidean")
-
-
 def means_of(values: Array, labels: Labels) -> Array:
     """Return the mean of each cluster 0 .. K - 1, none empty, of values (N, C), float64 (K, C)."""
     return np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
@@ -88,22 +83,17 @@ class KMeans(MethodByCriterion):
     _words = "K-means with {self._number}, {self._choice}"
 
     def _fit_candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
-        model = self._run_k_means(table.matrix, n_clusters, seed)
-        labels = model.labels_.astype(np.int64)
+        model, (n_subjects, n_columns) = self._run_k_means(table.matrix, n_clusters, seed), table.matrix.shape
+        labels, sizes = model.labels_.astype(np.int64), np.bincount(model.labels_).astype(np.float64)
+        freedom = n_columns * (n_subjects - sizes.size)
+        variance = ((table.matrix - means_of(table.matrix, labels)[labels]) ** 2).sum() / freedom
+        shares = float((sizes * np.log(sizes / n_subjects)).sum())
+        likelihood = shares - n_subjects * n_columns / 2.0 * np.log(2.0 * np.pi * variance) - freedom / 2.0
         row = {"n_clusters": n_clusters, "sum_of_squares": float(model.inertia_)}
         row |= measure_separation(table.matrix, labels, seed)
-        row |= {"log_likelihood": spherical_log_likelihood(table.matrix, labels)}
-        row |= {"n_parameters": n_clusters * table.matrix.shape[1] + n_clusters, "converged": True}
+        row |= {"log_likelihood": float(likelihood), "n_parameters": n_clusters * n_columns + n_clusters}
+        row |= {"converged": True}
         return [Candidate(row, labels)]
-
-
-def spherical_log_likelihood(values: Array, labels: Labels) -> float:
-    """Return log L of `KMeans`, in nats, of values (N, C) in clusters 0 .. K - 1, none empty."""
-    sizes, (n_subjects, n_columns) = np.bincount(labels).astype(np.float64), values.shape
-    freedom = n_columns * (n_subjects - sizes.size)
-    variance = ((values - means_of(values, labels)[labels]) ** 2).sum() / freedom
-    shares = float((sizes * np.log(sizes / n_subjects)).sum())
-    return float(shares - n_subjects * n_columns / 2.0 * np.log(2.0 * np.pi * variance) - freedom / 2.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -147,7 +137,7 @@ class KHarmonicMeans(RestartedMethod):
         starts = (rng.choice(len(different), self.n_clusters, replace=False) for _ in range(self.n_restarts))
         runs = (harmonic_means(table.matrix, different[start]) for start in starts)
         centres, trace = min(runs, key=lambda run: float(run[1][-1]))
-        labels, order = sort_clusters(squared_distances(table.matrix, centres).argmin(axis=1).astype(np.int64))
+        labels, order = sort_clusters(cdist(table.matrix, centres, "sqeuclidean").argmin(axis=1).astype(np.int64))
         self.centres_, self.objective_, self.objective_trace_ = centres[order], float(trace[-1]), trace
         return labels, None
 
@@ -164,7 +154,7 @@ def harmonic_means(values: Array, centres: Array) -> tuple[Array, Array]:
 
     def weigh(centres: Array) -> tuple[float, Array]:
         """Return the objective, and the weight of each subject for each centre, (N, K)."""
-        distances = squared_distances(values, centres)
+        distances = cdist(values, centres, "sqeuclidean")
         nearest = distances.min(axis=1, keepdims=True)
         is_nearest = distances == nearest
         # From 0 to 1, also where a subject lies on a centre: there they are 1 or 0.
