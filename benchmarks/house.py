@@ -1,10 +1,11 @@
 """Counts of the source: how large the package is, how its modules depend on each other, and how it is worded.
 
-    python benchmarks/house.py              # this tree
+    python benchmarks/house.py              # this tree, with its budget and its goal
     python benchmarks/house.py OTHER        # compared with another tree, such as an earlier version
+    python benchmarks/house.py --lower      # write the counts that fell into the budget
 
-The package is read and not imported, so that any version can be counted. The order of the layers is the one in the
-tree's own `tests/test_layers.py`.
+The package is read and not imported, so that any version can be counted. `house.toml` holds the budget, which
+`tests/test_house.py` compares with the tree, and the words that are counted.
 """
 
 from __future__ import annotations
@@ -12,174 +13,315 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-import runpy
-import tokenize
 import tomllib
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
 from pathlib import Path
 
 HERE = Path(__file__).parents[1]
-IDIOMS: dict[str, str] = tomllib.loads((HERE / "benchmarks" / "idioms.toml").read_text(encoding="utf-8"))["idioms"]
+HOUSE = Path(__file__).with_name("house.toml")
+WORDS = tomllib.loads(HOUSE.read_text(encoding="utf-8"))["words"]
+IDIOMS = re.compile(rf"\b(?:{'|'.join(WORDS['idioms'])})\b".replace(" ", r"\s+"), re.IGNORECASE)
+# Strings come first, so that a number sign inside one begins no comment: `"# of visits"`.
+COMMENTS = re.compile(r'"""(?:.|\n)*?"""|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|(^[ \t]*)?#(.*)', re.MULTILINE)
 SMALL_MODULE = 60  # lines
 MANY_PARAMETERS = 9  # of a function, without self and cls
-DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
-Modules = dict[str, ast.Module]
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+Counts = dict[str, dict[str, float]]  # by room, and by what is counted; those of the whole package are under PACKAGE
+Budget = dict[str, dict[str, list[float]]]  # the same, each as [budget] or [budget, goal]
+PACKAGE = "package"
+SIZES = ("lines", "files", "names")  # of a room
+COMMENT_LINES = "comment lines, %"  # the one count that should rise
+RULE = "A budget may fall in any commit (`house.py --lower`). It rises only in one that says what left instead."
 
 
-def modules_of(tree: Path) -> tuple[Modules, dict[str, str]]:
-    """Return the parsed modules of the package in a tree, and their texts, by name without `clinclust.`."""
-    texts = {}
+@dataclass(frozen=True)
+class Module:
+    """A module of the package: its name without `clinclust.`, its room, its text and its syntax tree."""
+
+    name: str
+    room: str  # its folder in clinclust/, or "top"
+    text: str
+
+    @cached_property
+    def tree(self) -> ast.Module:
+        """The syntax tree."""
+        return ast.parse(self.text)
+
+    @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the syntax tree."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
+    def n_lines(self) -> int:
+        """The number of lines."""
+        return self.text.count("\n")
+
+    @cached_property
+    def functions(self) -> list[FunctionNode]:
+        """The functions and methods."""
+        return [node for node in self.nodes if isinstance(node, FunctionNode)]
+
+    @cached_property
+    def docstrings(self) -> dict[ast.expr, str]:
+        """The text of every docstring, by its node."""
+        texts = {}
+        for node in self.nodes:
+            if isinstance(node, Documented) and (text := ast.get_docstring(node)):
+                first = node.body[0]
+                assert isinstance(first, ast.Expr)
+                texts[first.value] = text
+        return texts
+
+    @cached_property
+    def comments(self) -> list[tuple[str, bool]]:
+        """The text of every comment, and whether it has its line to itself."""
+        return [(m[2], m[1] is not None) for m in COMMENTS.finditer(self.text) if m[2] is not None]
+
+    @cached_property
+    def wording(self) -> str:
+        """What the module says to people: docstrings, comments and messages (other strings of several words)."""
+        constants = [node for node in self.nodes if isinstance(node, ast.Constant) and node not in self.docstrings]
+        strings = [node.value for node in constants if isinstance(node.value, str)]
+        messages = [text for text in strings if " " in text.strip()]
+        return "\n\n".join([*self.docstrings.values(), *messages, "\n".join(text for text, _ in self.comments)])
+
+
+@cache
+def read_modules(tree: Path) -> dict[str, Module]:
+    """Return the modules of the package in a tree, by name."""
+    modules = {}
     for path in sorted((tree / "clinclust").rglob("*.py")):
         parts = path.relative_to(tree / "clinclust").with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        texts[name] = path.read_text(encoding="utf-8")
-    return {name: ast.parse(text) for name, text in texts.items()}, texts
+        modules[name] = Module(name, parts[0] if len(parts) > 1 else "top", path.read_text(encoding="utf-8"))
+    return modules
 
 
-def room_of(module: str) -> str:
-    """Return the folder of a module, or the module where it has none."""
-    return module.split(".")[0] or "__init__"
+# How modules depend on each other
 
 
-def imports_of(modules: Modules) -> dict[str, set[str]]:
+def map_imports(modules: dict[str, Module]) -> dict[str, set[str]]:
     """Return the modules of the package that each of them names in an import, anywhere: also lazy and for types.
 
     `from clinclust.room import name` imports `room.name` where that is a module, and else `room`.
     """
-    found: dict[str, set[str]] = {name: set() for name in modules}
+    imports: dict[str, set[str]] = {name: set() for name in modules}
     for name, module in modules.items():
-        for node in ast.walk(module):
+        for node in module.nodes:
             if isinstance(node, ast.ImportFrom):
-                named = [(f"{node.module}.{alias.name}", node.module or "") for alias in node.names]
+                targets = [(f"{node.module}.{alias.name}", node.module or "") for alias in node.names]
             elif isinstance(node, ast.Import):
-                named = [(alias.name, alias.name) for alias in node.names]
+                targets = [(alias.name, alias.name) for alias in node.names]
             else:
                 continue
-            for longest, shortest in named:
+            for longest, shortest in targets:
                 if longest.split(".")[0] == "clinclust" and not longest.endswith("__version__"):
                     inside = longest.removeprefix("clinclust").lstrip(".")
-                    found[name].add(inside if inside in modules else shortest.removeprefix("clinclust").lstrip("."))
-        found[name].discard(name)
-    return found
+                    imports[name].add(inside if inside in modules else shortest.removeprefix("clinclust").lstrip("."))
+        imports[name].discard(name)
+    return imports
 
 
-def circles(imports: dict[str, set[str]]) -> list[list[str]]:
+def find_circles(imports: dict[str, set[str]]) -> list[list[str]]:
     """Return the largest groups of modules in which each one imports every other, directly or through others."""
-    reached = {}
+    below = {}
     for name in imports:
-        seen: set[str] = set()
+        below[name] = set[str]()
         waiting = [name]
         while waiting:
-            new = imports.get(waiting.pop(), set()) - seen
-            seen |= new
+            new = imports.get(waiting.pop(), set()) - below[name]
+            below[name] |= new
             waiting.extend(new)
-        reached[name] = seen
-    groups = {frozenset(b for b in reached[a] if a in reached.get(b, ())) for a in imports if a in reached[a]}
+    groups = {frozenset(b for b in below[a] if a in below.get(b, ())) for a in imports if a in below[a]}
     return sorted(sorted(group) for group in groups)
 
 
-def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+def count_inside_functions(module: Module) -> int:
+    """Return the number of imports inside functions."""
+    inside = {node for function in module.functions for node in ast.walk(function)}
+    return sum(isinstance(node, ast.Import | ast.ImportFrom) for node in inside)
+
+
+# How it is named and worded
+
+
+def count_public(module: Module) -> int:
+    """Return the number of functions, classes and constants of a module without a leading underscore."""
+    names: set[str] = set()
+    for node in module.tree.body:
+        if isinstance(node, FunctionNode | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            names.update(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))
+    return sum(not name.startswith("_") for name in names)
+
+
+def count_parameters(function: FunctionNode) -> int:
     """Return the number of parameters, without self and cls."""
     arguments = function.args
-    named = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    return sum(each is not None and each.arg not in ("self", "cls") for each in named)
+    every = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
+    return sum(argument is not None and argument.arg not in ("self", "cls") for argument in every)
 
 
-def docstrings_of(module: ast.Module) -> Iterator[tuple[ast.AST, str]]:
-    """Yield the node and the text of every docstring."""
-    for node in ast.walk(module):
-        if isinstance(node, DOCUMENTED) and (text := ast.get_docstring(node)):
-            first = node.body[0]
-            assert isinstance(first, ast.Expr)
-            yield first.value, text
+def begins_with_verb(function: FunctionNode) -> bool:
+    """Return whether a name begins with a usual verb. Properties are values, and Python names special methods."""
+    decorators = [ast.unparse(decorator) for decorator in function.decorator_list]
+    is_value = any("property" in decorator or decorator.endswith(".setter") for decorator in decorators)
+    return is_value or function.name.startswith("__") or function.name.strip("_").split("_")[0] in WORDS["verbs"]
 
 
-def wording_of(module: ast.Module, text: str) -> str:
-    """Return what a module says to people: its docstrings, comments and messages (other strings of several words)."""
-    docstrings = dict(docstrings_of(module))
-    said = list(docstrings.values())
-    said += [
-        node.value
-        for node in ast.walk(module)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value.strip()
-        if node not in docstrings
-    ]
-    lines = iter(text.splitlines(keepends=True))
-    tokens = tokenize.generate_tokens(lambda: next(lines, ""))
-    comments = "\n".join(token.string.lstrip("#") for token in tokens if token.type == tokenize.COMMENT)
-    return "\n\n".join([*said, comments])
+def count_mentions(nodes: Sequence[ast.AST]) -> Counter[str]:
+    """Return how often each name is used, other than in its definition and in imports."""
+    names = (node.id for node in nodes if isinstance(node, ast.Name))
+    return Counter(names) + Counter(node.attr for node in nodes if isinstance(node, ast.Attribute))
 
 
-def idioms_in(wording: str) -> Counter[str]:
-    """Return how often each banned idiom occurs in a text."""
-    counts: Counter[str] = Counter()
-    for idiom in IDIOMS:
-        counts[idiom] = len(
-            re.findall(rf"\b{re.escape(idiom).replace(chr(92) + ' ', chr(92) + 's+')}\b", wording, re.I)
-        )
-    return counts
+def count_idioms(modules: Sequence[Module]) -> Counter[str]:
+    """Return how often each idiom that the field does not use occurs in docstrings, comments and messages."""
+    return Counter(" ".join(text.lower().split()) for module in modules for text in IDIOMS.findall(module.wording))
 
 
-def public_names(module: ast.Module) -> int:
-    """Return the number of names in `__all__`."""
-    for node in module.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-            return len(ast.literal_eval(node.value))
-    return 0
+# The counts, and their budget
 
 
-def counts_of(tree: Path) -> dict[str, Counter[str]]:
-    """Return the counts of a tree under four headings: of all, of each idiom, and lines and files of each room."""
-    modules, texts = modules_of(tree)
-    layers = runpy.run_path(str(tree / "tests" / "test_layers.py"))
-    imports = imports_of(modules)
-    importers = Counter(imported for names in imports.values() for imported in names)
-    nodes = [node for module in modules.values() for node in ast.walk(module)]
-    parameters = [parameters_of(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
-    lines = {name: text.count("\n") for name, text in texts.items()}
-    idioms = sum((idioms_in(wording_of(modules[name], texts[name])) for name in modules), Counter[str]())
-    of_all = {
-        "lines": sum(lines.values()),
-        "files": len(lines),
-        "imports upwards": len(layers["upward"](layers["all_imports"]())),
-        "modules in import circles": sum(map(len, circles(imports))),
-        "modules with one importer": sum(importers[name] == 1 for name in modules),
-        f"modules under {SMALL_MODULE} lines": sum(count < SMALL_MODULE for count in lines.values()),
-        f"functions of {MANY_PARAMETERS} or more parameters": sum(count >= MANY_PARAMETERS for count in parameters),
-        "public names": public_names(modules[""]),
-        "words of docstrings": sum(len(text.split()) for each in modules.values() for _, text in docstrings_of(each)),
-        "banned idioms": idioms.total(),
+def count_house(tree: Path) -> Counts:
+    """Return the counts of each room of a tree, and those of the whole package."""
+    by_name = read_modules(tree)
+    modules = list(by_name.values())
+    imports = map_imports(by_name)
+    rooms: dict[str, Counter[str]] = {}
+    for module in modules:
+        room = rooms.setdefault(module.room, Counter(dict.fromkeys([*SIZES, "circular"], 0)))
+        room.update(lines=module.n_lines, files=1, names=count_public(module))
+    for name in (name for circle in find_circles(imports) for name in circle):
+        rooms[by_name[name].room]["circular"] += 1
+    nodes = [node for module in modules for node in module.nodes]
+    functions = [function for module in modules for function in module.functions]
+    importers = Counter(target for targets in imports.values() for target in targets)
+    mentions = count_mentions(nodes)
+    targets = Counter(node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store))
+    import_lines = sum(
+        (node.end_lineno or 0) - node.lineno + 1 for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)
+    )
+    lines = sum(module.n_lines for module in modules)
+    return {
+        PACKAGE: {
+            "import lines, %": round(100 * import_lines / lines, 1),
+            COMMENT_LINES: round(100 * sum(alone for module in modules for _, alone in module.comments) / lines, 1),
+            "imports inside functions": sum(map(count_inside_functions, modules)),
+            "modules with one importer": sum(importers[name] == 1 for name in by_name),
+            f"modules under {SMALL_MODULE} lines": sum(module.n_lines < SMALL_MODULE for module in modules),
+            f"functions of {MANY_PARAMETERS} or more parameters": sum(
+                count_parameters(function) >= MANY_PARAMETERS for function in functions
+            ),
+            "functions used once": sum(
+                mentions[node.name] == 1
+                for module in modules
+                for node in module.tree.body
+                if isinstance(node, FunctionNode)
+            ),
+            "functions without a verb": sum(not begins_with_verb(function) for function in functions),
+            "participles as names": sum(targets[word] for word in WORDS["participles"]),
+            "pronouns as names": sum(targets[word] for word in WORDS["pronouns"]),
+            "idioms": count_idioms(modules).total(),
+            "words of docstrings": sum(len(text.split()) for module in modules for text in module.docstrings.values()),
+            "lines of tests": sum(path.read_bytes().count(b"\n") for path in (tree / "tests").rglob("*.py")),
+        },
+        **{room: dict(rooms[room]) for room in sorted(rooms)},
     }
-    rooms: dict[str, Counter[str]] = {"lines": Counter(), "files": Counter()}
-    for name, count in lines.items():
-        rooms["lines"][room_of(name)] += count
-        rooms["files"][room_of(name)] += 1
-    return {"": Counter(of_all), "idiom": idioms, "lines of room": rooms["lines"], "files of room": rooms["files"]}
 
 
-def table(ours: dict[str, Counter[str]], theirs: dict[str, Counter[str]] | None) -> Iterator[str]:
-    """Yield the lines of a readable table: this tree, and the other one with the difference."""
-    columns = ["this tree"] if theirs is None else ["this tree", "other tree", "change"]
-    for heading, here in ours.items():
-        there = theirs[heading] if theirs else Counter[str]()
-        yield "".join([f"{heading:<38}", *(f"{column:>12}" for column in columns)])
-        names = [*here, *(name for name in there if name not in here)]
-        for name in names if not heading else sorted(names, key=lambda name: -here[name]):
-            numbers = [f"{here[name]:,}", f"{there[name]:,}", f"{here[name] - there[name]:+,}"]
-            yield "".join([f"  {name:<36}", *(f"{number:>12}" for number in numbers[: len(columns)])])
-        yield ""
+def read_budget(path: Path = HOUSE) -> Budget:
+    """Return the budget, and the goal where there is one, of each count."""
+    house = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {PACKAGE: house["package"], **house["rooms"]}
+
+
+def is_worse(what: str, count: float, limit: float) -> bool:
+    """Return whether a count breaks a limit: it is above it, or below it where more is better."""
+    return count < limit if what == COMMENT_LINES else count > limit
+
+
+def list_excesses(counts: Counts, budget: Budget) -> list[str]:
+    """Return a line for each count that breaks its budget. A room without a budget has one of nothing."""
+    return [
+        f"{room}: {count:,} {what}, budget {limit:,}"
+        for room, row in counts.items()
+        for what, count in row.items()
+        if room != PACKAGE or what in budget[PACKAGE]
+        if is_worse(what, count, limit := budget.get(room, {}).get(what, [0])[0])
+    ]
+
+
+def lower_budget(text: str, counts: Counts) -> str:
+    """Return the text of `house.toml` with the budgets that the counts are better than."""
+
+    def lower(entry: re.Match[str]) -> str:
+        what = entry["what"].strip('"')
+        count, limit = counts.get(room, {}).get(what, 0), float(entry["limit"])
+        return entry[0] if not is_worse(what, limit, count) else f"{entry['what']} = [{count:_}"
+
+    lines = []
+    for line in text.splitlines(keepends=True):
+        room = line.split(" = ")[0] if " = {" in line else PACKAGE
+        lines.append(re.sub(r'(?P<what>\w+|"[^"]+") = \[(?P<limit>[\d_.]+)', lower, line))
+    return "".join(lines)
+
+
+def render_table(counts: Counts, budget: Budget, other: Counts | None = None) -> Iterator[str]:
+    """Yield the lines of a table: this tree with its budget and goal, or with the other tree and the change."""
+    columns = ["now", "budget", "goal"] if other is None else ["now", "other", "change"]
+    rooms = [room for room in {**counts, **(other or {})} if room != PACKAGE]
+
+    def render_cells(names: Sequence[str], what: str) -> list[str]:
+        count = sum(counts.get(name, {}).get(what, 0) for name in names)
+        if other is not None:
+            there = sum(other.get(name, {}).get(what, 0) for name in names)
+            return [f"{count:,}", f"{there:,}", f"{round(count - there, 1):+,}"]
+        pairs = [budget.get(name, {}).get(what, []) for name in names]
+        limits = [
+            sum(pair[place] for pair in pairs) if all(pair[place:] for pair in pairs) else None for place in (0, 1)
+        ]
+        return [f"{count:,}", *("" if limit is None else f"{limit:,}" for limit in limits)]
+
+    def render_row(heading: str, cells: Sequence[str]) -> str:
+        return f"{heading:<36}" + "".join(f"{cell:>9}" for cell in cells)
+
+    yield render_row("", [cell for what in SIZES for cell in ("", "", what)])
+    yield render_row("room", columns * len(SIZES))
+    for heading, names in [*((room, [room]) for room in rooms), ("all rooms", rooms)]:
+        yield render_row(heading, [cell for what in SIZES for cell in render_cells(names, what)])
+    yield ""
+    yield render_row("package", columns)
+    for what in counts[PACKAGE]:
+        yield render_row(what, render_cells([PACKAGE], what))
 
 
 def main() -> None:
     """Print the counts of this tree, and of another one if it is named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", type=Path, nargs="?", help="another tree of the project, to compare with")
-    other = parser.parse_args().other
-    print(*table(counts_of(HERE), counts_of(other) if other else None), sep="\n")
-    for group in circles(imports_of(modules_of(HERE)[0])):
-        print("import circle:", *group)
+    parser.add_argument("--lower", action="store_true", help="write the counts that fell into the budget")
+    arguments = parser.parse_args()
+    counts = count_house(HERE)
+    if arguments.lower:
+        HOUSE.write_text(lower_budget(HOUSE.read_text(encoding="utf-8"), counts), encoding="utf-8")
+    budget = read_budget()
+    print(*render_table(counts, budget, count_house(arguments.other) if arguments.other else None), sep="\n")
+    modules = read_modules(HERE)
+    for idiom, count in count_idioms(list(modules.values())).items():
+        print(f"idiom: {idiom} ({count})")
+    for circle in find_circles(map_imports(modules)):
+        print("import circle:", *circle)
+    if excesses := list_excesses(counts, budget):
+        print("", "over the budget:", *excesses, RULE, sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,47 +1,88 @@
-"""`clinclust fit`: find subtypes and write model, assignments and reports."""
+"""From a table to its subtypes: a schema is drafted, the table checked, the model fitted, and the report written."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from clinclust.cli.check import prepared_cohort
-from clinclust.cli.failures import PARTLY, interrupts_held, tell_failure
-from clinclust.cli.inputs import SchemaOptions, TableOptions, read_schema, read_table_of_schema
+from clinclust.cli.check import (
+    ASSIGNMENTS,
+    CheckedOptions,
+    RoleOptions,
+    check_cohort,
+    fit_in_partitions,
+    naming_files,
+    prepared_cohort,
+    refuse_options,
+    results_folder,
+    roles_asked_for,
+    say_next,
+    say_unused,
+    stem,
+    table_in_partitions,
+    with_roles_asked,
+    without_roles_of,
+)
+from clinclust.cli.inputs import (
+    DictionaryOptions,
+    RowOptions,
+    SchemaOptions,
+    TableOptions,
+    about_table,
+    check_dictionary,
+    note_dictionary,
+    read_schema,
+    read_table,
+    read_table_of_schema,
+)
 from clinclust.cli.options import (
-    Commands,
-    add_command,
+    SearchOptions,
     called,
+    in_options,
+    model_asked_for,
     names_in_list,
     next_command,
+    number_asked_for,
     option,
     option_words,
     path_given,
+    search_problems,
+    without,
 )
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     FILES_OF_A_MODEL,
+    PARTLY,
     REPORTS,
     REPORTS_IN_WORDS,
     SHARING,
+    OutputOptions,
+    SummaryOptions,
     inputs_of,
+    interrupts_held,
+    note,
     overwrite,
+    record,
+    record_failure,
+    record_sharing,
+    refuse_output,
     reports_placed,
+    say,
+    sentence_of,
+    spare_file,
     spare_folder,
     spare_the_inputs,
+    tell,
+    tell_failure,
     tell_of_other_files,
+    write_data,
 )
-from clinclust.cli.partitions import ASSIGNMENTS, fit_in_partitions, refuse_options
 from clinclust.cli.report import FitReportOptions, report_asked_for, report_problems, say_what_to_share, size_problems
-from clinclust.cli.roles import RoleOptions, say_unused, with_roles_asked, without_roles_of
-from clinclust.cli.search_options import SearchOptions, model_asked_for, number_asked_for, search_problems
-from clinclust.cli.sharing import record_sharing
-from clinclust.cli.streams import say, tell
-from clinclust.cli.summary import SummaryOptions, record, record_failure
 from clinclust.errors import InputError, refuse
 from clinclust.files.parquet_partitions import is_in_partitions
 from clinclust.files.writing import MANIFEST
@@ -49,10 +90,104 @@ from clinclust.files.writing import MANIFEST
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.drafting.column import Look
+    from clinclust.drafting.partitions import Draft
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.reporting.findings import Findings
-    from clinclust.schema import FeatureSchema
+    from clinclust.schema import Feature, FeatureSchema
+
+
+@dataclass(kw_only=True)
+class DraftedOptions(CheckedOptions, DictionaryOptions):
+    """The options of a command that drafts a schema."""
+
+
+@dataclass(kw_only=True)
+class DraftOptions(DraftedOptions, OutputOptions, SummaryOptions):
+    """The options of the command."""
+
+
+Drafted = TypeVar("Drafted", bound=DraftedOptions)
+
+
+def run_draft(options: DraftOptions) -> int:
+    """Propose a likelihood for every column, with the reason; read and edit the result.
+
+    The schema records the choice of rows for later commands. With --out, the table is then checked against it.
+    """
+    from clinclust.cli.check import looks_at_draft
+
+    refuse_output(options, options.out)
+    spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
+    check_dictionary(options)
+    roles_asked_for(options)  # raises what is wrong with them before anything is read
+    schema, (frame, n_rows), refused = _draft_table(options)
+    if refused is not None:
+        note(f"the proposal refuses some rows, so edit it or them: {sentence_of(refused)}")
+    if options.out is None:
+        write_data(schema.to_yaml())
+        return 0
+    schema.to_yaml(options.out)
+    path, options = options.out, said_by_schema(options)
+    record(schema=str(path), columns=[_facts_of_column(feature, schema.comments) for feature in schema])
+    say(f"Wrote {path}: {len(schema)} columns. Read it through; it is a proposal.")
+    if refused is not None:
+        _say_next_check(options, schema)
+        return 0
+    try:
+        check_cohort(options, schema, frame, path, looks_at_draft(schema), n_rows)
+    except InputError as error:  # that there is nothing to find under a proposal is no failure of drafting
+        note(f"the proposal finds nothing: {sentence_of(error)}")
+        _say_next_check(options, schema)
+    else:
+        say_next(options, path)
+    return 0
+
+
+def _draft_table(options: DraftOptions) -> Draft:
+    from clinclust.drafting.partitions import Draft, draft_of_partitions
+    from clinclust.schema.partitions import Sampled
+
+    if not is_in_partitions(options.table):
+        frame = read_table(options)
+        return Draft(drafted_schema(options, frame), Sampled(frame, len(frame)), None)
+    refuse_options(options, roles=False)
+    with table_in_partitions(options.table) as (table, parts):
+        found = draft_of_partitions(table, partial(_schema_of, options), progress=not options.quiet)
+    return found if found.refused is None else found._replace(refused=naming_files(found.refused, options.table, parts))
+
+
+def _say_next_check(options: DraftOptions, schema: FeatureSchema) -> None:
+    say_unused(schema)
+    command = next_command("check", options, "--schema", str(options.out), repeated=(TableOptions,))
+    say(f"next, after editing {options.out}: {command}")
+
+
+def _facts_of_column(feature: Feature, comments: Mapping[str, str]) -> dict[str, str | None]:
+    about = {"column": feature.name, "role": feature.role, "likelihood": feature.likelihood}
+    return {**about, "comment": comments.get(feature.name)}
+
+
+def drafted_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:
+    """Return the schema drafted for a table, with the dictionary and the roles of the options."""
+    with about_table(options):
+        return _schema_of(options, table)
+
+
+def _schema_of(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:
+    from clinclust.drafting import draft_schema
+
+    note_dictionary(options, table)
+    schema = draft_schema(table, roles=roles_asked_for(options), progress=not options.quiet)
+    schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
+    return schema
+
+
+def said_by_schema(options: Drafted) -> Drafted:
+    """Return the options without rows and roles, which the drafted schema has."""
+    return without(options, RowOptions, RoleOptions)
+
 
 _REPEATED = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
 _NOT_WRITTEN = f"{REPORTS_IN_WORDS} were not written"
@@ -73,12 +208,7 @@ class FitOptions(SchemaOptions, ResultOptions, SummaryOptions):
     overwrite: bool = overwrite("an earlier fit in this folder")
 
 
-def add_parser(commands: Commands) -> None:
-    """Add the command and its options."""
-    add_command(commands, "fit", "find subtypes and write the report", run, FitOptions)
-
-
-def run(options: FitOptions) -> int:
+def run_fit(options: FitOptions) -> int:
     """Find the subtypes and write the model, the assignments, two reports, and a manifest of these files."""
     check_options(options)
     spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
@@ -346,3 +476,152 @@ def _n_before_the_floor(model: MAPDP) -> int:
     if isinstance(model.n_clusters, Integral):
         return int(model.n_clusters)
     return model.subtype_of_.size if model.n_clusters is None else model.n_clusters_
+
+
+@dataclass(kw_only=True)
+class StartOptions(DraftedOptions, ResultOptions):
+    """The options of `clinclust start`."""
+
+    every_row: bool = option("go on where subjects have several rows: each row counts as a subject", False)
+    out: Path = option(
+        "folder for the results (default: next to the table, TABLE-subtypes)", type=path_given, metavar="DIR"
+    )
+    yes: bool = option("do not wait until the schema was read", False)
+    no_open: bool = option("do not open the report in the browser", False)
+    schema: Path = Path()
+    wrote_schema: bool = False
+    """Whether this run drafted the schema."""
+
+
+def run_start(given: StartOptions) -> int:
+    """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it.
+
+    An existing schema of the table's name is used as it is, and nothing is replaced. Where subjects have several rows,
+    the options must choose among them.
+    """
+    check_options(given)
+    check_dictionary(given)
+    beside = given.table.with_name(f"{stem(given.table)}.yaml")
+    options = replace(given, out=given.out or results_folder(given.table), schema=beside)
+    spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
+    spare_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
+    try:
+        return _draft_check_and_fit(options, given)
+    except KeyboardInterrupt:
+        _tell_what_is_there(options, given)
+        raise
+
+
+def _again(options: StartOptions, given: StartOptions) -> str:
+    left = said_by_schema(given) if options.wrote_schema else given
+    return next_command("start", left, repeated=(StartOptions,))
+
+
+def _draft_check_and_fit(options: StartOptions, given: StartOptions) -> int:
+    schema, table, looks = _schema_and_table(options, given)
+    cohort = check_cohort(options, schema, table, options.schema, looks)
+    if _asks(options):
+        written = options.schema.read_bytes()
+        if not _goes_on(options):
+            say(f"Stopped. {options.schema} is there; go on with: {_again(options, given)}")
+            return 0
+        if options.schema.read_bytes() != written:
+            rows, schema = schema.rows, read_schema(options.schema)
+            left = said_by_schema(options) if options.wrote_schema else options
+            if schema.rows != rows:
+                table = read_table_of_schema(left, schema, options.schema)
+            schema = with_roles_asked(left, schema, table)
+            cohort = check_cohort(options, schema, table, options.schema)
+    code = write_results(options, cohort, table)
+    _open_report(options)
+    return code
+
+
+def _schema_and_table(
+    options: StartOptions, given: StartOptions
+) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
+    """Return the schema next to the table or a drafted one, the table, and what to look at in it."""
+    from clinclust.cli.check import looks_at_draft
+
+    path = options.schema
+    if (path.exists() or path.is_symlink()) and path != options.table:
+        if options.dictionary is not None:
+            raise InputError(
+                f"{path} is next to the table and is used unchanged, so --dictionary would not be read: leave it "
+                f"out, or rename {path} to have a schema drafted by the dictionary"
+            )
+        say(f"Using {path}, which is next to the table")
+        schema = read_schema(path)
+        table = read_table_of_schema(options, schema, path)
+        _refuse_visits(given, table)
+        return with_roles_asked(options, schema, table), table, []
+    roles_asked_for(options)  # raises what is wrong with them before anything is read
+    table = read_table(options)
+    _refuse_visits(given, table)
+    schema = drafted_schema(options, table)
+    schema.to_yaml(path)
+    options.wrote_schema = True
+    say(f"Wrote {path}: what each of the {len(schema)} columns seems to be, and why")
+    return schema, table, looks_at_draft(schema)
+
+
+def _refuse_visits(given: StartOptions, table: pd.DataFrame) -> None:
+    from clinclust.files.listed import limited, quoted
+    from clinclust.files.opening import shown_name
+    from clinclust.files.selection.repeated_subjects import noted_several_rows
+    from clinclust.files.selection.row_choice import rows_taken
+
+    found, taken = noted_several_rows(table), rows_taken(table)
+    if found is None or given.every_row or (taken is not None and taken.choice.by_values is not None):
+        return
+    last = "" if found.are_copies else " (with --keep last the last; by the order of a column: --by COLUMN)"
+    ways: dict[str, tuple[str, ...]] = {
+        f"the first row of each{last}": ("--one-row-per", found.column),
+        "every row, as if it were a subject": ("--every-row",),
+    }
+    kind = "rows are copies of others" if found.are_copies else "rows are visits, not patients"
+    lines = [
+        f"  {what}:\n    {next_command('start', given, *more, repeated=(StartOptions,))}" for what, more in ways.items()
+    ]
+    raise InputError(
+        limited(
+            f"{shown_name(given.table)}: {kind}: {found.n_repeated:,} of {found.n_subjects:,} "
+            f"subjects have several rows (up to {found.most_rows:,} with the same {quoted(found.column)}). Nothing was "
+            "written. Choose the rows by one of these lines:\n" + "\n".join(lines)
+        )
+    )
+
+
+def _asks(options: StartOptions) -> bool:
+    return (
+        not options.yes and not options.quiet and sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    )
+
+
+def _goes_on(options: StartOptions) -> bool:
+    say(f"Read {options.schema}, and correct it where it is wrong.")
+    try:
+        answer = input("Press Enter to go on, q and Enter to stop: ")
+    except EOFError:
+        answer = "q"
+    return not answer.strip().casefold().startswith(("q", "n"))
+
+
+def _open_report(options: StartOptions) -> None:
+    table = ("--model", options.out, "--out", "table.xlsx")
+    say(f"next: {next_command('table', without(options, RowOptions), *table, repeated=(TableOptions,))}")
+    page: Path = options.out / "subtypes.html"
+    if not page.exists():
+        return
+    say(f"The report is {page}; open it in a browser.")
+    if not options.no_open and sys.stdout.isatty():
+        import webbrowser
+
+        webbrowser.open(page.absolute().as_uri())
+
+
+def _tell_what_is_there(options: StartOptions, given: StartOptions) -> None:
+    if (options.out / MANIFEST).exists():
+        return
+    done = f"{options.schema} is there, and whole" if options.schema.exists() else "nothing was written"
+    tell(f"clinclust: {done}; go on with: {_again(options, given)}")

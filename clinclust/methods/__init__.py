@@ -7,6 +7,7 @@ scikit-learn, StepMix or kmodes; an error names the package that is missing.
 
 from __future__ import annotations
 
+from clinclust.estimators.mapdp import PublishedMAPDP
 from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.methods.hard_limits import DPMeans, HardHDP, NormalisedCut, SpectralDPMeans
 from clinclust.methods.peers import GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
@@ -22,6 +23,7 @@ __all__ = [
     "MeanShift",
     "MethodComparison",
     "NormalisedCut",
+    "PublishedMAPDP",
     "SpectralDPMeans",
     "compare_methods",
 ]

@@ -313,7 +313,7 @@ def draft_refits(model: MAPDP | Method, seed: int) -> Sequence[MAPDP | Method]:
     # A search of other subjects, which begins anywhere, may not find the number of clusters of the model.
     parameters = {**model.get_params(), "schema": model.schema_, "random_state": seed}
     parameters |= {"init": "search", "progress": False, "n_restarts": min(int(model.n_restarts), _N_STARTS)}
-    return [MAPDP(**{**parameters, "n_clusters": number}) for number in (model.n_clusters_, None)]
+    return [type(model)(**{**parameters, "n_clusters": number}) for number in (model.n_clusters_, None)]
 
 
 def predict_density(problem: Problem, labels: Labels, outside: pd.DataFrame) -> Array:

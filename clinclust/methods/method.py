@@ -19,12 +19,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
 
+from clinclust.arguments import Rule, is_number
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError, missing_package, refuse
 from clinclust.estimators.copied_rows import warn_of_copied_rows
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
-from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
+from clinclust.estimators.parameters import RULES, parameter_problems, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
 from clinclust.schema import Feature, FeatureSchema
 

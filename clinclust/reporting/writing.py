@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from clinclust.associations import validated_associations
-from clinclust.associations.persons import persons_of
+from clinclust.associations.associate import persons_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.cohort_columns import ignored_columns
 from clinclust.comparisons.dominance import dominant_in

@@ -167,8 +167,8 @@ def simulated(simulation: str, seed: int) -> list[dict[str, object]]:
     without_k = {
         "E-M, K and covariances by BIC": by_bic,
         "mean shift": shifted,
-        DIAGONAL: cc.MAPDP.as_published(apart, **ours).fit(frame).labels_,
-        PLANE: cc.MAPDP.as_published(plane, **ours).fit(frame).labels_,
+        DIAGONAL: cc.methods.PublishedMAPDP(apart, **ours).fit(frame).labels_,
+        PLANE: cc.methods.PublishedMAPDP(plane, **ours).fit(frame).labels_,
         DISTINCT: cc.MAPDP(apart, **ours).fit(frame).labels_,
     }
     for way, labels in {**without_k, TRUTH: reachable}.items():
@@ -188,8 +188,10 @@ def timed(n: int, n_columns: int, seed: int) -> list[dict[str, object]]:
         "k-harmonic means": methods.KHarmonicMeans(schema, 2, n_restarts=1, random_state=seed),
         "E-M": methods.GaussianMixture(schema, n_clusters=2, covariance="full", n_restarts=1, random_state=seed),
         "mean shift": methods.MeanShift(schema),
-        "MAP-DP, one start": cc.MAPDP.as_published(schema, n_restarts=1, random_state=seed, n_jobs=1, progress=False),
-        "MAP-DP": cc.MAPDP.as_published(schema, random_state=seed, n_jobs=1, progress=False),
+        "MAP-DP, one start": cc.methods.PublishedMAPDP(
+            schema, n_restarts=1, random_state=seed, n_jobs=1, progress=False
+        ),
+        "MAP-DP": cc.methods.PublishedMAPDP(schema, random_state=seed, n_jobs=1, progress=False),
     }
     rows: list[dict[str, object]] = []
     for way, estimator in ways.items():

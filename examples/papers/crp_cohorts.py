@@ -103,7 +103,7 @@ def run(task: tuple[int, int, int]) -> list[dict[str, object]]:
     rows = []
     for way, options in ((START, {"init": "single", "n_restarts": 1}), (SEARCH, {})):
         began = time.perf_counter()
-        model = cc.MAPDP.as_published(SCHEMA, **MODEL, random_state=seed, n_jobs=1, progress=False, **options).fit(
+        model = cc.methods.PublishedMAPDP(SCHEMA, **MODEL, random_state=seed, n_jobs=1, progress=False, **options).fit(
             cohort.frame
         )
         seconds = time.perf_counter() - began

@@ -147,7 +147,7 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
     }
     for way, options in ways.items():
         began = time.perf_counter()
-        model = cc.MAPDP.as_published(schema, **alike, **options).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, **alike, **options).fit(frame)
         best = model.restarts_.sort_values("log_joint", ascending=False).iloc[0]
         keep(way, began, model.labels_, int(best["sweeps"]), concentration=model.concentration_, joint=model.log_joint_)
         if way == SEARCH:
@@ -155,7 +155,8 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
     began = time.perf_counter()
     wider = {"hyperparameters": prior_of(frame, 1.0), "concentration": 1.0, "init": "single", "n_restarts": 1}
     single = [
-        cc.MAPDP.as_published(schema, **{**alike, **wider, "random_state": run}).fit(frame) for run in range(N_SINGLE)
+        cc.methods.PublishedMAPDP(schema, **{**alike, **wider, "random_state": run}).fit(frame)
+        for run in range(N_SINGLE)
     ]
     each = [cc.comparisons.compare_partitions(groups, model) for model in single]
     keep(WIDER, began, single[0].labels_)

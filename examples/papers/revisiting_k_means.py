@@ -60,7 +60,7 @@ def three_gaussians(run: int) -> list[dict[str, object]]:
     keep("K-means, K = 3", KMeans(3, n_init=10, random_state=run).fit(points).labels_.astype(np.int64))
     frame = pd.DataFrame(points, columns=["x", "y"])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    ours = cc.MAPDP.as_published(schema, random_state=run, n_jobs=1, progress=False).fit(frame)
+    ours = cc.methods.PublishedMAPDP(schema, random_state=run, n_jobs=1, progress=False).fit(frame)
     keep("MAP-DP", ours.labels_)
     for penalty in (2.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 40.0, 48.0):
         labels = dp_means(points, penalty)[0]
@@ -129,13 +129,15 @@ def many_sets(draw: int, n_sets: int = N_SETS) -> list[dict[str, object]]:
     keep("K-means, each alone", alone, began)
     keep("DP-means, each alone", by_penalty, began)
     began = time.perf_counter()
-    ours = cc.MAPDP.as_published(schema, random_state=draw, n_jobs=1, progress=False).fit(frame)
+    ours = cc.methods.PublishedMAPDP(schema, random_state=draw, n_jobs=1, progress=False).fit(frame)
     keep("MAP-DP, all at once", ours.labels_, began)
     plane = cc.FeatureSchema(
         [cc.Feature(name=name, likelihood="multivariate_gaussian", block="plane") for name in frame]
     )
     began = time.perf_counter()
-    ours = cc.MAPDP.as_published(plane, hyperparameters=KNOWN, random_state=draw, n_jobs=1, progress=False).fit(frame)
+    ours = cc.methods.PublishedMAPDP(plane, hyperparameters=KNOWN, random_state=draw, n_jobs=1, progress=False).fit(
+        frame
+    )
     keep("MAP-DP, known covariance, all at once", ours.labels_, began)
     precisions = ((points[:, None, :] - means[None]) ** 2).sum(axis=2)
     in_use = np.full((n_sets, N_GROUPS), np.inf)

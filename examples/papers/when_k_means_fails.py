@@ -152,7 +152,7 @@ def prior_of_code(points: Array, degrees: float) -> dict[str, dict[str, object]]
 def map_dp(points: Array, seed: int, concentration: float = 3.0, **options: object) -> tuple[Labels, int]:
     """Return the clusters of MAP-DP with a prior set from the data, and the sweeps of its best restart."""
     frame = pd.DataFrame(points, columns=["x", "y"])
-    model = cc.MAPDP.as_published(
+    model = cc.methods.PublishedMAPDP(
         SCHEMA, concentration=concentration, random_state=seed, n_jobs=1, progress=False, **options
     ).fit(frame)
     best = model.restarts_.sort_values("log_joint", ascending=False).iloc[0]

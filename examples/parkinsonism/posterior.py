@@ -44,7 +44,7 @@ def sizes(labels: Labels) -> str:
 def section(called: str, schema: cc.FeatureSchema, frame: pd.DataFrame, group: Labels) -> str:
     """Fit and sample, and return the section on it."""
     start = time.perf_counter()
-    model = cc.MAPDP.as_published(schema, random_state=0).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0).fit(frame)
     searched = time.perf_counter() - start
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)  # the page says whether the chains agree
@@ -100,7 +100,7 @@ def main() -> None:
     few = schema.restricted_to([*ids, *printed])
     text = f"""# The most probable partition, and all that are probable
 
-`python examples/parkinsonism/posterior.py`: the simulated cohort of 527 subjects by `MAPDP.as_published(schema)`, and
+`python examples/parkinsonism/posterior.py`: the simulated cohort of 527 subjects by `PublishedMAPDP(schema)`, and
 by `GibbsDP.of(model)`, which samples the same model on the same cohort. How sure is each subject's subtype? Given all
 other subjects as they were found (`MAPDP.membership_`), and over all drawn partitions (`GibbsDP.membership_in`);
 beside them the expected number of subjects on the wrong side, and how many are, by the groups they were drawn from.

@@ -156,7 +156,6 @@ def _stream_fault(command, stream, arguments, usual):
         ["sh", "-c", line],
         stdout=writer if writer is not None else subprocess.PIPE,
         stderr=subprocess.PIPE,
-        timeout=120,
         check=False,
         cwd=Path(__file__).parents[2],
     )

@@ -14,23 +14,22 @@ from command_line import SCHEMA, cohort
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinclust import MAPDP, Feature, FeatureSchema, draft_schema
+from clinclust import Feature, FeatureSchema, draft_schema
 from clinclust.cli import main
-from clinclust.cli.check_report import check_lines, looks_at_draft, unused_lines
+from clinclust.cli.check import check_lines, looks_at_draft, unused_lines
 from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import Options, add_options, next_command, option, options_of, path_given
 from clinclust.drafting.column import Look
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
+from clinclust.methods import PublishedMAPDP
 
 WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name: note, role: ignore}")
 
 
 def lines_of(frame, looks=(), width=80, schema=WIDE):
     schema = FeatureSchema.from_yaml(schema)
-    cohort_of_fit = prepared(
-        Settings.of(MAPDP.as_published(schema).get_params()), schema.validate(frame, warn=False), stacklevel=1
-    )
+    cohort_of_fit = prepared(Settings.of(PublishedMAPDP(schema)), schema.validate(frame, warn=False), stacklevel=1)
     return check_lines(cohort_of_fit, frame, names=("t.csv", "s.yaml"), looks=looks, width=width)
 
 
@@ -98,7 +97,7 @@ def test_questions_on_what_forms_no_subtypes_come_last():
     width=st.integers(40, 120),
 )
 def test_lines_are_as_wide_as_the_terminal_and_lose_no_name(names, width):
-    from clinclust.cli.check_report import _name, _wrapped
+    from clinclust.cli.check import _name, _wrapped
 
     lines = _wrapped("to cluster on (1)", names, width)
     longest = max(len(_name(name)) for name in names)

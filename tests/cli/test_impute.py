@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from command_line import refused
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import Feature, FeatureSchema
 from clinclust.cli import main
+from clinclust.methods import PublishedMAPDP
 
 GIVEN = ["impute", "cohort.csv", "--model", "subtypes"]
 
@@ -36,7 +37,7 @@ def folder(tmp_path, monkeypatch):
         ],
         other_columns="ignore",
     )
-    MAPDP.as_published(schema, random_state=0, progress=False).fit(frame).save("subtypes")
+    PublishedMAPDP(schema, random_state=0, progress=False).fit(frame).save("subtypes")
     return frame
 
 
@@ -105,6 +106,6 @@ def test_a_column_name_that_holds_the_separator_is_counted_as_one(folder, capsys
     frame.loc[::4, "grip; left"] = np.nan
     frame.to_csv("named.csv", index=False)
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    MAPDP.as_published(schema, random_state=0, progress=False).fit(frame).save("named")
+    PublishedMAPDP(schema, random_state=0, progress=False).fit(frame).save("named")
     assert main(["impute", "named.csv", "--model", "named", "--out", "one.csv"]) == 0
     assert "10 cells of 1 column filled" in capsys.readouterr().out

@@ -9,9 +9,9 @@ from command_line import SCHEMA, cohort, refused
 
 from clinclust import MAPDP, FeatureSchema
 from clinclust.cli import main
+from clinclust.cli.check import RoleOptions
 from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import add_options, next_command, options_of
-from clinclust.cli.roles import RoleOptions
 
 REASONED = SCHEMA.replace("features:", "features:\n  - {name: trt, role: arm}\n  - {name: seen, role: time}")
 UNUSED = "Not used to form subtypes: trt (arm), seen (time), age (describe). Use one with --cluster NAME."

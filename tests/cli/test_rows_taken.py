@@ -200,8 +200,8 @@ def test_rows_that_are_edited_while_start_waits_are_taken(visits, monkeypatch):
         options.schema.write_text(text.replace("baseline'' and age >= 45,5", "month 12''"), encoding="utf-8")
         return True
 
-    monkeypatch.setattr("clinclust.cli.start._asks", lambda options: True)
-    monkeypatch.setattr("clinclust.cli.start._goes_on", edited)
+    monkeypatch.setattr("clinclust.cli.fit._asks", lambda options: True)
+    monkeypatch.setattr("clinclust.cli.fit._goes_on", edited)
     assert main(["start", "visits.csv", *FAST, *CHOICE, "--no-open"]) == 0
     model = MAPDP.load("visits-subtypes")
     assert model.schema_.rows.where == "visit == 'month 12'"

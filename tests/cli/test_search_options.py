@@ -11,8 +11,8 @@ from command_line import SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.cli import main
-from clinclust.cli.options import add_options, options_of
-from clinclust.cli.search_options import SearchOptions, model_asked_for
+from clinclust.cli.options import SearchOptions, add_options, model_asked_for, options_of
+from clinclust.methods import PublishedMAPDP
 
 PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "calibrate": False}
 QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
@@ -102,7 +102,7 @@ def test_a_number_that_the_search_did_not_find_loses_no_search(here, capsys):
 def test_a_number_that_the_search_found_is_cut_from_it(here):
     assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--as-published", "--n-clusters", "1"]) == 0
     model = MAPDP.load("out")
-    expected = MAPDP.as_published(model.schema_, n_clusters=1, n_restarts=2, random_state=0)
+    expected = PublishedMAPDP(model.schema_, n_clusters=1, n_restarts=2, random_state=0)
     from clinclust import read_cohort
 
     expected.fit(read_cohort("cohort.csv"))

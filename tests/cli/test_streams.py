@@ -11,7 +11,7 @@ from command_line import QUICK, SCHEMA_OPTION, cohort
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, write_data
+from clinclust.cli.outputs import VisibleStream, say, streams_for_people, tell, write_data
 
 HOSTILE = "x\x1b]0;owned\x07\u202e"
 

@@ -104,10 +104,10 @@ def test_fits_on_workers_do_not_wait_for_workers(fitted):
     given = {"processes": False, "n_workers": 1, "threads_per_worker": 1, "dashboard_address": None}
     with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
         on_a_worker = client.submit(_nested, *fitted)
-        pd.testing.assert_frame_equal(on_a_worker.result(timeout=60), distinct(*fitted))
+        pd.testing.assert_frame_equal(on_a_worker.result(timeout=600), distinct(*fitted))
         table = dd.from_pandas(fitted[1], npartitions=2)
         labels = dd.from_pandas(pd.Series(fitted[0].labels_), npartitions=2)
-        compared = client.submit(cc.compare_subtypes, table, labels, fitted[0].schema_).result(timeout=60)
+        compared = client.submit(cc.compare_subtypes, table, labels, fitted[0].schema_).result(timeout=600)
     assert compared["subtype"].max() == fitted[0].n_clusters_
 
 

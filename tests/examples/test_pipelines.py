@@ -51,7 +51,7 @@ def test_the_page_makes_one_table_of_all_summaries(tmp_path, monkeypatch, capsys
 
 def run(*arguments):
     environment = {**os.environ, "CLINCLUST": f"{sys.executable} -m clinclust", "OPTIONS": QUICK}
-    return subprocess.run(arguments, capture_output=True, text=True, timeout=300, env=environment)
+    return subprocess.run(arguments, capture_output=True, text=True, env=environment)
 
 
 @pytest.mark.simulation

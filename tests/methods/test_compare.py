@@ -135,7 +135,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
     few = frame.head(12)
     with pytest.raises(ValueError, match="other_methods needs at least 20 subjects, and the model has 12"):
         cc.write_report(
-            cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(few),
+            cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(few),
             few,
             tmp_path / "x.html",
             other_methods=True,
@@ -149,7 +149,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
 def test_methods_of_another_cohort_are_refused(compared, tmp_path):
     found, frame, _ = compared
     some = frame.head(60)
-    model = cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(some)
+    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(some)
     with pytest.raises(ValueError, match="other_methods were compared on other subjects than the 60 of the model"):
         cc.write_report(model, some, tmp_path / "x.html", associations=None, other_methods=found)
 
@@ -256,7 +256,7 @@ def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():
 
 def test_refits_of_ours_try_its_number_first():
     frame, _ = cohort(n=60)
-    model = cc.MAPDP.as_published(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
     assert [refit.n_clusters for refit in draft_refits(model, 3)] == [model.n_clusters_, None]
     assert [refit.n_restarts for refit in draft_refits(model, 3)] == [5, 5]
 
@@ -267,6 +267,6 @@ def test_what_cannot_be_used_is_all_told():
         cc.methods.compare_methods(frame, SCHEMA, methods=["K-modes"], n_resamples=0, n_draws=3)
     with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
         cc.methods.compare_methods(frame.head(10), SCHEMA)
-    model = cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
+    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
     with pytest.raises(ValueError, match="the table has 120 rows, but the model was fitted on 60 subjects"):
         cc.methods.compare_methods(frame, SCHEMA, model=model, methods=[])

@@ -55,7 +55,7 @@ def fitted(name):
 
 def test_every_public_method_is_tested():
     """The hard HDP needs a column that names centres: `test_hard_limits`."""
-    assert {*METHODS, "HardHDP", "MethodComparison", "compare_methods"} == set(methods.__all__)
+    assert {*METHODS, "HardHDP", "MethodComparison", "PublishedMAPDP", "compare_methods"} == set(methods.__all__)
 
 
 def test_it_finds_groups_in_spite_of_missing_values(fitted, name):

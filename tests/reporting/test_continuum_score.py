@@ -25,7 +25,7 @@ def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):
 
 def fitted(frame, schema=None, **options):
     schema = schema or cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
 
 
 def test_without_missing_values_it_is_the_first_principal_component_of_the_normal_scores():

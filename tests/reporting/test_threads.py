@@ -9,14 +9,15 @@ import matplotlib as mpl
 import pytest
 from cohorts import mixed_cohort
 
-from clinclust import MAPDP, compare_subtypes, write_report
+from clinclust import compare_subtypes, write_report
+from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_effects, plot_profile, plot_restarts, plot_tree
 
 
 @pytest.fixture(scope="module")
 def findings():
     frame, schema, _, _ = mixed_cohort(4, n=60)
-    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     return model, frame, compare_subtypes(frame, model.labels_, schema)
 
 

@@ -66,6 +66,7 @@ def killed_once(function, marker, client, *arguments):
 
 
 def lost(client):
+    client._timeout = 2  # seconds for which it looks for the scheduler that is gone
     client.cluster.sync(client.cluster.scheduler.close)
 
 
@@ -105,7 +106,7 @@ def test_workers_that_are_killed_change_no_bit_and_a_lost_client_is_one_error(tm
                 np.testing.assert_array_equal(written, labels, err_msg=name)
                 assert marker.exists() == (module in (fitting, fit)), name
     for loss in (distributed.Client.close, lost):
-        with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster, timeout=2) as client:
+        with distributed.LocalCluster(**given) as cluster, distributed.Client(cluster) as client:
             monkeypatch.setattr(Partitioned, "scan", happening(loss, client))
             with pytest.raises(InputError, match="the Dask client or its workers were lost"):
                 an_estimator(schema).fit(table)
