@@ -106,11 +106,11 @@ def run_assign(options: AssignOptions) -> int:
     if unread is None:
         return 0
     n_left_out = int((table["assigned"] == "no").sum())
-    one = n_left_out == 1
+    was, values = ("was", "a value") if n_left_out == 1 else ("were", "values")
     record_failure(unread, sentence_of(unread), "the subtypes of some subjects")
     tell(
-        f"clinclust: {n_left_out} of {len(table)} subjects {'was' if one else 'were'} not assigned (assigned: no), for "
-        f"{'a value' if one else 'values'} that the model does not know. {sentence_of(unread)}"
+        f"clinclust: {n_left_out} of {len(table)} subjects {was} not assigned (assigned: no), for "
+        f"{values} that the model does not know. {sentence_of(unread)}"
     )
     return PARTLY
 
@@ -147,21 +147,23 @@ def _of_new_subjects(
     from clinclust.files.opening import shown_name
     from clinclust.reporting.assignments import assignment_table
 
-    known, note = frame, ""
+    assignable, note = frame, ""
     if options.unseen == "missing":
-        known, note = without_unseen(model.schema_needed, frame)
-    at_fault, error = rows_at_fault(model.schema_needed, known)
-    known = known[~at_fault] if at_fault.any() and not at_fault.all() else known
+        assignable, note = without_unseen(model.schema_needed, frame)
+    at_fault, error = rows_at_fault(model.schema_needed, assignable)
+    assignable = assignable[~at_fault] if at_fault.any() and not at_fault.all() else assignable
     with about_table(options):
-        probabilities = model.predict_proba(known)
-    for told in [note] * bool(note) + list(notes_on_new_subjects(model.fit_, known)) + _on_the_score(options, model):
-        warnings.warn(f"{options.table}: {told}", CohortWarning, stacklevel=2)
+        probabilities = model.predict_proba(assignable)
+    for message in (
+        [note] * bool(note) + list(notes_on_new_subjects(model.fit_, assignable)) + _on_the_score(options, model)
+    ):
+        warnings.warn(f"{options.table}: {message}", CohortWarning, stacklevel=2)
     labels = probabilities.argmax(axis=1)
     labels = np.where(labels == model.n_clusters_, NONE_OF_THESE, labels)
     reasons = None
     if options.explain:
-        reasons = reasons_of_new(model.fit_, model.schema_needed.validate(known, warn=False))
-    everybody = None if len(known) == len(frame) else ~at_fault
+        reasons = reasons_of_new(model.fit_, model.schema_needed.validate(assignable, warn=False))
+    everybody = None if len(assignable) == len(frame) else ~at_fault
     table = assignment_table(
         frame,
         model.schema_,
@@ -251,8 +253,8 @@ def run_impute(options: ImputeOptions) -> int:
         counts = filled_cells(frame, model.schema_, tables)
     write_completed(completed, counts, options.out)
     n_cells, n_columns = int(counts["filled"].sum()), len(counts)
-    each = f" in each of {options.tables} tables" if options.tables > 1 else ""
-    say(f"Wrote {options.out}: {len(frame)} rows, {n_cells:,} cells of {counted(n_columns, 'column')} filled{each}")
+    in_each = f" in each of {options.tables} tables" if options.tables > 1 else ""
+    say(f"Wrote {options.out}: {len(frame)} rows, {n_cells:,} cells of {counted(n_columns, 'column')} filled{in_each}")
     return 0
 
 
@@ -289,13 +291,13 @@ def run_outcomes(options: OutcomesOptions) -> int:
 
     spare_file(options, (".csv",), called="a table of outcomes")
     of_outcome: dict[str, Any] = {"time": options.time, "entry": options.entry, "event": options.event}
-    given = [f"--{name}" for name, value in of_outcome.items() if value is not None]
+    stated = [f"--{name}" for name, value in of_outcome.items() if value is not None]
     if options.every_feature and not options.covariates:
         raise InputError("--every-feature needs --covariates, such as age and sex")
-    given += ["--covariates"] * bool(options.covariates and options.predictors)
-    if options.outcome is None and given:
+    stated += ["--covariates"] * bool(options.covariates and options.predictors)
+    if options.outcome is None and stated:
         other = "--predictors" if options.predictors else "--every-feature"
-        raise InputError(f"{', '.join(given)} belong to --outcome, not to {other}")
+        raise InputError(f"{', '.join(stated)} belong to --outcome, not to {other}")
     options = refuse_to_share(options, options.model, "outcomes")
     model = read_model(options)
     table = read_table_of_model(options, model)
@@ -303,16 +305,16 @@ def run_outcomes(options: OutcomesOptions) -> int:
     with about_table(options):
         if options.outcome is not None:
             shared |= of_outcome | {"covariates": list(options.covariates)}
-            found = compare_outcomes(model, table, options.outcome, **shared)
+            table_of_results = compare_outcomes(model, table, options.outcome, **shared)
         elif options.every_feature:
-            found = adjusted_differences(model, table, list(options.covariates), **shared)
+            table_of_results = adjusted_differences(model, table, list(options.covariates), **shared)
         else:
-            found = subtype_predictors(model, table, list(options.predictors), **shared)
-    for line in _lines_of_features(found) if options.every_feature else _lines_of_outcomes(found):
+            table_of_results = subtype_predictors(model, table, list(options.predictors), **shared)
+    for line in _lines_of_features(table_of_results) if options.every_feature else _lines_of_outcomes(table_of_results):
         say(line)
     if options.out is not None:
-        write_inert_csv(found, options.out)
-        say(f"Wrote {options.out}: {len(found)} rows")
+        write_inert_csv(table_of_results, options.out)
+        say(f"Wrote {options.out}: {len(table_of_results)} rows")
     say_what_is_withheld(options)
     return 0
 
@@ -400,15 +402,15 @@ def run_validate(options: ValidateOptions) -> int:
     of_cohort = replace(without(options, RowOptions), table=options.cohort, only=(), drop=(), all_rows=False)
     frame = read_table_of_model(of_cohort, model)
     with about_table(options):
-        found = validate_subtypes(model, frame, other, progress=not options.quiet)
-    for line in found.summary.split("\n"):
+        validation = validate_subtypes(model, frame, other, progress=not options.quiet)
+    for line in validation.summary.split("\n"):
         say(line)
     if options.out is not None:
         if options.out.suffix.lower() == ".csv":
-            write_inert_csv(found.subtypes, options.out)
+            write_inert_csv(validation.subtypes, options.out)
         else:
             write_page(
-                [validation_sheet(found)], options.out, title=model.schema_.title or "Subtypes in another cohort"
+                [validation_sheet(validation)], options.out, title=model.schema_.title or "Subtypes in another cohort"
             )
         say(f"Wrote {options.out}")
     say_what_is_withheld(options)
@@ -447,7 +449,7 @@ def run_compare(options: CompareOptions) -> int:
     options = refuse_to_share(options, options.model, "compare")
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)
-    found = compare_methods(
+    comparison = compare_methods(
         cohort,
         model.schema_,
         model=model,
@@ -456,11 +458,11 @@ def run_compare(options: CompareOptions) -> int:
         n_draws=options.n_draws,
         random_state=options.random_state,
     )
-    for line in found.summary.split("\n"):
+    for line in comparison.summary.split("\n"):
         say(line)
     if options.out is not None:
-        write_inert_csv(found.table, options.out)
-        say(f"Wrote {options.out}: {len(found.table)} methods")
+        write_inert_csv(comparison.table, options.out)
+        say(f"Wrote {options.out}: {len(comparison.table)} methods")
     say_what_is_withheld(options)
     return 0
 

@@ -85,15 +85,15 @@ def roles_asked_for(options: RoleOptions) -> dict[str, str]:
 
 def without_roles_of(options: WithRoles, names: Collection[object]) -> WithRoles:
     """Return the options without the roles of these columns."""
-    left = {role: tuple(name for name in getattr(options, role) if name not in names) for role in _ROLES}
-    return replace(options, **left)
+    remaining = {role: tuple(name for name in getattr(options, role) if name not in names) for role in _ROLES}
+    return replace(options, **remaining)
 
 
 def refuse_roles_of_model(options: RoleOptions) -> None:
     """Raise InputError if roles are given for a fitted model."""
-    given = [flag_of(role) for role in _ROLES if getattr(options, role)]
-    if given:
-        raise InputError(f"{', '.join(given)} can be used only together with --schema: fit again to change roles")
+    flags = [flag_of(role) for role in _ROLES if getattr(options, role)]
+    if flags:
+        raise InputError(f"{', '.join(flags)} can be used only together with --schema: fit again to change roles")
 
 
 def with_roles_asked(options: RoleOptions, schema: FeatureSchema, table: pd.DataFrame) -> FeatureSchema:
@@ -175,14 +175,14 @@ def refuse_options(options: TableOptions, *, roles: bool = True) -> None:
     """Raise InputError for options that choose rows, columns, or (with `roles`) roles of a table in memory."""
     kinds = (*TableOptions.__mro__, RowOptions, *((RoleOptions,) if roles else ()))
     names = {name for kind in kinds for name in vars(kind).get("__annotations__", {})} - {"table"}
-    given = []
-    for _, one in declared_options(type(options)):
-        default = one.default if one.default_factory is MISSING else one.default_factory()
-        if one.name in names and getattr(options, one.name) != default:
-            given.append(flag_of(one.name))
-    if given:
+    flags = []
+    for _, item in declared_options(type(options)):
+        default = item.default if item.default_factory is MISSING else item.default_factory()
+        if item.name in names and getattr(options, item.name) != default:
+            flags.append(flag_of(item.name))
+    if flags:
         raise InputError(
-            f"{', '.join(given)} cannot be used with a table in partitions: choose rows and columns when its files are "
+            f"{', '.join(flags)} cannot be used with a table in partitions: choose rows and columns when its files are "
             "written, and roles in the schema"
         )
 
@@ -238,8 +238,8 @@ def looks_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
     from clinclust.drafting.propose import looks_of
     from clinclust.drafting.redundancy import looks, redundancies
 
-    found = redundancies(cohort.frame, cohort.schema) if len(cohort.schema.clustered) > 1 else []
-    return [*looks_of(table, cohort.schema), *looks(found, cohort.schema)]
+    pairs = redundancies(cohort.frame, cohort.schema) if len(cohort.schema.clustered) > 1 else []
+    return [*looks_of(table, cohort.schema), *looks(pairs, cohort.schema)]
 
 
 def facts_of_check(cohort: Prepared, table: pd.DataFrame, looks: Sequence[Look]) -> dict[str, Any]:
@@ -282,8 +282,8 @@ def check_lines(
     missing = _much_missing(cohort.frame)
     uses = [*_uses(cohort, table), (f"more than {_MUCH_MISSING:.0%} missing", missing)]
     for heading, columns in uses:
-        told = _wrapped(f"{heading} ({len(columns)})", columns, width)
-        lines += told if is_all or len(told) <= _MOST_LINES else [*told[: _MOST_LINES - 1], "  ..."]
+        section = _wrapped(f"{heading} ({len(columns)})", columns, width)
+        lines += section if is_all or len(section) <= _MOST_LINES else [*section[: _MOST_LINES - 1], "  ..."]
     if looks:
         shown = looks if is_all else looks[:_MOST_LOOKS]
         lines.append(f"to decide ({len(looks)}); {_who_acts(looks, names[1])}:")
@@ -298,16 +298,16 @@ def _width() -> int:
 
 
 def _who_acts(looks: Sequence[Look], schema: str) -> str:
-    left = "; what follows `to do` is not in it yet" if any(look.repair for look in looks) else ""
-    return f"read each, and edit {schema} where that is wrong{left}"
+    to_do = "; what follows `to do` is not in it yet" if any(look.repair for look in looks) else ""
+    return f"read each, and edit {schema} where that is wrong{to_do}"
 
 
 def _item(look: Look, width: int) -> list[str]:
     names = ", ".join(map(_name, look.columns))
     about = "" if not names or look.what.startswith(names) else f"{names}: "
-    said = on_one_line(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""))
+    text = on_one_line(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""))
     return textwrap.wrap(  # options stay in one piece
-        said, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False
+        text, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False
     )
 
 
@@ -335,11 +335,11 @@ def _worth(cohort: Prepared) -> str:
         return ""
     n_worth = independent_features(cohort.problem)
     both = " (both parts of one with a spike or a limit count)" if len(cohort.schema.parts) > len(cohort.schema) else ""
-    said = f"The {n_features} features{both} are worth about {n_worth:.0f} that do not depend on each other"
+    sentence = f"The {n_features} features{both} are worth about {n_worth:.0f} that do not depend on each other"
     if n_worth > _MUCH_DEPENDENCE * n_features:
-        return f"{said}."
+        return f"{sentence}."
     return (
-        f"{said}: subtypes explain some of that, and what measures the same thing, and is in no block, makes more "
+        f"{sentence}: subtypes explain some of that, and what measures the same thing, and is in no block, makes more "
         "subtypes than there are."
     )
 
@@ -411,10 +411,10 @@ def run_check(options: CheckOptions) -> int:
     if options.model is not None:
         refuse_roles_of_model(options)
         return _check_model(options)
-    given = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
-    named = [name for name, is_given in given.items() if is_given]
-    if named:
-        raise InputError(f"{', '.join(named)} can be used only together with --model")
+    flags = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
+    misplaced = [name for name, is_stated in flags.items() if is_stated]
+    if misplaced:
+        raise InputError(f"{', '.join(misplaced)} can be used only together with --model")
     schema, n_rows = read_schema(options.schema), None
     if is_in_partitions(options.table):
         table, n_rows = _sample(options, schema)
@@ -525,32 +525,32 @@ def _check_model(options: CheckOptions) -> int:
     model = read_model(options)
     _, frame = read_cohort_of_model(options, model)
     with Progress(not options.quiet).stage("checking the model"):
-        found = check_model(model, frame)
-    advice = found.advice.to_dict("records")
-    mended = None if options.out is None or not found.mended else str(options.out)
+        check = check_model(model, frame)
+    advice = check.advice.to_dict("records")
+    mended = None if options.out is None or not check.mended else str(options.out)
     record(subjects=len(frame), fits=not advice, advice=advice, mended=mended)
-    for line in _lines_of_advice(found, len(model.schema_.clustered)):
+    for line in _lines_of_advice(check, len(model.schema_.clustered)):
         say(line)
-    _mend(options, found, model.schema_)
+    _mend(options, check, model.schema_)
     return 0
 
 
-def _lines_of_advice(found: ModelCheck, n_features: int) -> list[str]:
-    n = found.advice["feature"].nunique()
+def _lines_of_advice(check: ModelCheck, n_features: int) -> list[str]:
+    n = check.advice["feature"].nunique()
     if not n:
-        return [found.summary]
+        return [check.summary]
     width = min(shutil.get_terminal_size().columns, _WIDEST)
     lines = [f"{n} of {n_features} features {'is' if n == 1 else 'are'} not as the model says; what would mend it:"]
-    for row in found.advice.to_dict("records"):
-        said = on_one_line(f"{row['feature']}: {row['problem']} ({row['evidence']})")
-        lines += textwrap.wrap(said, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+    for row in check.advice.to_dict("records"):
+        text = on_one_line(f"{row['feature']}: {row['problem']} ({row['evidence']})")
+        lines += textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
         line = f"      {row['line']}"  # in one piece, to be copied; one line may mend two problems
         lines += [line] if row["line"] and line not in lines else []
     return lines
 
 
-def _mend(options: CheckOptions, found: ModelCheck, schema: FeatureSchema) -> None:
-    n, repeated = len(found.mended), (TableOptions,)
+def _mend(options: CheckOptions, check: ModelCheck, schema: FeatureSchema) -> None:
+    n, repeated = len(check.mended), (TableOptions,)
     if options.out is None:
         if n:
             again = ("--model", options.model, "--out", "mended.yaml")
@@ -560,7 +560,7 @@ def _mend(options: CheckOptions, found: ModelCheck, schema: FeatureSchema) -> No
     if not n:
         note(f"there is no line to mend, so that {options.out} was not written")
         return
-    found.applied_to(schema).to_yaml(options.out)
+    check.applied_to(schema).to_yaml(options.out)
     say(f"Wrote {options.out}: a copy of the schema of the model, with {n} line{'' if n == 1 else 's'} changed.")
     say("Read them: follow the advice only where a line says what the column is.")
     folder = options.out.with_name(f"{options.out.stem}-subtypes")

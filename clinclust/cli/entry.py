@@ -186,16 +186,16 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse arguments as argparse does, after a check for unknown options and commands."""
-        given = sys.argv[1:] if args is None else list(args)
+        arguments = sys.argv[1:] if args is None else list(args)
         commands = self._commands()
-        own, rest = _divided(given) if commands else (given, [])
-        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(own)]
+        before, rest = _divided(arguments) if commands else (arguments, [])
+        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(before)]
         problems = [problem for problem in problems if problem]
         if rest and rest[0] not in commands and not problems:
             problems = [_unknown_command(rest[0], commands)]
         if problems:
             self.error("; ".join(problems))
-        return super().parse_known_args(given, namespace)
+        return super().parse_known_args(arguments, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Print the problem and where the options are listed, and exit with the code of bad input."""
@@ -210,10 +210,10 @@ class Parser(argparse.ArgumentParser):
         return []
 
     def _unknown(self, name: str, is_before_command: bool) -> str:
-        known = [option for action in self._actions for option in action.option_strings]
-        if name in known:
+        flags = [option for action in self._actions for option in action.option_strings]
+        if name in flags:
             return ""
-        close = nearest(name.lstrip("-"), (option.lstrip("-") for option in known if option.startswith("--")))
+        close = nearest(name.lstrip("-"), (option.lstrip("-") for option in flags if option.startswith("--")))
         hint = f" Did you mean --{close}?" if close else ""
         if is_before_command and not close:
             hint = " The options of a command stand after it, as in: clinclust draft cohort.csv --out schema.yaml"

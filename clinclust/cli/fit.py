@@ -154,8 +154,8 @@ def _draft_table(options: DraftOptions) -> Draft:
         return Draft(drafted_schema(options, frame), Sampled(frame, len(frame)), None)
     refuse_options(options, roles=False)
     with table_in_partitions(options.table) as (table, parts):
-        found = draft_of_partitions(table, partial(_schema_of, options), progress=not options.quiet)
-    return found if found.refused is None else found._replace(refused=naming_files(found.refused, options.table, parts))
+        draft = draft_of_partitions(table, partial(_schema_of, options), progress=not options.quiet)
+    return draft if draft.refused is None else draft._replace(refused=naming_files(draft.refused, options.table, parts))
 
 
 def _say_next_check(options: DraftOptions, schema: FeatureSchema) -> None:
@@ -303,18 +303,20 @@ def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Ca
 
 def _fitted(options: ResultOptions, cohort: Prepared) -> tuple[MAPDP, int]:
     model = build_model(options, cohort.schema)
-    asked = model.n_clusters
-    if not isinstance(asked, int):
+    n_clusters = model.n_clusters
+    if not isinstance(n_clusters, int):
         return model.fit_prepared(cohort), 0
-    found = model.set_params(n_clusters=None).fit_prepared(cohort)
+    model_of_clusters = model.set_params(n_clusters=None).fit_prepared(cohort)
     try:
-        return found.cut(asked, min_size=found.min_size), 0
+        return model_of_clusters.cut(n_clusters, min_size=model_of_clusters.min_size), 0
     except InputError as error:
-        return found, tell_failure(error, options, f"the results show {_the_search(found)} (K = {found.n_clusters_})")
+        return model_of_clusters, tell_failure(
+            error, options, f"the results show {_the_search(model_of_clusters)} (K = {model_of_clusters.n_clusters_})"
+        )
 
 
-def _the_search(found: MAPDP) -> str:
-    merged = found.n_clusters_ < found.subtype_of_.size
+def _the_search(model: MAPDP) -> str:
+    merged = model.n_clusters_ < model.subtype_of_.size
     return "the search with its small groups merged" if merged else "the search as it is"
 
 
@@ -379,13 +381,13 @@ def _findings(
     from clinclust.reporting.options import unknown_names
     from clinclust.reporting.writing import gathered_findings
 
-    asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
-    for problem in unknown_names(asked.names, subtypes, called="--name"):
+    report_options, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
+    for problem in unknown_names(report_options.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
-    known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
-    findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant, of_all=of_all)
+    names = {subtype: name for subtype, name in report_options.names.items() if subtype in subtypes}
+    findings = gathered_findings(model, frame, replace(report_options, names=names), dominant=dominant, of_all=of_all)
     return replace(findings, n_asked=stated_number(options))
 
 
@@ -398,12 +400,12 @@ def say_found(model: MAPDP, n_asked: int | None = None) -> None:
     n_subjects, n_subtypes, n_groups = model.cluster_sizes_.sum(), model.n_clusters_, model.subtype_of_.size
     marks = model.fit_.remarks_
     sizes = ", ".join(
-        f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *of_one])})"
-        for size, of_one in zip(model.cluster_sizes_, marks, strict=True)
+        f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
+        for size, remarks in zip(model.cluster_sizes_, marks, strict=True)
     )
-    found = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
-    asked = f" ({n_asked} were asked for)" if n_asked is not None and n_asked > n_subtypes else ""
-    say(f"{found}{asked} among {n_subjects} subjects: {sizes}{_few(model)}")
+    subtypes = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
+    shortfall = f" ({n_asked} were asked for)" if n_asked is not None and n_asked > n_subtypes else ""
+    say(f"{subtypes}{shortfall} among {n_subjects} subjects: {sizes}{_few(model)}")
     if any(marks):
         say(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {n_standing(model.subtypes_)}.")
     n_before = _n_before_the_floor(model)
@@ -457,9 +459,10 @@ def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd
         if values and not (rows_are_chosen and how == "where"):
             given_in = join_names if how == "describe" else str
             more = [word for value in values for word in option_words(flag_of(how), given_in(value))]
-            given = without_roles_of(options, {row["column"], row["second"]})
+            remaining = without_roles_of(options, {row["column"], row["second"]})
             again = options.out.with_name(f"{options.out.name}-2")
-            say(f"to see what else there is: {next_command('fit', given, *more, '--out', again, repeated=_REPEATED)}")
+            command = next_command("fit", remaining, *more, "--out", again, repeated=_REPEATED)
+            say(f"to see what else there is: {command}")
 
 
 def _few(model: MAPDP) -> str:
@@ -493,44 +496,44 @@ class StartOptions(DraftedOptions, ResultOptions):
     """Whether this run drafted the schema."""
 
 
-def run_start(given: StartOptions) -> int:
+def run_start(stated: StartOptions) -> int:
     """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it.
 
     An existing schema of the table's name is used as it is, and nothing is replaced. Where subjects have several rows,
     the options must choose among them.
     """
-    check_options(given)
-    check_dictionary(given)
-    beside = given.table.with_name(f"{stem(given.table)}.yaml")
-    options = replace(given, out=given.out or results_folder(given.table), schema=beside)
+    check_options(stated)
+    check_dictionary(stated)
+    beside = stated.table.with_name(f"{stem(stated.table)}.yaml")
+    options = replace(stated, out=stated.out or results_folder(stated.table), schema=beside)
     spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
     spare_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
     try:
-        return _draft_check_and_fit(options, given)
+        return _draft_check_and_fit(options, stated)
     except KeyboardInterrupt:
-        _tell_what_is_there(options, given)
+        _tell_what_is_there(options, stated)
         raise
 
 
-def _again(options: StartOptions, given: StartOptions) -> str:
-    left = said_by_schema(given) if options.wrote_schema else given
-    return next_command("start", left, repeated=(StartOptions,))
+def _again(options: StartOptions, stated: StartOptions) -> str:
+    options_to_repeat = said_by_schema(stated) if options.wrote_schema else stated
+    return next_command("start", options_to_repeat, repeated=(StartOptions,))
 
 
-def _draft_check_and_fit(options: StartOptions, given: StartOptions) -> int:
-    schema, table, looks = _schema_and_table(options, given)
+def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
+    schema, table, looks = _schema_and_table(options, stated)
     cohort = check_cohort(options, schema, table, options.schema, looks)
     if _asks(options):
         written = options.schema.read_bytes()
         if not _goes_on(options):
-            say(f"Stopped. {options.schema} is there; go on with: {_again(options, given)}")
+            say(f"Stopped. {options.schema} is there; go on with: {_again(options, stated)}")
             return 0
         if options.schema.read_bytes() != written:
             rows, schema = schema.rows, read_schema(options.schema)
-            left = said_by_schema(options) if options.wrote_schema else options
+            in_command = said_by_schema(options) if options.wrote_schema else options
             if schema.rows != rows:
-                table = read_table_of_schema(left, schema, options.schema)
-            schema = with_roles_asked(left, schema, table)
+                table = read_table_of_schema(in_command, schema, options.schema)
+            schema = with_roles_asked(in_command, schema, table)
             cohort = check_cohort(options, schema, table, options.schema)
     code = write_results(options, cohort, table)
     _open_report(options)
@@ -538,7 +541,7 @@ def _draft_check_and_fit(options: StartOptions, given: StartOptions) -> int:
 
 
 def _schema_and_table(
-    options: StartOptions, given: StartOptions
+    options: StartOptions, stated: StartOptions
 ) -> tuple[FeatureSchema, pd.DataFrame, list[Look] | None]:
     """Return the schema next to the table or a drafted one, the table, and what to look at in it."""
     from clinclust.cli.check import looks_at_draft
@@ -553,11 +556,11 @@ def _schema_and_table(
         say(f"Using {path}, which is next to the table")
         schema = read_schema(path)
         table = read_table_of_schema(options, schema, path)
-        _refuse_visits(given, table)
+        _refuse_visits(stated, table)
         return with_roles_asked(options, schema, table), table, []
     roles_asked_for(options)  # raises what is wrong with them before anything is read
     table = read_table(options)
-    _refuse_visits(given, table)
+    _refuse_visits(stated, table)
     schema = drafted_schema(options, table)
     schema.to_yaml(path)
     options.wrote_schema = True
@@ -565,29 +568,30 @@ def _schema_and_table(
     return schema, table, looks_at_draft(schema)
 
 
-def _refuse_visits(given: StartOptions, table: pd.DataFrame) -> None:
+def _refuse_visits(stated: StartOptions, table: pd.DataFrame) -> None:
     from clinclust.files.listed import limited, quoted
     from clinclust.files.opening import shown_name
     from clinclust.files.selection.repeated_subjects import noted_several_rows
     from clinclust.files.selection.row_choice import rows_taken
 
-    found, taken = noted_several_rows(table), rows_taken(table)
-    if found is None or given.every_row or (taken is not None and taken.choice.by_values is not None):
+    visits, rows = noted_several_rows(table), rows_taken(table)
+    if visits is None or stated.every_row or (rows is not None and rows.choice.by_values is not None):
         return
-    last = "" if found.are_copies else " (with --keep last the last; by the order of a column: --by COLUMN)"
+    last = "" if visits.are_copies else " (with --keep last the last; by the order of a column: --by COLUMN)"
     ways: dict[str, tuple[str, ...]] = {
-        f"the first row of each{last}": ("--one-row-per", found.column),
+        f"the first row of each{last}": ("--one-row-per", visits.column),
         "every row, as if it were a subject": ("--every-row",),
     }
-    kind = "rows are copies of others" if found.are_copies else "rows are visits, not patients"
+    kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
     lines = [
-        f"  {what}:\n    {next_command('start', given, *more, repeated=(StartOptions,))}" for what, more in ways.items()
+        f"  {what}:\n    {next_command('start', stated, *more, repeated=(StartOptions,))}"
+        for what, more in ways.items()
     ]
     raise InputError(
         limited(
-            f"{shown_name(given.table)}: {kind}: {found.n_repeated:,} of {found.n_subjects:,} "
-            f"subjects have several rows (up to {found.most_rows:,} with the same {quoted(found.column)}). Nothing was "
-            "written. Choose the rows by one of these lines:\n" + "\n".join(lines)
+            f"{shown_name(stated.table)}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
+            f"subjects have several rows (up to {visits.most_rows:,} with the same {quoted(visits.column)}). Nothing "
+            "was written. Choose the rows by one of these lines:\n" + "\n".join(lines)
         )
     )
 
@@ -620,8 +624,8 @@ def _open_report(options: StartOptions) -> None:
         webbrowser.open(page.absolute().as_uri())
 
 
-def _tell_what_is_there(options: StartOptions, given: StartOptions) -> None:
+def _tell_what_is_there(options: StartOptions, stated: StartOptions) -> None:
     if (options.out / MANIFEST).exists():
         return
     done = f"{options.schema} is there, and whole" if options.schema.exists() else "nothing was written"
-    tell(f"clinclust: {done}; go on with: {_again(options, given)}")
+    tell(f"clinclust: {done}; go on with: {_again(options, stated)}")

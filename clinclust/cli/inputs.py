@@ -121,7 +121,7 @@ def rows_asked_for(options: TableOptions) -> RowChoice:
     """Return the choice of rows of the options."""
     from clinclust.files.selection.row_choice import RowChoice
 
-    return RowChoice(**{one.name: getattr(options, one.name) for one in fields(RowChoice)})
+    return RowChoice(**{item.name: getattr(options, item.name) for item in fields(RowChoice)})
 
 
 def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of: str = "") -> pd.DataFrame:
@@ -129,11 +129,11 @@ def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of:
     from clinclust.files.listed import limited
     from clinclust.files.selection.row_choice import ChoiceError
 
-    asked = rows_asked_for(options)
+    rows_of_options = rows_asked_for(options)
     try:
-        return _read(options, asked if rows is None else rows)
+        return _read(options, rows_of_options if rows is None else rows)
     except ChoiceError as error:
-        if not rows_of or rows in (None, asked):
+        if not rows_of or rows in (None, rows_of_options):
             raise
         raise ChoiceError(limited(f"{error.at_command_line} ({rows_of})")) from error
 
@@ -243,20 +243,20 @@ def read_cohort_of_model(options: ModelOptions, model: MAPDP) -> tuple[pd.DataFr
 def _rows_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> RowChoice:
     from clinclust.files.selection.row_choice import RowChoice
 
-    asked, fitted = rows_asked_for(options), model.schema_.rows
+    rows, fitted = rows_asked_for(options), model.schema_.rows
     if options.all_rows:
-        if set(asked.as_dict()) - {"rows"}:
-            raise InputError(f"--all-rows takes all rows, and other options take {asked.in_words()}: give one of them")
-        return RowChoice(rows=asked.rows)
-    return asked.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
+        if set(rows.as_dict()) - {"rows"}:
+            raise InputError(f"--all-rows takes all rows, and other options take {rows.in_words()}: give one of them")
+        return RowChoice(rows=rows.rows)
+    return rows.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
 
 
 def _tell_of_rows(options: TableOptions, rows: RowChoice, how: str) -> None:
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
 
-    asked = rows_asked_for(options)
-    if rows and any(getattr(asked, name) != getattr(rows, name) for name in rows.as_dict()):
+    rows_of_options = rows_asked_for(options)
+    if rows and any(getattr(rows_of_options, name) != getattr(rows, name) for name in rows.as_dict()):
         note = f"{shown_name(options.table)}: rows are taken {how}: {rows.in_words()}"
         warnings.warn(limited(note), CohortWarning, stacklevel=3)
 

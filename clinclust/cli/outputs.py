@@ -182,9 +182,9 @@ class SummaryOptions(Options):
 
 def record(**facts: object) -> None:
     """Add facts to the summary, if one was asked for."""
-    found = _FACTS.get()
-    if found is not None:
-        found.update(facts)
+    summary = _FACTS.get()
+    if summary is not None:
+        summary.update(facts)
 
 
 def note(message: str, kind: str = "note") -> None:
@@ -198,18 +198,18 @@ def record_failure(error: Exception, message: str, lost: str) -> None:
 
     That of a table has its failures by column, without the values that it holds.
     """
-    said: dict[str, Any] = {"kind": type(error).__name__, "message": message, "not_done": lost}
+    problem: dict[str, Any] = {"kind": type(error).__name__, "message": message, "not_done": lost}
     if isinstance(error, CohortError):
-        said["message"] = "the table does not fit the schema"
+        problem["message"] = "the table does not fit the schema"
         failures = error.failures.drop(columns="examples")
-        said["failures"] = failures.assign(repair=failures["repair"].map(in_options)).to_dict("records")
-    _listed("problems", said)
+        problem["failures"] = failures.assign(repair=failures["repair"].map(in_options)).to_dict("records")
+    _listed("problems", problem)
 
 
 def _listed(name: str, fact: dict[str, Any]) -> None:
-    found = _FACTS.get()
-    if found is not None:
-        found[name].append(fact)
+    summary = _FACTS.get()
+    if summary is not None:
+        summary[name].append(fact)
 
 
 def refuse_output(options: SummaryOptions, out: Path | None) -> None:
@@ -222,17 +222,17 @@ def summarised(command: str, run: Callable[[], int]) -> int:
     """Run a command, print its summary, and return its exit code."""
     from clinclust import __version__
 
-    found: dict[str, Any] = {"clinclust": __version__, "command": command}
-    found |= {"exit_code": 0, "warnings": [], "problems": []}
-    token = _FACTS.set(found)
+    summary: dict[str, Any] = {"clinclust": __version__, "command": command}
+    summary |= {"exit_code": 0, "warnings": [], "problems": []}
+    token = _FACTS.set(summary)
     try:
-        found["exit_code"] = run()
+        summary["exit_code"] = run()
     finally:
         _FACTS.reset(token)
     from clinclust.reporting.results import json_text
 
-    write_data(json_text(found))
-    return int(found["exit_code"])
+    write_data(json_text(summary))
+    return int(summary["exit_code"])
 
 
 BAD_INPUT, PARTLY, BUG = 2, 3, 70
@@ -377,12 +377,14 @@ def record_sharing(options: SharingOptions, folder: Path) -> list[str]:
 
 def follow_the_fit(options: Shared, model: Path) -> Shared:
     """Return the options that withhold what the fit did, unless they say otherwise."""
-    given = options.suppress
-    if given is None:
+    threshold = options.suppress
+    if threshold is None:
         recorded = {name: value for name, value in _recorded(model).items() if hasattr(options, name)}
         options = replace(options, **{name: getattr(options, name) or value for name, value in recorded.items()})
-    suppress = None if given == 0 else options.suppress
-    return replace(options, suppress=suppress, is_off=given == 0, is_as_fitted=given is None and suppress is not None)
+    suppress = None if threshold == 0 else options.suppress
+    return replace(
+        options, suppress=suppress, is_off=threshold == 0, is_as_fitted=threshold is None and suppress is not None
+    )
 
 
 def as_the_fit_was_asked(options: SuppressOptions) -> str:
@@ -421,11 +423,11 @@ def _recorded(folder: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             content = file.read(_MOST_BYTES)
         try:
-            asked = json.loads(content)
+            terms = json.loads(content)
         except (ValueError, RecursionError):
-            asked = None
-        if isinstance(asked, dict) and asked.keys() == set(_TERMS) and not ReportOptions(**asked).problems():
-            return asked
+            terms = None
+        if isinstance(terms, dict) and terms.keys() == set(_TERMS) and not ReportOptions(**terms).problems():
+            return terms
     raise InputError(
         f"{path} says what is withheld of this model, and is not as the fit wrote it; say it with --suppress N, or "
         "--suppress 0 to withhold nothing"
@@ -459,11 +461,11 @@ class OutputOptions(TableOptions):
 
 def spare_the_inputs(inputs: Iterable[tuple[str, Path]], *outputs: Path, more: Sequence[str] = ()) -> None:
     """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
-    problems, known = [], list(inputs)
+    problems, paths = [], list(inputs)
     for output in outputs:
         problems += [
             f"--out would replace {output}, which is {what}; give another name"
-            for what, path in known
+            for what, path in paths
             if output.exists() and path.exists() and output.samefile(path)
         ]
     problems += more
@@ -481,8 +483,8 @@ def spare_file(
     if path is None:  # standard output
         return
     misnamed = suffixes and path.suffix.lower() not in suffixes and not path.is_dir()
-    said = f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name"
-    spare_the_inputs(inputs_of(options), path, more=[said] if misnamed else [])
+    repair = f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name"
+    spare_the_inputs(inputs_of(options), path, more=[repair] if misnamed else [])
     if (path.is_file() or path.is_symlink()) and not options.overwrite:
         raise InputError(
             f"{path} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
@@ -530,14 +532,14 @@ def reports_placed(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder whose reports move to `folder` at the end; InputError if the model there has changed."""
     from clinclust.files.writing import write_manifest, write_together
 
-    kept = _listed_beside_reports(folder)
+    others = _listed_beside_reports(folder)
     with write_together(folder, last=MANIFEST) as new:
         yield new
-        if _listed_beside_reports(folder) != kept:
+        if _listed_beside_reports(folder) != others:
             raise InputError(
                 f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
             )
-        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=kept)
+        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=others)
 
 
 def _listed_beside_reports(folder: Path) -> dict[str, str]:

@@ -197,24 +197,28 @@ def report_asked_for(options: ComparisonOptions) -> ReportOptions:
     """Return the options of the report; `report_problems` must be empty."""
     from clinclust.reporting.options import ReportOptions
 
-    names = {one.name for one in fields(ReportOptions)} - {"associations", "names", "min_size"}
-    asked = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    names = {item.name for item in fields(ReportOptions)} - {"associations", "names", "min_size"}
+    values = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if isinstance(options, FitReportOptions):
-        asked["associations"] = None if options.associations == "none" else options.associations
-        asked |= {"n_jobs": options.n_jobs, "progress": not options.quiet}
+        values["associations"] = None if options.associations == "none" else options.associations
+        values |= {"n_jobs": options.n_jobs, "progress": not options.quiet}
     if isinstance(options, ModelComparisonOptions):
-        asked["min_size"] = options.smallest_tested
-    return ReportOptions(names=named_subtypes(options), **asked)
+        values["min_size"] = options.smallest_tested
+    return ReportOptions(names=named_subtypes(options), **values)
 
 
 def report_problems(options: ComparisonOptions) -> list[str]:
     """Return one sentence for each option of the report that cannot be used, whatever the model."""
     problems = name_problems(options)
-    asked = report_asked_for(replace(options, name=()) if problems else options)
+    report_options = report_asked_for(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
     return [
-        *asked.problems(flag_of),
-        *(f"{flag_of(name)} cannot be used with --suppress: {NOT_SHARED}" for name in private if getattr(asked, name)),
+        *report_options.problems(flag_of),
+        *(
+            f"{flag_of(name)} cannot be used with --suppress: {NOT_SHARED}"
+            for name in private
+            if getattr(report_options, name)
+        ),
         *problems,
     ]
 
@@ -238,10 +242,10 @@ def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
     if options.suppress is None:
         return
     say(f"For sharing: {REPORTS_IN_WORDS} only.")
-    kept = [name for name in FILES_OF_A_MODEL if (folder / name).exists()]
-    if kept:
+    private = [name for name in FILES_OF_A_MODEL if (folder / name).exists()]
+    if private:
         say(
-            f"Not for sharing: {', '.join(kept)} (one row for each subject) and {MANIFEST} (their checksums). "
+            f"Not for sharing: {', '.join(private)} (one row for each subject) and {MANIFEST} (their checksums). "
             f"`clinclust report TABLE --model {folder} {sharing_in_words(options)} --out DIR` writes the reports to "
             "a folder of their own."
         )

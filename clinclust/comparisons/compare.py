@@ -185,8 +185,6 @@ def compare_subtypes(
     4    grip        1  130  33.93  3.07
     5    grip        2   70  22.28  2.81
     """
-    import pandas as pd
-
     if not 0 < significance_level < 1:
         raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
     if min_size < 1:
@@ -233,7 +231,7 @@ def compare_subtypes(
         if of_feature[-1].kind == "rank" or is_skewed(each.feature, each.scores, each.rows.times)
     }
     blocks += effects(compared, summary, sizes, subtypes[1:], min_size, ranked)
-    return pd.concat([_stacked(*block) for block in blocks], ignore_index=True)
+    return _stacked(blocks)
 
 
 def _weighted(
@@ -245,7 +243,7 @@ def _weighted(
     of_sample = _by_name([summarise(measure) for measure in compared], subtypes)
     of_population = _by_name([weighted(measure, weights) for measure in compared], subtypes)
     counted = _summary_columns(of_sample, is_share, subtypes)["count"]
-    return _stacked(compared, _summary_columns(of_population, is_share, subtypes) | {"count": counted})
+    return _stacked([(compared, _summary_columns(of_population, is_share, subtypes) | {"count": counted})])
 
 
 def _by_name(numbers: list[NDArray[np.float64]], subtypes: NDArray[np.int64]) -> _Columns:
@@ -381,30 +379,29 @@ def _contrast_columns(
     return {"kind": np.array("contrast")} | {name: value.reshape(-1, 1) for name, value in columns.items()}
 
 
-def _stacked(compared: list[Measure], columns: _Columns) -> pd.DataFrame:
-    """Return one row for each element of the (measures, ...) arrays in `columns`, in the order of `compared`."""
+def _stacked(blocks: list[tuple[list[Measure], _Columns]]) -> pd.DataFrame:
+    """Return one row for each element of the (measures, ...) arrays of each block, in the order of its measures."""
     import pandas as pd
 
-    repeats = columns["n"].shape[1]
-    described: dict[str, list[Any]] = {
-        "feature": [measure.feature.column for measure in compared],
-        "label": [measure.feature.title for measure in compared],
-        "minimum": [measure.scale[0] for measure in compared],
-        "maximum": [measure.scale[1] for measure in compared],
-        "whole": [measure.is_whole for measure in compared],
-    }
-    for name in ("part", "level", "step", "at_ends"):
-        described[name] = [getattr(measure, name) for measure in compared]
-    for name in ("scored", "section", "unit", "role", "likelihood"):
-        described[name] = [getattr(measure.feature, name) for measure in compared]
-    rows = {}
-    for name, dtype in _DTYPES.items():
-        if name in described:
-            rows[name] = pd.array(described[name], dtype=dtype).repeat(repeats)
-        elif name in columns and columns[name].ndim:
-            values = np.broadcast_to(columns[name], (len(compared), repeats)).ravel()
-            rows[name] = pd.array(values, dtype=dtype)
-        else:  # one value for all rows, so convert it once
-            value = columns[name].item() if name in columns else False if name == "suppressed" else None
-            rows[name] = pd.array([value], dtype=dtype).repeat(len(compared) * repeats)
-    return pd.DataFrame(rows)
+    pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in _DTYPES}
+    for compared, columns in blocks:
+        shape = (len(compared), columns["n"].shape[1])
+        described: dict[str, list[Any]] = {
+            "feature": [measure.feature.column for measure in compared],
+            "label": [measure.feature.title for measure in compared],
+            "minimum": [measure.scale[0] for measure in compared],
+            "maximum": [measure.scale[1] for measure in compared],
+            "whole": [measure.is_whole for measure in compared],
+        }
+        for name in ("part", "level", "step", "at_ends"):
+            described[name] = [getattr(measure, name) for measure in compared]
+        for name in ("scored", "section", "unit", "role", "likelihood"):
+            described[name] = [getattr(measure.feature, name) for measure in compared]
+        for name, dtype in _DTYPES.items():
+            if name in described:
+                values = np.array(described[name], dtype=object).reshape(-1, 1)
+            else:
+                missing = False if name == "suppressed" else None if dtype == "string" else np.nan
+                values = columns.get(name, np.array(missing))
+            pieces[name].append(np.broadcast_to(values, shape).ravel())
+    return pd.DataFrame({name: pd.array(np.concatenate(pieces[name]), dtype=_DTYPES[name]) for name in _DTYPES})

@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine
 
 import clinclust as cc
-from clinclust.methods.dp_means import dp_means, penalty_for
+from clinclust.methods.hard_limits import dp_means, penalty_for
 
 MLBENCH = Path("/usr/lib/R/site-library/mlbench/data")
 OF_MLBENCH = {
@@ -103,14 +103,14 @@ def dp_means_with(values: Array, k: int) -> tuple[Labels, int]:
     """
     start, nearest = penalty_for(values, k), None
     for factor in sorted(np.geomspace(0.05, 20.0, 241), key=lambda one: abs(np.log(one))):
-        found = dp_means(values, float(start * factor))
-        distance = abs(int(found.labels.max()) + 1 - k)
+        labels, trace = dp_means(values, float(start * factor))
+        distance = abs(int(labels.max()) + 1 - k)
         if nearest is None or distance < nearest[0]:
-            nearest = distance, found
+            nearest = distance, labels, len(trace)
         if not distance:
             break
     assert nearest is not None
-    return nearest[1].labels, len(nearest[1].trace)
+    return nearest[1], nearest[2]
 
 
 def run(task: tuple[int, int]) -> list[dict[str, object]]:
