@@ -25,7 +25,7 @@ def rows() -> Iterator[str]:
         if further := [word for word in published[name].option.words if word not in declared.option.words]:
             values += f"; with `--as-published` also `{', '.join(further)}`"
         default = "" if declared.default in (None, False) else f"`{declared.default}`"
-        meaning = re.split(r"(?<=\.) (?=[A-Z'])", declared.help)[0]
+        meaning = re.split(r"(?<=\.) (?=[A-Z'])", re.sub(r" \(`\w+_`\)", "", declared.help))[0]  # without attributes
         yield f"| `--{name.replace('_', '-')}` | {values} | {default} | {meaning} |\n"
 
 
