@@ -290,7 +290,7 @@ def of_parameter(name: str, default: Any = None) -> Any:
     else:
         details["type"] = _READERS[read.reads]
     usual = parameter.default if default is None else default
-    about = parameter.help if usual is None else f"{parameter.help} (default: {usual})"
+    about = parameter.help.replace("None", "none") + (f" (default: {usual})" if usual is not None else "")
     if further := ", ".join(word for word in published.words if word not in read.words):
         about += f" (with --as-published also: {further})"
     return option(about.replace("%", "%%"), default, **details)

@@ -17,7 +17,7 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.explanation import value_text
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import require_search
-from clinclust.schema.parts import of_wholes
+from clinclust.schema.feature import of_wholes
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
