@@ -60,7 +60,9 @@ class DPMeans(RestartedMethod):
     [0, 0, 0, 0, 1, 1]
     """
 
-    penalty: float | None = parameter(None, PRICE, "A squared distance of standardised columns; or `n_clusters`.")
+    penalty: float | None = parameter(
+        None, PRICE, "Price of a cluster, in squared SDs of the columns; or `n_clusters`."
+    )
     n_clusters: int | None = parameter(None, WISHED, "About how many: the farthest-first heuristic sets the penalty.")
     _refit_with = ()  # at the penalty of the whole cohort, hardly a subject of a half-sample leaves its mean
     _words = "DP-means with a penalty of {self.penalty_:.4g} for each cluster{self._wish}"
@@ -158,6 +160,8 @@ class HardHDP(RestartedMethod):
     in turns, from one cluster: every subject moves to the nearest mean, where one that its centre does not use yet
     costs the local penalty more, or opens a cluster; every local cluster moves to the best global one, or opens one.
     Few large centres can stay one cluster where two would be better: a subject opens one only if it alone pays for it.
+    For a number of clusters, the local penalty is the mean over centres of the farthest-first heuristic of the paper,
+    and the global one that of the heuristic with centres in the place of subjects.
 
     Parameters
     ----------
@@ -185,8 +189,8 @@ class HardHDP(RestartedMethod):
     centre: str = parameter("centre", _COLUMN, "It names the centre of each subject, and is not clustered on.")
     local_penalty: float | None = parameter(None, PRICE, "The price of a local cluster; or `n_local`.")
     global_penalty: float | None = parameter(None, PRICE, "The price of a global cluster; or `n_clusters`.")
-    n_local: int | None = parameter(None, WISHED, "About how many in a centre: by the mean of `penalty_for`.")
-    n_clusters: int | None = parameter(None, WISHED, "About how many in all: by `penalty_for` of centres as groups.")
+    n_local: int | None = parameter(None, WISHED, "About how many clusters in a centre, instead of `local_penalty`.")
+    n_clusters: int | None = parameter(None, WISHED, "About how many clusters in all, instead of `global_penalty`.")
     _refit_with = ()
     _words = (
         "the hard Gaussian HDP of the centres in {self.centre}, with penalties of {self.local_penalty_:.4g} for each "
@@ -298,8 +302,10 @@ class SpectralDPMeans(RestartedMethod):
     ([0, 0, 0, 1, 1], True)
     """
 
-    penalty: float | None = parameter(None, PRICE, "A squared distance of standardised columns; or `n_clusters`.")
-    n_clusters: int | None = parameter(None, WISHED, "K: the penalty is the middle of the eigenvalues it divides.")
+    penalty: float | None = parameter(
+        None, PRICE, "Price of a cluster, in squared SDs of the columns; or `n_clusters`."
+    )
+    n_clusters: int | None = parameter(None, WISHED, "K; the penalty is then the middle of two eigenvalues.")
     _words = (
         "the spectral relaxation of DP-means with a penalty of {self.penalty_:.4g} for each cluster, which gave "
         "{self._number}"
@@ -367,7 +373,9 @@ class NormalisedCut(RestartedMethod):
     """
 
     penalty: float | None = parameter(None, _SHARE, "The price of a cluster; or `n_clusters`.")
-    n_clusters: int | None = parameter(None, WISHED, "K: clusters do not join, and would at more than `penalty_`.")
+    n_clusters: int | None = parameter(
+        None, WISHED, "K: clusters do not join; `penalty_` is the highest where no two would."
+    )
     n_neighbours: int = parameter(10, AT_LEAST_1, "Nearest neighbours of a subject, in the standardised columns.")
     max_clusters: int = parameter(20, AT_LEAST_1, "Most clusters; eigenvectors beyond are not computed.")
     _words = (

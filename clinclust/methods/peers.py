@@ -79,7 +79,7 @@ class KMeans(MethodByCriterion):
     [0, 0, 0, 0, 1, 1]
     """
 
-    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; all but BIC are defined from two clusters on.")
+    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; but for BIC, there are at least two clusters.")
     _facts = ("sum_of_squares",)
     _words = "K-means with {self._number}, {self._choice}"
 
@@ -264,8 +264,9 @@ class MeanShift(Method):
     [0, 0, 0, 0, 1, 1]
     """
 
-    bandwidth: float | None = parameter(None, PRICE, "h; by default the mean distance to the nearest 30% of subjects.")
-    _refit_with = ()
+    bandwidth: float | None = parameter(
+        None, PRICE, "h; by default the mean distance of a subject to the farthest of its nearest 30%, standardised."
+    )
     _words = "mean shift with a bandwidth of {self.bandwidth_:.4g}"
 
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
@@ -314,8 +315,10 @@ class GaussianMixture(MethodByCriterion):
     ([0, 0, 0, 1, 1], (5, 2))
     """
 
-    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; all but BIC are defined from two clusters on.")
-    covariance: str = parameter("auto", one_of("auto", *_SHAPES), "By BIC, any matrix, one for all, diagonal, or c I.")
+    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; but for BIC, there are at least two clusters.")
+    covariance: str = parameter(
+        "auto", one_of("auto", *_SHAPES), "Any matrix for each cluster, one for all, diagonal, or c I; 'auto': by BIC."
+    )
     variance_floor: float = parameter(1e-3, _FLOOR, "Added to every variance of the standardised columns.")
     covariance_: str = field(init=False)
     membership_basis = "given the estimated mixture"
