@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -17,17 +17,20 @@ from scipy import sparse
 from scipy.sparse.linalg import eigsh
 from scipy.spatial.distance import cdist
 
+from clinclust.arguments import Rule, is_number
 from clinclust.arrays import Array, Labels
 from clinclust.data_frames import in_pandas
 from clinclust.engine.search.labels import compact
 from clinclust.errors import InputError
-from clinclust.methods.method import BELOW_1, Encoded, RestartedMethod
+from clinclust.estimators.parameters import documented, parameter
+from clinclust.methods.method import AT_LEAST_1, PRICE, WISHED, Encoded, RestartedMethod
 from clinclust.methods.peers import means_of
 
 Run = tuple[Labels, Array]
 """Clusters 0 .. K - 1 of the subjects, (N,), and the objective before the first iteration and after each one, (T,)."""
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class DPMeans(RestartedMethod):
     """DP-means (Kulis and Jordan 2012, ICML, Algorithm 1): hard clusters, whose number follows from a penalty.
@@ -42,11 +45,7 @@ class DPMeans(RestartedMethod):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    penalty : float, optional
-        A squared distance of standardised columns. Give this or `n_clusters`.
-    n_clusters : int, optional
-        About how many clusters are wished: the farthest-first heuristic of the paper sets the penalty.
+    {parameters}
 
     Attributes
     ----------
@@ -61,8 +60,10 @@ class DPMeans(RestartedMethod):
     [0, 0, 0, 0, 1, 1]
     """
 
-    penalty: float | None = None
-    n_clusters: int | None = None
+    penalty: float | None = parameter(
+        None, PRICE, "Price of a cluster, in squared SDs of the columns; or `n_clusters`."
+    )
+    n_clusters: int | None = parameter(None, WISHED, "About how many: the farthest-first heuristic sets the penalty.")
     _refit_with = ()  # at the penalty of the whole cohort, hardly a subject of a half-sample leaves its mean
     _words = "DP-means with a penalty of {self.penalty_:.4g} for each cluster{self._wish}"
 
@@ -143,6 +144,10 @@ def penalty_for(values: Array, n_clusters: int, groups: Labels | None = None) ->
     return farthest
 
 
+_COLUMN = Rule("the name of a column", lambda value: isinstance(value, str) and bool(value))
+
+
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class HardHDP(RestartedMethod):
     """Hard Gaussian hierarchical Dirichlet process, for several centres (Kulis and Jordan 2012, ICML, Algorithm 2).
@@ -155,17 +160,12 @@ class HardHDP(RestartedMethod):
     in turns, from one cluster: every subject moves to the nearest mean, where one that its centre does not use yet
     costs the local penalty more, or opens a cluster; every local cluster moves to the best global one, or opens one.
     Few large centres can stay one cluster where two would be better: a subject opens one only if it alone pays for it.
+    For a number of clusters, the local penalty is the mean over centres of the farthest-first heuristic of the paper,
+    and the global one that of the heuristic with centres in the place of subjects.
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    centre : str
-        The column that names the centre of each subject. It is not clustered on.
-    local_penalty, global_penalty : float, optional
-        The prices of a local and of a global cluster, in squared standard deviations, above 0.
-    n_local, n_clusters : int, optional
-        Instead, about how many clusters are wished in each centre and in all: the local penalty is the mean over
-        centres of `penalty_for`, the global one that of `penalty_for` with centres as groups.
+    {parameters}
 
     Attributes
     ----------
@@ -186,11 +186,11 @@ class HardHDP(RestartedMethod):
     ([0, 1, 0, 1], {'A': 2, 'B': 2})
     """
 
-    centre: str = "centre"
-    local_penalty: float | None = None
-    global_penalty: float | None = None
-    n_local: int | None = None
-    n_clusters: int | None = None
+    centre: str = parameter("centre", _COLUMN, "It names the centre of each subject, and is not clustered on.")
+    local_penalty: float | None = parameter(None, PRICE, "The price of a local cluster; or `n_local`.")
+    global_penalty: float | None = parameter(None, PRICE, "The price of a global cluster; or `n_clusters`.")
+    n_local: int | None = parameter(None, WISHED, "About how many clusters in a centre, instead of `local_penalty`.")
+    n_clusters: int | None = parameter(None, WISHED, "About how many clusters in all, instead of `global_penalty`.")
     _refit_with = ()
     _words = (
         "the hard Gaussian HDP of the centres in {self.centre}, with penalties of {self.local_penalty_:.4g} for each "
@@ -268,6 +268,7 @@ def without_gaps(labels: Labels) -> Labels:
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class SpectralDPMeans(RestartedMethod):
     """Spectral relaxation of DP-means (Kulis and Jordan 2012, ICML, theorem 5.2): clusters from principal components.
@@ -284,11 +285,7 @@ class SpectralDPMeans(RestartedMethod):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    penalty : float, optional
-        The price of a cluster, in squared standard deviations. Give this or `n_clusters`.
-    n_clusters : int, optional
-        The number of clusters; the penalty is then the middle between the eigenvalues that this divides.
+    {parameters}
 
     Attributes
     ----------
@@ -305,8 +302,10 @@ class SpectralDPMeans(RestartedMethod):
     ([0, 0, 0, 1, 1], True)
     """
 
-    penalty: float | None = None
-    n_clusters: int | None = None
+    penalty: float | None = parameter(
+        None, PRICE, "Price of a cluster, in squared SDs of the columns; or `n_clusters`."
+    )
+    n_clusters: int | None = parameter(None, WISHED, "K; the penalty is then the middle of two eigenvalues.")
     _words = (
         "the spectral relaxation of DP-means with a penalty of {self.penalty_:.4g} for each cluster, which gave "
         "{self._number}"
@@ -333,6 +332,10 @@ class SpectralDPMeans(RestartedMethod):
         return labels, None
 
 
+_SHARE = Rule("a number above 0 and below 1", lambda value: is_number(value) and 0.0 < value < 1.0).or_none()
+
+
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class NormalisedCut(RestartedMethod):
     """Penalised normalised cut of a graph (Kulis and Jordan 2012, ICML, section 5.2): DP-means for graphs.
@@ -350,15 +353,7 @@ class NormalisedCut(RestartedMethod):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    penalty : float, optional
-        The price of a cluster, above 0 and below 1. Give this or `n_clusters`.
-    n_clusters : int, optional
-        K. Clusters then do not join, and `penalty_` is the highest at which no two of them would.
-    n_neighbours : int
-        Nearest neighbours of a subject, in the standardised columns of `clinclust.methods.method.encode`.
-    max_clusters : int
-        Most clusters; eigenvectors beyond are not computed.
+    {parameters}
 
     Attributes
     ----------
@@ -377,11 +372,12 @@ class NormalisedCut(RestartedMethod):
     [0, 0, 0, 1, 1, 1]
     """
 
-    penalty: float | None = None
-    n_clusters: int | None = None
-    n_neighbours: int = 10
-    max_clusters: int = 20
-    _rules: ClassVar = {"penalty": BELOW_1}
+    penalty: float | None = parameter(None, _SHARE, "The price of a cluster; or `n_clusters`.")
+    n_clusters: int | None = parameter(
+        None, WISHED, "K: clusters do not join; `penalty_` is the highest where no two would."
+    )
+    n_neighbours: int = parameter(10, AT_LEAST_1, "Nearest neighbours of a subject, in the standardised columns.")
+    max_clusters: int = parameter(20, AT_LEAST_1, "Most clusters; eigenvectors beyond are not computed.")
     _words = (
         "the penalised normalised cut of a graph of {self.n_neighbours} nearest neighbours, with a penalty of "
         "{self.penalty_:.4g} for each cluster"

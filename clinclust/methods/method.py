@@ -25,7 +25,7 @@ from clinclust.engine.search.labels import by_decreasing_size
 from clinclust.errors import InputError, missing_package, refuse
 from clinclust.estimators.copied_rows import warn_of_copied_rows
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
-from clinclust.estimators.parameters import RULES, parameter_problems, seed_of
+from clinclust.estimators.parameters import RULES, parameter, parameter_problems, rules_of, seed_of
 from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
 from clinclust.schema import Feature, FeatureSchema
 
@@ -38,26 +38,16 @@ CRITERIA = {
 """The criteria of the number of clusters, as reports name them."""
 
 
-def _one_of(*words: str) -> Rule:
+def one_of(*words: str) -> Rule:
+    """Return the rule of a parameter that is one of these words."""
     allowed = " or ".join([", ".join(map(repr, words[:-1])), repr(words[-1])])
     return Rule(allowed, lambda value: isinstance(value, str) and value in words)
 
 
 AT_LEAST_1 = RULES["n_restarts"]
-BELOW_1 = Rule("a number above 0 and below 1", lambda value: is_number(value) and 0.0 < value < 1.0).or_none()
-_ABOVE_0 = Rule("a number above 0", lambda value: is_number(value) and 0.0 < value < np.inf)
-METHOD_RULES: Mapping[str, Rule] = {
-    "schema": RULES["schema"].or_none(),
-    "random_state": RULES["random_state"],
-    **dict.fromkeys(("n_clusters", "n_local"), AT_LEAST_1.or_none()),
-    **dict.fromkeys(("max_clusters", "n_neighbours", "n_restarts"), AT_LEAST_1),
-    **dict.fromkeys(("penalty", "local_penalty", "global_penalty", "bandwidth", "gamma"), _ABOVE_0.or_none()),
-    "choose_by": _one_of(*CRITERIA),
-    "covariance": _one_of("auto", "full", "tied", "diag", "spherical"),
-    "variance_floor": Rule("a number above 0 and at most 1", lambda value: is_number(value) and 0.0 < value <= 1.0),
-    "centre": Rule("the name of a column", lambda value: isinstance(value, str) and bool(value)),
-}
-"""The rule of each parameter, by name."""
+WISHED = AT_LEAST_1.or_none()
+"""The rule of a number of clusters that need not be stated."""
+PRICE = Rule("a number above 0", lambda value: is_number(value) and 0.0 < value < np.inf).or_none()
 _NUMBER_OF_PENALTY = {"penalty": "n_clusters", "local_penalty": "n_local", "global_penalty": "n_clusters"}
 """The number of clusters from which each penalty can follow: just one of the two can be stated."""
 
@@ -79,29 +69,19 @@ class Method(Parameterised, BaseSubtypes):
 
     Attributes
     ----------
-    labels_ : int64 (N,)
-        Cluster of each subject, 0 .. K - 1 by decreasing size.
-    n_clusters_ : int
-    cluster_sizes_ : int64 (K,)
+    labels_, n_clusters_, cluster_sizes_, schema_, uninformative_, index_, random_seed_ : as in `MAPDP`
     membership_ : float64 (N, K) or None
         Probability of each cluster for each subject; None if the method has no such probabilities.
-    schema_ : FeatureSchema
-    uninformative_ : mapping
-        Features that were not clustered on, with the reason.
-    index_ : Index of the cohort, or None
     prepared_, made_by : str
         How the columns were made, and the method, as reports name it.
-    random_seed_ : int
     """
 
-    schema: FeatureSchema | None = None
+    schema: FeatureSchema | None = parameter(None, RULES["schema"].or_none(), "By default one is drafted (`schema_`).")
     labels_: Labels = field(init=False)
     fit_ = None  # no MAP-DP search made the partition
 
     _words: ClassVar[str]
     _nouns: ClassVar[tuple[str, str]] = "cluster", "clusters"
-    _rules: ClassVar[Mapping[str, Rule]] = {}
-    """Rules that differ from `METHOD_RULES`."""
     _refit_with: ClassVar[tuple[str, ...]] = ("n_clusters",)
     """Parameters whose estimates a refit of other subjects takes over."""
 
@@ -121,15 +101,14 @@ class Method(Parameterised, BaseSubtypes):
         ]
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
-        """Cluster a cohort, a table of shape (N, D) as in `MAPDP.fit`; `y` is ignored.
+        """Cluster a cohort, a table of shape (N, D); `y` is ignored.
 
-        CohortError is raised if the table does not fit the schema, ValueError if parameters cannot be used (the message
-        lists all) or no feature is left to cluster on, and ImportError for a package that is not installed.
+        Errors are those of `MAPDP.fit`, and a MissingPackageError for a package that is not installed.
         """
         from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
 
         parameters = self.get_params()
-        refuse(parameter_problems(parameters, {**METHOD_RULES, **self._rules}) or self._problems())
+        refuse(parameter_problems(parameters, rules_of(type(self))) or self._problems())
         frame, schema = several_subjects(X, self.schema, stacklevel=2, progress=False)
         reasons = dict(kept_out(frame, schema))
         features = informative_parts(frame, (feature for feature in schema.clustered if feature.name not in reasons))
@@ -194,8 +173,8 @@ class Method(Parameterised, BaseSubtypes):
 class RestartedMethod(Method):
     """A method that starts several times, and keeps the best run."""
 
-    n_restarts: int = 10
-    random_state: RandomState = None
+    n_restarts: int = parameter(10, AT_LEAST_1, "Starts, of which the one with the best result is kept.")
+    random_state: RandomState = parameter(None, RULES["random_state"], "Seed of the starts.")
 
     def _starts(self, seed: int) -> dict[str, Any]:
         """Return the parameters of starts in scikit-learn and kmodes, which know seeds below 2^32 only."""
@@ -284,8 +263,8 @@ class Candidate(NamedTuple):
 class MethodByCriterion(RestartedMethod):
     """A method that fits models of several numbers of clusters, and chooses the first with the best criterion."""
 
-    n_clusters: int | None = None
-    max_clusters: int = 10
+    n_clusters: int | None = parameter(None, WISHED, "K; by default the best of 1 to `max_clusters`.")
+    max_clusters: int = parameter(10, AT_LEAST_1, "The largest K that is tried.")
 
     choose_by = BIC
     _facts: ClassVar[tuple[str, ...]] = ("log_likelihood",)
@@ -296,7 +275,7 @@ class MethodByCriterion(RestartedMethod):
         """Fit the models of one number of clusters."""
 
     def _review(self, trials: pd.DataFrame, best: int) -> None:
-        """Refuse or warn of models that could not be estimated."""
+        """Refuse models, or warn of them, that could not be estimated."""
 
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, Array | None]:
         # Silhouettes and the ratio of sums of squares are not defined for one cluster.

@@ -7,18 +7,22 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
 
+from clinclust.arguments import Rule, is_number
 from clinclust.arrays import Array, Labels
 from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.parameters import as_in, documented, parameter
 from clinclust.methods.method import (
     AT_LEAST_1,
     BIC,
+    CRITERIA,
     FILLED,
+    PRICE,
     Candidate,
     Encoded,
     Method,
@@ -27,6 +31,7 @@ from clinclust.methods.method import (
     fill_missing,
     has_levels,
     measure_separation,
+    one_of,
     sort_clusters,
     standardise,
     transform_column,
@@ -43,6 +48,7 @@ def means_of(values: Array, labels: Labels) -> Array:
     return np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class KMeans(MethodByCriterion):
     """K-means with the starts of K-means++ (Arthur and Vassilvitskii 2007, SODA), through scikit-learn; K by BIC.
@@ -58,12 +64,7 @@ class KMeans(MethodByCriterion):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    n_clusters : int, optional
-        K; by default the best of 1 to `max_clusters` by `choose_by`.
-    max_clusters : int
-    choose_by : {"bic", "silhouette", "calinski_harabasz"}
-        The last two criteria are not defined for one cluster, so they find at least two.
+    {parameters}
 
     Attributes
     ----------
@@ -78,7 +79,7 @@ class KMeans(MethodByCriterion):
     [0, 0, 0, 0, 1, 1]
     """
 
-    choose_by: str = BIC
+    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; but for BIC, there are at least two clusters.")
     _facts = ("sum_of_squares",)
     _words = "K-means with {self._number}, {self._choice}"
 
@@ -96,7 +97,8 @@ class KMeans(MethodByCriterion):
         return [Candidate(row, labels)]
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@documented
+@dataclass(eq=False, repr=False)
 class KHarmonicMeans(RestartedMethod):
     """K-harmonic means (Zhang, Hsu and Dayal 1999, HP Labs HPL-1999-124): every subject pulls at every centre.
 
@@ -110,8 +112,7 @@ class KHarmonicMeans(RestartedMethod):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    n_clusters : int
+    {parameters}
 
     Attributes
     ----------
@@ -128,8 +129,7 @@ class KHarmonicMeans(RestartedMethod):
     [0, 0, 0, 1, 1]
     """
 
-    n_clusters: int | None = field(default=None, kw_only=False)
-    _rules: ClassVar = {"n_clusters": AT_LEAST_1}
+    n_clusters: int | None = parameter(None, AT_LEAST_1, "K.")
     _words = "K-harmonic means with {self._number}, a number given"
 
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
@@ -179,7 +179,8 @@ def harmonic_means(values: Array, centres: Array) -> tuple[Array, Array]:
     return centres, np.array(trace)
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
+@documented
+@dataclass(eq=False, repr=False)
 class KPrototypes(RestartedMethod):
     """K-prototypes (Huang 1997, PAKDD), through kmodes: K-means with means of numbers and modes of levels.
 
@@ -190,10 +191,7 @@ class KPrototypes(RestartedMethod):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    n_clusters : int
-    gamma : float, optional
-        Weight of a level relative to a standardised number; by default 0.5.
+    {parameters}
 
     Attributes
     ----------
@@ -209,9 +207,9 @@ class KPrototypes(RestartedMethod):
     [0, 0, 0, 1, 1]
     """
 
-    n_clusters: int | None = field(default=None, kw_only=False)
-    gamma: float | None = None
-    _rules: ClassVar = {"n_clusters": AT_LEAST_1}
+    n_clusters: int | None = parameter(None, AT_LEAST_1, "K.")
+    _: KW_ONLY
+    gamma: float | None = parameter(None, PRICE, "Weight of a level relative to a standardised number; 0.5 by default.")
     _words = "{self._name} with {self._number}, a given number"
 
     def _encode(self, frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
@@ -242,6 +240,7 @@ class KPrototypes(RestartedMethod):
         return np.asarray(model.labels_, dtype=np.int64), None
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class MeanShift(Method):
     """Mean shift, through scikit-learn: each subject belongs to the mode of the density that it climbs to.
@@ -252,10 +251,7 @@ class MeanShift(Method):
 
     Parameters
     ----------
-    schema : as in `MAPDP`
-    bandwidth : float, optional
-        h, a distance of standardised columns. By default the mean distance from a subject to the farthest of the
-        nearest 30% of the subjects.
+    {parameters}
 
     Attributes
     ----------
@@ -268,8 +264,9 @@ class MeanShift(Method):
     [0, 0, 0, 0, 1, 1]
     """
 
-    bandwidth: float | None = None
-    _refit_with = ()
+    bandwidth: float | None = parameter(
+        None, PRICE, "h; by default the mean distance of a subject to the farthest of its nearest 30%, standardised."
+    )
     _words = "mean shift with a bandwidth of {self.bandwidth_:.4g}"
 
     def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
@@ -285,6 +282,10 @@ class MeanShift(Method):
 _SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}  # with words for readers
 
 
+_FLOOR = Rule("a number above 0 and at most 1", lambda value: is_number(value) and 0.0 < value <= 1.0)
+
+
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class GaussianMixture(MethodByCriterion):
     """Mixture of Gaussians by the EM algorithm, through scikit-learn; the number of clusters K by BIC.
@@ -297,18 +298,12 @@ class GaussianMixture(MethodByCriterion):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    n_clusters, max_clusters, choose_by : as in `KMeans`
-    covariance : {"auto", "full", "tied", "diag", "spherical"}
-        By BIC, any matrix for each cluster, one matrix for all, a diagonal one for each, or one variance for each.
-    variance_floor : float
-        Added to every variance of the standardised columns.
+    {parameters}
 
     Attributes
     ----------
     covariance_ : str
-    membership_ : float64 (N, K)
-        Probability of each cluster for each subject; rows sum to 1.
+    membership_ : float64 (N, K), probabilities of the clusters
     log_likelihood_ : float, in nats, of the standardised columns
     tried_ : as in `KMeans`, with a row for each K and kind
 
@@ -320,9 +315,11 @@ class GaussianMixture(MethodByCriterion):
     ([0, 0, 0, 1, 1], (5, 2))
     """
 
-    choose_by: str = BIC
-    covariance: str = "auto"
-    variance_floor: float = 1e-3
+    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; but for BIC, there are at least two clusters.")
+    covariance: str = parameter(
+        "auto", one_of("auto", *_SHAPES), "Any matrix for each cluster, one for all, diagonal, or c I; 'auto': by BIC."
+    )
+    variance_floor: float = parameter(1e-3, _FLOOR, "Added to every variance of the standardised columns.")
     covariance_: str = field(init=False)
     membership_basis = "given the estimated mixture"
     _refit_with, _facts = ("n_clusters", "covariance"), ("covariance", "log_likelihood")
@@ -368,6 +365,7 @@ _NOT_ESTIMATED = (
 )
 
 
+@documented
 @dataclass(eq=False, repr=False, kw_only=True)
 class LatentClasses(MethodByCriterion):
     """Latent class analysis of mixed data by the EM algorithm, through StepMix; the number of classes K by BIC.
@@ -381,13 +379,11 @@ class LatentClasses(MethodByCriterion):
 
     Parameters
     ----------
-    schema, n_restarts, random_state : as in `MAPDP`
-    n_clusters, max_clusters : as in `KMeans`
+    {parameters}
 
     Attributes
     ----------
-    membership_ : float64 (N, K)
-        Probability of each class for each subject; rows sum to 1.
+    membership_ : float64 (N, K), probabilities of the classes
     log_likelihood_ : float, in nats
     tried_ : DataFrame
         One row for each K, with its BIC; NaN where it could not be estimated. If this is so for the chosen K or one
@@ -401,7 +397,7 @@ class LatentClasses(MethodByCriterion):
     [0, 0, 0, 0, 1, 1]
     """
 
-    max_clusters: int = 8
+    max_clusters: int = as_in(MethodByCriterion, "max_clusters", default=8)
     membership_basis = "given the estimated classes"
     _nouns = "class", "classes"
     _words = "latent class analysis with {self._number}, {self._choice}"
