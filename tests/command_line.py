@@ -1,6 +1,11 @@
-"""What the tests of the command line share: a small cohort, and ways to run a command."""
+"""What the tests of the command line share: a small cohort, ways to run a command, and ways to read what it printed.
 
+The names of options that many tests use, and the forms of messages that they read, are written here alone.
+"""
+
+import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +14,21 @@ import numpy as np
 import pandas as pd
 
 from clinclust.cli import main
+
+JOBS, RESTARTS, SEED = "--jobs", "--restarts", "--seed"
+QUICK = f"{RESTARTS} 2 --associations none --as-published"
+CHECK = "check cohort.csv --schema schema.yaml"
+FIT = f"fit cohort.csv --schema schema.yaml --out out {QUICK}"
+ARGUMENTS = {
+    "start": f"start cohort.csv {QUICK}",
+    "draft": "draft cohort.csv --out new.yaml",
+    "check": CHECK,
+    "fit": f"fit cohort.csv --schema schema.yaml --out new {QUICK}",
+    "report": "report cohort.csv --model out --out new --associations none",
+    "table": "table cohort.csv --model out --out new.docx",
+    "assign": "assign cohort.csv --model out --out new.csv",
+}
+"""The commands that most people use, in a folder with cohort.csv, schema.yaml, and the folder `out` of a fit."""
 
 SCHEMA = """\
 clinclust: 1
@@ -22,15 +42,9 @@ features:
   - {name: stage, likelihood: binomial, trials: 4}
   - {name: crp, likelihood: gaussian}
 """
-FILES = [
-    "assignments.csv",
-    "manifest.json",
-    "model.json",
-    "model.npz",
-    "subtypes.html",
-    "subtypes.json",
-    "subtypes.xlsx",
-]
+REPORTS = ["subtypes.html", "subtypes.json", "subtypes.xlsx"]
+FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz"]
+FILES = [*FILES_OF_A_MODEL, *REPORTS]
 
 
 def cohort(n=40):
@@ -52,29 +66,73 @@ def cohort(n=40):
     return frame
 
 
+def new_subjects(**odd):
+    """Return 30 new subjects; some have another value in a column, stated by position."""
+    frame = cohort(70).iloc[40:].reset_index(drop=True)
+    for column, (place, value) in odd.items():
+        frame.loc[place, column] = value
+    return frame
+
+
+def one_continuum():
+    """Return 200 subjects who differ in degree only."""
+    rng = np.random.default_rng(0)
+    degree = rng.normal(size=(200, 1))
+    return pd.DataFrame((degree + 0.7 * rng.normal(size=(200, 6))).round(3), columns=list("abcdef"))
+
+
 def contents(folder="."):
     return {str(path): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
 
 
-def run(*arguments, **options):
+def names_in(folder="."):
+    return sorted(path.name for path in Path(folder).iterdir())
+
+
+# --- running a command ------------------------------------------------------------------------------------------------
+
+
+def run(capsys, line, *more, code=0):
+    """Run a command, which must end with this exit code; return what it printed.
+
+    `line` is written as in a shell; `more` are further arguments, as they are.
+    """
+    capsys.readouterr()
+    result = exit_code(line, *more)
+    printed = capsys.readouterr()
+    assert result == code, printed.err
+    return printed
+
+
+def exit_code(line, *more):
+    try:
+        return main([*shlex.split(line), *map(str, more)])
+    except SystemExit as end:
+        return end.code
+
+
+def refused(capsys, line, *more):
+    """Run a command that must fail, without leaving a trace; return its one message."""
+    before, folders = contents(), {path for path in Path().rglob("*") if path.is_dir()}
+    out, err = run(capsys, line, *more, code=2)
+    assert out == ""
+    assert_is_one_message(err)
+    assert contents() == before
+    assert {path for path in Path().rglob("*") if path.is_dir()} == folders
+    return err
+
+
+def run_json(capsys, line, *more, code=0):
+    """Run a command with --json, and return the facts in its summary."""
+    return json.loads(run(capsys, line, *more, "--json", code=code).out)
+
+
+def run_process(*arguments, **options):
     options = {"capture_output": True, "text": True, "timeout": 120, **options}
     return subprocess.run([sys.executable, "-m", "clinclust", *map(str, arguments)], check=False, **options)
 
 
-def refused(capsys, *arguments):
-    """Run a command that must fail, without leaving a trace; return its one message."""
-    before, folders = contents(), {path for path in Path().rglob("*") if path.is_dir()}
-    assert main(list(map(str, arguments))) == 2
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.startswith("clinclust: ")
-    assert sum(line.startswith("clinclust: ") for line in err.splitlines()) == 1
-    assert "Traceback" not in err
-    assert len(err.strip().removeprefix("clinclust: ")) > 10
-    assert not FOR_PYTHON.search(err), err
-    assert contents() == before
-    assert {path for path in Path().rglob("*") if path.is_dir()} == folders
-    return err
+# --- reading what a command printed -----------------------------------------------------------------------------------
 
 
 # Names and calls that only help in Python; at the command line a message names an option, a line of the schema, or a
@@ -84,6 +142,40 @@ FOR_PYTHON = re.compile(
     r"|\.to_|\.loc\b|model\.(?!json|npz)|attribute of this error|=\.\.\."
 )
 
-SCHEMA_OPTION = ["--schema", "schema.yaml"]
-QUICK = ["--restarts", "2", "--associations", "none", "--as-published"]
-FIT = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", *QUICK]
+
+def assert_is_one_message(err):
+    assert err.startswith("clinclust: ")
+    assert sum(line.startswith("clinclust: ") for line in err.splitlines()) == 1
+    assert "Traceback" not in err
+    assert len(err.strip().removeprefix("clinclust: ")) > 10
+    assert not FOR_PYTHON.search(err), err
+
+
+def missing_in(text, words):
+    """Return which of these words a text does not have."""
+    return [word for word in words.split() if word not in text]
+
+
+def options_in(text):
+    return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text))
+
+
+def commands_in(text):
+    """Return the command lines that a text offers, without the word `clinclust`."""
+    return re.findall(rf"(?:^|: ) *clinclust ((?:{COMMANDS}) .+)$", text, re.M)
+
+
+COMMANDS = "start|draft|check|fit|report|table|outcomes|impute|compare|assign|validate|schemas"
+
+
+def notes_in(err):
+    return [line.removeprefix(NOTE) for line in err.splitlines() if line.startswith(NOTE)]
+
+
+NOTE = "clinclust: note: "
+
+
+def faults_in(facts):
+    """Return the rows at fault of each column, in the summary of a table that was refused."""
+    (problem,) = facts["problems"]
+    return {failure["column"]: failure["first_rows"] for failure in problem["failures"]}

@@ -1,0 +1,399 @@
+"""The command itself: its process, its arguments, its help, its streams, and what it says of a bug."""
+
+import errno
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from command_line import (
+    ARGUMENTS,
+    CHECK,
+    FILES_OF_A_MODEL,
+    FIT,
+    FOR_PYTHON,
+    RESTARTS,
+    SEED,
+    cohort,
+    commands_in,
+    contents,
+    missing_in,
+    names_in,
+    new_subjects,
+    notes_in,
+    options_in,
+    run_process,
+)
+from scored import scored
+
+from clinclust import FeatureSchema, __version__
+from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, write_data
+
+# --- the process ------------------------------------------------------------------------------------------------------
+
+
+def test_the_command_is_a_process(here):
+    done = run_process(*CHECK.split())
+    assert (done.returncode, notes_in(done.stderr)) == (0, [])
+    assert commands_in(done.stdout)[-1] == "fit cohort.csv --schema schema.yaml --out cohort-subtypes"
+    done = run_process("check", "missing.csv", "--schema", "schema.yaml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("clinclust: ")
+    assert "missing.csv" in done.stderr
+
+
+@pytest.mark.simulation
+@pytest.mark.skipif(os.name == "nt", reason="pipes break differently there")
+def test_a_closed_output_is_no_error(here, fitted):
+    long = pd.concat([cohort()] * 100, ignore_index=True)
+    long.assign(who=long.index).to_csv("long.csv", index=False)
+    for arguments in (["assign", "long.csv", "--model", fitted], CHECK.split()):
+        reader, writer = os.pipe()
+        os.close(reader)
+        done = run_process(*arguments, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+        os.close(writer)
+        assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_help_needs_nothing_heavy():
+    code = (
+        "import sys\nfrom clinclust.cli import main\ntry:\n    main(['--help'])\nexcept SystemExit as end:\n"
+        "    assert end.code == 0\nprint(sorted({'pandas', 'numpy', 'numba', 'pandera', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_ctrl_c_while_the_command_is_imported_ends_it_without_a_traceback():
+    stopping = """
+import sys
+class Stopping:
+    def find_spec(self, name, path=None, target=None):
+        if name == "clinclust.cli.entry":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Stopping())
+from clinclust.cli import main
+sys.exit(main(["--version"]))
+"""
+    done = subprocess.run([sys.executable, "-c", stopping], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "clinclust: stopped\n")
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(300, 30)).round(3)).add_prefix("x")
+    frame.to_csv("noise.csv", index=False)
+    features = "\n".join(f"  - {{name: {name}, likelihood: gaussian}}" for name in frame)
+    Path("noise.yaml").write_text(f"clinclust: 1\nfeatures:\n{features}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "clinclust", "fit", "noise.csv", "--schema", "noise.yaml", "--out", "out"]
+    process = subprocess.Popen([*command, "--restarts", "100000"], stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+    while not list(Path().glob("out/.clinclust-*")):
+        assert process.poll() is None
+        time.sleep(0.02)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    # Python ends itself by the signal, which shells show as 130 too, when it was caught inside an `exec` of text.
+    assert process.returncode in (130, -signal.SIGINT)
+    *stages, last = err.decode().splitlines()
+    assert (out, last) == (b"", "clinclust: stopped")
+    assert all(": running" in line or line.startswith("clinclust: reading noise.csv: ") for line in stages)
+    assert not Path("out").exists()
+
+
+# --- arguments and help -----------------------------------------------------------------------------------------------
+
+
+def test_the_help_lists_every_command_and_how_to_begin(run):
+    assert run("--version").out == f"clinclust {__version__}\n"
+    shown = run("--help").out
+    assert {line.split()[0] for line in commands_in(shown)} >= {*ARGUMENTS}
+    assert all(f"\n    {command} " in shown for command in ARGUMENTS)
+    out, err = run("", code=2)
+    assert out == ""
+    assert [line.split()[0] for line in commands_in(err)] == ["start", "draft", "check", "fit", "assign"]
+    assert len(err.splitlines()) < 15
+
+
+@scored(ARGUMENTS)
+def test_every_command_explains_its_options_without_python(command, run):
+    assert not FOR_PYTHON.search(run(f"{command} --help").out)
+
+
+MISSPELT = {
+    "": {"--sheet": "--shet", "--encoding": "--encodign"},
+    "start": {"--no-open": "--noopen", RESTARTS: RESTARTS[:-1]},
+    "draft": {"--overwrite": "--overwite"},
+    "check": {"--schema": "--shema"},
+    "fit": {"--significance-level": "--significance_level"},
+    "report": {"--model": "--modl", "--suppress": "--supress"},
+    "table": {"--between": "--betwen"},
+    "assign": {"--model": "--modell"},
+}
+
+
+@scored([(command, pair) for command in ARGUMENTS for pair in {**MISSPELT[""], **MISSPELT[command]}.items()])
+@scored(["", "x"])
+def test_the_nearest_option_is_named(command, pair, value, here, must_refuse):
+    message = must_refuse(f"{ARGUMENTS[command]} {pair[1]} {value}")
+    assert options_in(message) == {*pair, "--help"}
+
+
+@scored(
+    [
+        ("fit cohort.csv --shema x --outt=y -s --name '1=--a b' -3", "--shema --schema --outt --out -s"),
+        ("--quiet check x.csv", "--quiet"),
+        ("--debg check x.csv", "--debg --debug"),
+        ("fitt cohort.csv", "fitt 'fit'"),
+        ("fly", "start draft check fit report table outcomes impute compare assign validate schemas"),
+        ("'my cohort.csv'", "clinclust start cohort.csv'"),
+        ("fit", "--schema --out"),
+        ("fit cohort.csv", "--schema --out"),
+        ("draft x --sheet", "--sheet"),
+        ("draft x --she y", "--she --sheet"),
+        (f"{FIT} {SEED} 1.5", f"{SEED} '1.5'"),
+        (f"{FIT} --significance-level low", "--significance-level 'low'"),
+        (f"{FIT} --concentration mpa", "--concentration 'mpa' map cross-validation"),
+        (f"{FIT} --associations refti", "--associations refti"),
+    ]
+)
+def test_wrong_arguments_are_one_message_that_names_them(line, words, here, must_refuse):
+    message, last = must_refuse(line).splitlines()
+    assert missing_in(message, words) == []
+    assert not re.search(r"\b(int|float)\b| -3|--a\b", message)
+    assert re.search("`clinclust.* --help`", last)
+
+
+@pytest.mark.parametrize("line", ["--debug check missing.csv --schema schema.yaml", f"{CHECK} --sheet 2 --debug"])
+def test_a_traceback_can_be_asked_for_before_and_after_the_command(line, here, run):
+    err = run(line, code=2).err
+    assert err.startswith("Traceback (most recent call last)")
+    assert err.rstrip().splitlines()[-1].startswith("clinclust: ")
+
+
+@pytest.mark.parametrize(
+    "line", ["check 'a\nclinclust: note: forged.csv' --schema s", f"{CHECK} '--a\nclinclust: note: forged'"]
+)
+def test_no_name_forges_a_line(line, here, run):
+    assert notes_in(run(line, code=2).err) == []
+
+
+# --- a bug ------------------------------------------------------------------------------------------------------------
+
+SECRET = "Zoë-31.12.1950"
+
+
+def _of_numpy():
+    return np.zeros(2) + np.ones(3)  # ValueError
+
+
+def _of_python():
+    return int(SECRET)  # ValueError
+
+
+def _of_another_package():
+    raise ValueError(SECRET)
+
+
+def _missing_module():
+    import nowhere.to.be.found  # noqa: F401
+
+
+def _caused():
+    try:
+        return {}[SECRET]
+    except KeyError as error:
+        raise AssertionError(SECRET) from error
+
+
+PLANTED = {
+    "KeyError": lambda: {}[SECRET],
+    "ZeroDivisionError": lambda: 1 / 0,
+    "AssertionError": _caused,
+    "ValueError": _of_numpy,
+    "ValueError ": _of_python,
+    "ValueError  ": _of_another_package,
+    "UnicodeDecodeError": lambda: b"\xff".decode(),
+    "ModuleNotFoundError": _missing_module,
+}
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+def test_a_bug_is_called_one_and_told_without_values(kind, here, run, monkeypatch):
+    def planted(*arguments, **options):
+        secret = SECRET  # noqa: F841
+        return PLANTED[kind]()
+
+    monkeypatch.setattr(FeatureSchema, "validate", planted)
+    before = contents()
+    out, err = run(CHECK, code=70)
+    assert (out, contents()) == ("", before)
+    assert err.startswith("clinclust: this is a bug in clinclust; your input is not at fault.\n")
+    assert f"\n{kind.strip()}\n" in err
+    assert f"clinclust {__version__}, Python " in err
+    assert "command: check\n" in err
+    assert re.search("^  clinclust.cli[.a-z_]*:", err, re.M)
+    assert "in planted\n" in err
+    for value in (SECRET, "secret", "Zoë", "cohort.csv", *map(str, cohort()["who"]), "Traceback", str(here)):
+        assert value not in err
+    assert run(f"{CHECK} --debug", code=70).err.startswith("Traceback (most recent call last)")
+
+
+def test_a_bug_in_a_report_does_not_cost_the_model(here, run, monkeypatch):
+    monkeypatch.setattr("clinclust.reporting.writing.overview", lambda *arguments: {}["x"])
+    err = run(f"{FIT} --name 7=Rare", code=70).err  # the graver of two
+    assert re.search("^clinclust: --name: .*7", err, re.M)
+    assert re.search("^clinclust: subtypes.html.* bug in clinclust", err, re.M)
+    assert names_in("out") == FILES_OF_A_MODEL
+
+
+def test_a_bug_on_a_thread_is_told_with_its_place(here, run, monkeypatch):
+    from clinclust.associations.feature_tests import FeatureTests
+
+    monkeypatch.setattr(FeatureTests, "rows", lambda *arguments: np.zeros(2) + np.ones(3))
+    assert "in _side_by_side" in run(f"{FIT} --associations refit", code=70).err
+
+
+def test_too_little_memory_is_no_bug(here, must_refuse, monkeypatch):
+    def huge(*arguments, **options):
+        raise MemoryError("Unable to allocate 4 PiB")
+
+    monkeypatch.setattr(FeatureSchema, "validate", huge)
+    assert "memory" in must_refuse(CHECK)
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+HOSTILE = "x\x1b]0;owned\x07\u202e"
+
+
+class Stream(io.TextIOWrapper):
+    """A text stream over bytes, on a terminal or not, that can fail."""
+
+    def __init__(self, *, terminal=False, encoding="utf-8", fails=None):
+        super().__init__(io.BytesIO(), encoding=encoding, newline="\n")
+        self.terminal, self.fails = terminal, fails
+
+    def isatty(self):
+        return self.terminal
+
+    def write(self, text):
+        if self.fails:
+            raise OSError(self.fails, "raw")
+        return super().write(text)
+
+    def text(self):
+        super().flush()
+        return self.buffer.getvalue().decode(self.encoding)
+
+
+@pytest.fixture
+def streams(monkeypatch):
+    def put(out, err=None):
+        monkeypatch.setattr("sys.stdout", out)
+        monkeypatch.setattr("sys.stderr", err or Stream())
+        return out, err
+
+    return put
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_text_for_people_is_visible_wherever_it_goes(streams, terminal):
+    out, err = streams(Stream(terminal=terminal), Stream(terminal=terminal))
+    with streams_for_people():
+        say(f"{HOSTILE}\nclinclust: note: forged")
+        tell(f"clinclust: {HOSTILE}\nclinclust: note: forged")
+    assert out.text() == "x␛]0;owned␇\ufffd␊clinclust: note: forged\n"
+    assert err.text() == "clinclust: x␛]0;owned␇\ufffd\n  clinclust: note: forged\n"
+
+
+def test_text_for_programs_is_exact_unless_a_person_reads_it(streams):
+    for terminal, expected in ((False, f"{HOSTILE},ü\r\n"), (True, "x␛]0;owned␇\ufffd,ü␍\n")):
+        out, _ = streams(Stream(terminal=terminal))
+        with streams_for_people():
+            write_data(f"{HOSTILE},ü\r\n")
+        assert out.text() == expected
+
+
+def test_what_the_encoding_lacks_is_an_escape_for_people_and_utf_8_for_programs(streams):
+    out, _ = streams(Stream(encoding="ascii"))
+    with streams_for_people():
+        say("ü")
+        write_data("ü")
+    out.flush()
+    assert out.buffer.getvalue() == b"\\xfc\n\xc3\xbc"
+
+
+def test_a_failing_output_is_a_sentence_and_failing_errors_are_passed_over(streams):
+    streams(Stream(fails=errno.ENOSPC), Stream(fails=errno.ENOSPC))
+    with streams_for_people():
+        tell("nobody can read this")
+        with pytest.raises(OSError, match=r"standard output.*disk"):
+            say("x")
+
+
+def test_a_failure_that_was_ignored_is_raised_by_the_flush(streams):
+    out = VisibleStream(Stream(fails=errno.EIO), must_arrive=True)
+    with pytest.raises(OSError, match="disk"):
+        out.write("x")
+    with pytest.raises(OSError, match="disk"):
+        out.flush()
+
+
+def test_a_closed_output_matters_only_to_data(streams):
+    streams(None)
+    with streams_for_people():
+        say("nobody listens")
+        with pytest.raises(OSError, match="--out"):
+            write_data("1,2")
+
+
+def test_a_progress_bar_may_write_over_its_own_line_alone(streams):
+    out, _ = streams(Stream(terminal=True))
+    with streams_for_people():
+        sys.stdout.write("\r 10%\rforged")
+    assert out.text() == "\r 10%␍forged"
+
+
+def test_endless_names_are_cut(streams):
+    _, err = streams(Stream(), Stream())
+    with streams_for_people():
+        tell("clinclust: " + "x" * 100_000)
+    assert len(err.text()) < 1100
+
+
+@pytest.mark.parametrize("command", ARGUMENTS)
+def test_quiet_leaves_notes_and_problems_only(command, fit, run, monkeypatch):
+    monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)  # every stage would be told
+    out, err = run(f"{ARGUMENTS[command]} --quiet")
+    assert out == ""
+    assert len(notes_in(err)) == len(err.splitlines())
+    assert run(f"{ARGUMENTS[command]} --quiet".replace("cohort.csv", "absent.csv"), code=2).err
+
+
+def test_quiet_is_no_quieter_with_results_for_programs(fit, run):
+    new_subjects().head(9).to_csv("new.csv", index=False)
+    assert len(run("assign new.csv --model out --quiet").out.splitlines()) == 10
+
+
+@pytest.mark.parametrize("command", ["fit", "start", "report"])
+def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(command, fit, run, monkeypatch):
+    monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)
+    err = run(ARGUMENTS[command]).err
+    assert "\r" not in err
+    time = "[0-9]+ (s|min)"
+    of_a_stage = re.compile(
+        rf"clinclust: [^:]+: (running(, at most [0-9,]+| for {time})?|done in {time}"
+        rf"|[0-9,]+ of at most [0-9,]+ in {time}; up to about {time} left)"
+    )
+    assert [line for line in err.splitlines() if not of_a_stage.fullmatch(line)] == []
+    stages = {line.split(": ")[1] for line in err.splitlines()}
+    assert "report .html" in stages
+    assert ("restarts" in stages) == (command != "report")
