@@ -20,7 +20,7 @@ from command_line import (
 from inert_texts import original_text
 from scored import scored
 
-from clinclust import MAPDP, CohortError, CohortWarning, Feature, FeatureSchema
+from clinclust import MAPDP, Feature, FeatureSchema
 
 ASSIGN = "assign new.csv --model out"
 
@@ -160,22 +160,6 @@ def test_if_nobody_can_be_assigned_the_table_is_refused(odd, fit, must_refuse):
     message = must_refuse(f"{ASSIGN} --out x.csv")
     assert missing_in(message, f"{column}: 30 2, 3, 4, 5, 6)") == []
     assert repr(value) in message
-
-
-def test_python_refuses_unless_asked(fitted):
-    model = MAPDP.load(fitted)
-    odd, blank = new_subjects(stage=(7, 9)), new_subjects(stage=(7, None))
-    for ask in (model.predict, model.predict_proba, model.score_samples):
-        with pytest.raises(CohortError, match="stage") as caught:
-            ask(odd)
-        assert "unseen" in caught.value.failures["repair"].item()
-        with pytest.warns(CohortWarning, match=r"stage \(row 7\)"):
-            answer = ask(odd, unseen="missing")
-        assert (answer == ask(blank)).all()
-        with pytest.raises(ValueError, match="unseen"):
-            ask(odd, unseen="drop")
-    with pytest.raises(CohortError, match="stage"):
-        model.impute(odd)
 
 
 def test_a_refused_value_names_those_of_its_form_that_are_missing(here, run):

@@ -190,53 +190,30 @@ def test_no_name_forges_a_line(line, here, run):
 SECRET = "Zoë-31.12.1950"
 
 
-def _of_numpy():
-    return np.zeros(2) + np.ones(3)  # ValueError
+PLANTED = [
+    ("KeyError", "{}[SECRET]"),
+    ("ZeroDivisionError", "1 / 0"),
+    ("AssertionError", "try: {}[SECRET]\nexcept KeyError as error: raise AssertionError(SECRET) from error"),
+    ("ValueError", "np.zeros(2) + np.ones(3)"),
+    ("ValueError", "int(SECRET)"),
+    ("ValueError", "raise ValueError(SECRET)"),
+    ("UnicodeDecodeError", "b'\\xff'.decode()"),
+    ("ModuleNotFoundError", "import nowhere.to.be"),
+]
 
 
-def _of_python():
-    return int(SECRET)  # ValueError
-
-
-def _of_another_package():
-    raise ValueError(SECRET)
-
-
-def _missing_module():
-    import nowhere.to.be.found  # noqa: F401
-
-
-def _caused():
-    try:
-        return {}[SECRET]
-    except KeyError as error:
-        raise AssertionError(SECRET) from error
-
-
-PLANTED = {
-    "KeyError": lambda: {}[SECRET],
-    "ZeroDivisionError": lambda: 1 / 0,
-    "AssertionError": _caused,
-    "ValueError": _of_numpy,
-    "ValueError ": _of_python,
-    "ValueError  ": _of_another_package,
-    "UnicodeDecodeError": lambda: b"\xff".decode(),
-    "ModuleNotFoundError": _missing_module,
-}
-
-
-@pytest.mark.parametrize("kind", PLANTED)
-def test_a_bug_is_called_one_and_told_without_values(kind, here, run, monkeypatch):
+@pytest.mark.parametrize(("kind", "code"), PLANTED)
+def test_a_bug_is_called_one_and_told_without_values(kind, code, here, run, monkeypatch):
     def planted(*arguments, **options):
         secret = SECRET  # noqa: F841
-        return PLANTED[kind]()
+        exec(code)
 
     monkeypatch.setattr(FeatureSchema, "validate", planted)
     before = contents()
     out, err = run(CHECK, code=70)
     assert (out, contents()) == ("", before)
     assert err.startswith("clinclust: this is a bug in clinclust; your input is not at fault.\n")
-    assert f"\n{kind.strip()}\n" in err
+    assert f"\n{kind}\n" in err
     assert f"clinclust {__version__}, Python " in err
     assert "command: check\n" in err
     assert re.search("^  clinclust.cli[.a-z_]*:", err, re.M)

@@ -5,7 +5,6 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +12,7 @@ import pandas as pd
 import pytest
 from command_line import FILES, QUICK, SCHEMA, SEED, cohort, commands_in, missing_in, names_in, notes_in
 
-from clinclust import MAPDP, FeatureSchema, draft_schema, read_cohort
+from clinclust import MAPDP, FeatureSchema, read_cohort
 
 START = f"start cohort.csv {QUICK}"
 
@@ -96,86 +95,86 @@ def test_ctrl_c_leaves_whole_files_and_says_which(here, run, monkeypatch, stage)
         run(again)
 
 
+# --- the pause for a person -------------------------------------------------------------------------------------------
+
+
 @pytest.fixture
-def terminal(here, monkeypatch):
-    """Start the command on a terminal, with a browser that writes down what it opens."""
+def answer(monkeypatch):
+    """Return a function that lets a person at a terminal answer: by a text, an exception, or what a function returns."""
+    browsers = []
+
+    def reply(what):
+        def read(prompt):
+            if isinstance(what, BaseException):
+                raise what
+            return what() if callable(what) else what
+
+        monkeypatch.setattr("builtins.input", read)
+        return browsers
+
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr("clinclust.cli.streams.VisibleStream.isatty", lambda stream: True)
+    monkeypatch.setattr("webbrowser.open", browsers.append)
+    return reply
+
+
+@pytest.mark.parametrize("reply", ["q", " No", EOFError()])
+def test_a_person_may_stop_before_the_search(here, run, answer, reply):
+    answer(reply)
+    assert commands_in(run(START).out)[-1].startswith("start cohort.csv")
+    assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
+
+
+def test_a_person_may_correct_the_schema_and_its_rows_before_the_search(here, run, answer):
+    def correct():
+        text = Path("cohort.yaml").read_text(encoding="utf-8")
+        Path("cohort.yaml").write_text(text.replace("age < 70", "age >= 60").replace("(years)", "(Jahre)"), "utf-8")
+        return ""
+
+    opened = answer(correct)
+    run(f"{START} --where 'age < 70'")
+    model, ages = MAPDP.load("cohort-subtypes"), cohort()["age"]
+    assert model.schema_ == FeatureSchema.from_yaml("cohort.yaml")
+    assert model.schema_.rows.where == "age >= 60"
+    assert (len(model.labels_), model.row_counts_.not_meeting) == ((ages >= 60).sum(), (ages < 60).sum())
+    assert opened == [Path("cohort-subtypes/subtypes.html").absolute().as_uri()]
+
+
+def test_nobody_is_asked_who_asked_not_to_be(here, run, answer):
+    opened = answer(AssertionError("somebody was asked"))
+    run(f"{START} --yes --no-open")
+    run(f"{START} --quiet --out again")
+    assert len(opened) == 1  # of the second
+
+
+@pytest.mark.simulation
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_ctrl_c_at_the_pause_of_a_terminal_stops(here):
     pty = pytest.importorskip("pty", reason="there are no such terminals here")
-    monkeypatch.setenv("BROWSER", "sh -c 'echo $0 > opened' %s")
     ours, theirs = pty.openpty()
-    process = None
-
-    def start(*arguments):
-        nonlocal process
-        command = [sys.executable, "-m", "clinclust", *START.split(), *arguments]
-        process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
-        return process, ours
-
-    yield start
-    if process is not None and process.poll() is None:
+    command = [sys.executable, "-m", "clinclust", *START.split()]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
+    try:
+        read_until(ours, "q and Enter")
+        process.send_signal(signal.SIGINT)
+        while not select.select([ours], [], [], 0.5)[0]:  # lost before the reading: press again
+            process.send_signal(signal.SIGINT)
+        read_until(ours, "clinclust: stopped")
+        assert process.wait(timeout=60) in (130, -signal.SIGINT)
+    finally:
         process.kill()
         process.wait()
-    os.close(ours)
-    os.close(theirs)
+        os.close(ours)
+        os.close(theirs)
+    assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
 def read_until(ours, text):
-    """Return what the terminal shows, up to and with a text; fail if it shows nothing for two minutes."""
+    """Read what the terminal shows, up to and with a text; fail if it shows nothing for two minutes."""
     shown = b""
     while text.encode() not in shown:
         assert select.select([ours], [], [], 120)[0], f"waited for {text!r} after {shown!r}"
         shown += os.read(ours, 1000)
-    return shown.decode()
-
-
-ASKED, ENDED = "Enter to stop: ", "open it in a browser."
-
-
-@pytest.mark.simulation
-def test_a_person_at_a_terminal_may_correct_the_schema_before_the_search(terminal):
-    process, ours = terminal()
-    read_until(ours, ASKED)
-    Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
-    os.write(ours, b"\n")
-    read_until(ours, ENDED)
-    assert process.wait(timeout=60) == 0
-    assert MAPDP.load("cohort-subtypes").schema_ == FeatureSchema.from_yaml(SCHEMA)
-    for _ in range(100):
-        if Path("opened").exists() and Path("opened").read_text():
-            break
-        time.sleep(0.05)
-    assert Path("opened").read_text().strip() == Path("cohort-subtypes/subtypes.html").absolute().as_uri()
-
-
-@pytest.mark.parametrize("answer", [b"q\n", pytest.param(b"\x04", marks=pytest.mark.simulation)])
-def test_a_person_at_a_terminal_may_stop_before_the_search(terminal, answer):
-    process, ours = terminal()
-    read_until(ours, ASKED)
-    os.write(ours, answer)
-    read_until(ours, "clinclust start cohort.csv")
-    assert process.wait(timeout=60) == 0
-    assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
-
-
-@pytest.mark.usefixtures("heeds_ctrl_c")
-@pytest.mark.simulation
-def test_ctrl_c_at_the_pause_stops(terminal):
-    process, ours = terminal()
-    read_until(ours, ASKED)
-    process.send_signal(signal.SIGINT)
-    while not select.select([ours], [], [], 0.5)[0]:  # lost before the reading: press again
-        process.send_signal(signal.SIGINT)
-    read_until(ours, "clinclust: stopped")
-    assert process.wait(timeout=60) in (130, -signal.SIGINT)
-    assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
-
-
-@pytest.mark.simulation
-def test_nobody_is_asked_who_asked_not_to_be(terminal):
-    process, ours = terminal("--yes", "--no-open")
-    shown = read_until(ours, ENDED)
-    assert ASKED not in shown
-    assert process.wait(timeout=60) == 0
-    assert not Path("opened").exists()
 
 
 # --- rows that are visits are not taken for patients ------------------------------------------------------------------
@@ -208,10 +207,7 @@ START_VISITS = f"start visits.csv {QUICK}"
 @pytest.mark.simulation
 def test_start_stops_before_it_writes_anything_and_every_line_it_offers_goes_on(table, run, must_refuse):
     lines = commands_in(must_refuse(START_VISITS))
-    assert [option for line in lines for option in ("--one-row-per", "--every-row") if option in line] == [
-        "--one-row-per",
-        "--every-row",
-    ]
+    assert [line.split()[-1] for line in lines] == ["MRN", "--every-row"]
     for place, line in enumerate(lines):
         run(f"{line} --out out{place} --quiet")
         assert len(pd.read_csv(f"out{place}/assignments.csv")) == (180 if place else 60)
@@ -258,51 +254,12 @@ def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run):
     assert f"<p>{warning}" in Path("out/subtypes.html").read_text(encoding="utf-8")
 
 
-def redcap():
-    """Return an export of 60 records, two events and repeated forms, which some records have."""
-    rng = np.random.default_rng(1)
-    lines = []
-    for record in range(1, 61):
-        first = {"record_id": record, "redcap_event_name": "baseline_arm_1", "hb": round(rng.normal(13, 1), 1)}
-        lines.append({**first, "age": rng.integers(30, 80), "demographics_complete": rng.choice([0, 2])})
-        lines.append({**first, "redcap_event_name": "follow_up_arm_1"})
-        repeated = {"redcap_repeat_instrument": "adverse_events", "hb": None, "ae_grade": rng.integers(1, 5)}
-        lines += [{**first, **repeated, "redcap_repeat_instance": 1 + more} for more in range(record % 3)]
-    export = pd.DataFrame(lines)
-    groups = np.where(export["record_id"] % 2, "north", "south")
-    return export.assign(
-        redcap_data_access_group=groups, redcap_survey_identifier="", survey_timestamp="2024-01-02 10:11"
-    )
-
-
-def test_columns_that_redcap_adds_are_known_without_a_dictionary():
-    schema = draft_schema(redcap(), progress=False)
-    roles = {feature.name: feature.role for feature in schema}
-    added = [name for name in roles if name.startswith("redcap_") or name.endswith(("_complete", "_timestamp"))]
-    assert {name for name in added if roles[name] != "ignore"} == {"redcap_data_access_group"}
-    assert roles["redcap_data_access_group"] == "site"
-    assert roles["hb"] == "cluster"
-
-
-def test_a_column_called_complete_is_of_redcap_only_in_an_export():
-    rng = np.random.default_rng(2)
-    frame = pd.DataFrame({"hb": rng.normal(13, 1, 90).round(1), "vaccination_complete": rng.choice(["0", "1"], 90)})
-    assert draft_schema(frame, progress=False)["vaccination_complete"].role == "cluster"
-
-
-DICTIONARY = (
-    "Variable / Field Name,Form Name,Section Header,Field Type,Field Label,"
-    '"Choices, Calculations, OR Slider Labels",Field Note\n'
-    "record_id,demographics,,text,Record,,\nage,demographics,,text,Age in years,,\n"
-    "hb,demographics,,text,Haemoglobin,,\nae_grade,adverse_events,,text,Grade,,\n"
-)
-
-
 def test_start_reads_a_dictionary(table, run, must_refuse):
-    redcap().to_csv("redcap.csv", index=False)
-    Path("dictionary.csv").write_text(DICTIONARY, encoding="utf-8")
-    lines = commands_in(must_refuse(f"start redcap.csv --dictionary dictionary.csv {QUICK}"))
+    fields = "Variable / Field Name,Form Name,Field Type,Field Label,Choices\n{}"
+    rows = "".join(f"{name},baseline,text,The {name},\n" for name in visits())
+    Path("dictionary.csv").write_text(fields.format(rows), encoding="utf-8")
+    lines = commands_in(must_refuse(f"{START_VISITS} --dictionary dictionary.csv"))
     assert all("--dictionary dictionary.csv" in line for line in lines)
     run(f"{lines[0]} --quiet")
-    assert FeatureSchema.from_yaml("redcap.yaml")["hb"].label == "Haemoglobin"
-    assert missing_in(must_refuse(f"{lines[0]} --quiet --out other"), "redcap.yaml --dictionary") == []
+    assert FeatureSchema.from_yaml("visits.yaml")["hb"].label == "The hb"
+    assert missing_in(must_refuse(f"{lines[0]} --quiet --out other"), "visits.yaml --dictionary") == []
