@@ -13,9 +13,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from clinclust import Feature, FeatureSchema
 from clinclust.cli import main
 
 JOBS, RESTARTS, SEED = "--jobs", "--restarts", "--seed"
+COMMANDS = "start|draft|check|fit|report|table|outcomes|impute|compare|assign|validate|schemas"
 QUICK = f"{RESTARTS} 2 --associations none --as-published"
 CHECK = "check cohort.csv --schema schema.yaml"
 FIT = f"fit cohort.csv --schema schema.yaml --out out {QUICK}"
@@ -79,6 +81,24 @@ def one_continuum():
     rng = np.random.default_rng(0)
     degree = rng.normal(size=(200, 1))
     return pd.DataFrame((degree + 0.7 * rng.normal(size=(200, 6))).round(3), columns=list("abcdef"))
+
+
+def pressures():
+    """Return 120 subjects in two groups; `crp` is skewed, and two pressures measure the same thing."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0.0, 4.0], [70, 50])
+    frame = pd.DataFrame({name: rng.normal(groups, 1.0) for name in "abc"})
+    common = rng.normal(size=120)
+    return frame.assign(
+        crp=rng.lognormal(0.3 * groups, 0.8),
+        systolic=common + 0.4 * rng.normal(size=120),
+        diastolic=common + 0.4 * rng.normal(size=120),
+    )
+
+
+def all_gaussian(names, **fields):
+    """Return a schema in which every column is Gaussian."""
+    return FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names], **fields)
 
 
 def contents(folder="."):
@@ -163,9 +183,6 @@ def options_in(text):
 def commands_in(text):
     """Return the command lines that a text offers, without the word `clinclust`."""
     return re.findall(rf"(?:^|: ) *clinclust ((?:{COMMANDS}) .+)$", text, re.M)
-
-
-COMMANDS = "start|draft|check|fit|report|table|outcomes|impute|compare|assign|validate|schemas"
 
 
 def notes_in(err):

@@ -7,7 +7,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import CHECK, FIT, QUICK, SCHEMA, cohort, commands_in, contents, missing_in, names_in, notes_in
+from command_line import (
+    CHECK,
+    FIT,
+    QUICK,
+    SCHEMA,
+    all_gaussian,
+    cohort,
+    commands_in,
+    contents,
+    missing_in,
+    names_in,
+    notes_in,
+    pressures,
+)
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -179,27 +192,13 @@ def test_the_next_command_can_be_run_as_it_is_shown(here, run):
 
 # --- a model and its table --------------------------------------------------------------------------------------------
 
-TWO_GROUPS = np.repeat([0.0, 4.0], [70, 50])
-
-
-def pressures():
-    """Two groups; `crp` is skewed, and two pressures measure the same thing."""
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({name: rng.normal(TWO_GROUPS, 1.0) for name in "abc"})
-    common = rng.normal(size=120)
-    return frame.assign(
-        crp=rng.lognormal(0.3 * TWO_GROUPS, 0.8),
-        systolic=common + 0.4 * rng.normal(size=120),
-        diastolic=common + 0.4 * rng.normal(size=120),
-    )
-
 
 @pytest.fixture(scope="module")
 def misfit(tmp_path_factory):
     """Return a folder with a table, and `out`, the folder of a model whose schema declares every column Gaussian."""
     folder, frame = tmp_path_factory.mktemp("misfit"), pressures()
     frame.to_csv(folder / "cohort.csv", index=False)
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame], title="Pressures")
+    schema = all_gaussian(frame, title="Pressures")
     with pytest.warns(CohortWarning, match="crp"):
         model = MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     (folder / "out").mkdir()
