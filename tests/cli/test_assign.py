@@ -266,6 +266,7 @@ def test_names_and_levels_of_the_data_become_no_formula_and_no_further_line(here
 
 # --- missing cells ----------------------------------------------------------------------------------------------------
 
+SEPARATED = "grip; left"  # as filled columns are listed
 IMPUTE = "impute cohort.csv --model out --quiet --out"
 
 
@@ -275,9 +276,9 @@ def sparse():
     ill = np.repeat([0, 1], 40)
     frame = pd.DataFrame({"patient": [f"=P{number}" for number in range(80)], "age": (40 + 30 * ill).astype(object)})
     frame["crp"] = np.where(rng.random(80) < 0.4, "<5", np.round(rng.lognormal(2.5, 0.5, 80), 1).astype(str))
-    frame["urea"], frame["outcome"] = rng.normal(5 + 7 * ill).round(1), rng.normal(ill).round(2)
+    frame["urea"], frame[SEPARATED] = rng.normal(5 + 7 * ill).round(1), rng.normal(ill).round(2)
     frame["sex"], frame["note"] = rng.choice(["female", "male"], 80), rng.choice(["@x", ""], 80)
-    for name, every in {"age": 5, "crp": 4, "urea": 3, "outcome": 7, "sex": 6}.items():
+    for name, every in {"age": 5, "crp": 4, "urea": 3, SEPARATED: 7, "sex": 6}.items():
         frame[name] = frame[name].mask(np.arange(80) % every == every - 1 - (name == "urea"))
     frame["age"] = frame["age"].astype("Int64")
     return frame
@@ -294,7 +295,7 @@ def sparse_folder(tmp_path_factory):
             Feature(name="crp", likelihood="gaussian", transform="log", limit=["below"]),
             Feature(name="urea", likelihood="gaussian"),
             Feature(name="sex", likelihood="bernoulli", levels=("female", "male")),
-            Feature(name="outcome", likelihood="gaussian", role="describe"),
+            Feature(name=SEPARATED, likelihood="gaussian", role="describe"),
         ],
         other_columns="ignore",
     )
@@ -312,11 +313,11 @@ def gaps(sparse_folder, tmp_path, monkeypatch):
 def test_missing_cells_are_filled_and_all_others_stay(gaps, run):
     out = run("impute cohort.csv --model out --out one.csv").out
     n_filled = int(gaps.drop(columns=["patient", "note"]).isna().sum().sum())
-    assert missing_in(out, f"80 {n_filled} 5") == []
+    assert [word for word in out.split() if word.isdecimal()] == ["80", str(n_filled), "5"]
     written = pd.read_csv("one.csv", dtype={"age": "Int64"})
     assert written.columns.tolist() == ["imputation", *gaps.columns, "filled_columns"]
     assert written["patient"].str.startswith("'=P").all()  # no formula
-    for name in ("age", "crp", "urea", "sex", "outcome"):
+    for name in ("age", "crp", "urea", "sex", SEPARATED):
         assert written[name].notna().all()
         seen = gaps[name].notna()
         assert written.loc[seen, name].astype(str).tolist() == [str(cell) for cell in gaps.loc[seen, name]]
@@ -347,14 +348,3 @@ def test_several_tables_stand_one_below_the_other_in_every_format(gaps, run):
 def test_a_table_that_has_the_added_column_is_refused(gaps, must_refuse):
     gaps.assign(imputation=1).to_csv("cohort.csv", index=False)
     assert "'imputation'" in must_refuse(f"{IMPUTE} one.csv")
-
-
-def test_a_column_name_that_holds_the_separator_is_counted_as_one(gaps, run):
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"grip; left": rng.normal(size=40), "gait": rng.normal(size=40)})
-    frame.loc[::4, "grip; left"] = np.nan
-    frame.to_csv("named.csv", index=False)
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    MAPDP.as_published(schema, random_state=0, progress=False).fit(frame).save("named")
-    out = run("impute named.csv --model named --out one.csv").out
-    assert [word for word in out.split() if word.isdecimal()] == ["40", "10", "1"]

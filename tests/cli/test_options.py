@@ -1,9 +1,8 @@
 """What options change in a search, what columns are for, which options are refused, and how a command repeats them."""
 
 import argparse
-import csv
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -29,7 +28,6 @@ from clinclust import MAPDP, FeatureSchema
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
 from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import (
-    Options,
     add_options,
     in_options,
     names_in_list,
@@ -37,12 +35,12 @@ from clinclust.cli.options import (
     number_or_share,
     option,
     options_of,
-    path_given,
 )
 from clinclust.errors import InputError
 
 # --- what the options of the search change ----------------------------------------------------------------------------
 
+ACCEPTED_FLOORS = {"20": 20, "2": 2, "2%": 0.02, "50%": 0.5, ".5": 0.5, "0.02": 0.02}
 PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "calibrate": False}
 
 
@@ -78,32 +76,26 @@ def parameters(here, run, monkeypatch):
         ("--hyperparameters greedy --as-published", {**PUBLISHED, "hyperparameters": "greedy"}),
         ("--concentration 1", {"concentration": 1.0}),
         (f"{SEED} 3 {RESTARTS} 5 {JOBS} 1", {"random_state": 3, "n_restarts": 5, "n_jobs": 1}),
-        *((f"--min-size {text}", {"min_size": floor}) for text, floor in (("20", 20), ("2", 2), ("2%", 0.02))),
-        *((f"--min-size {text}", {"min_size": floor}) for text, floor in (("50%", 0.5), (".5", 0.5), ("0.02", 0.02))),
+        ("--concentration map --coarsening 1", {"concentration": "map", "coarsening": 1.0}),
+        ("--hyperparameters empirical --coarsening 1", {"hyperparameters": "empirical", "coarsening": 1.0}),
+        *((f"--min-size {text}", {"min_size": floor}) for text, floor in ACCEPTED_FLOORS.items()),
     ]
 )
 def test_options_change_the_recommended_parameters_and_nothing_else(options, expected, parameters):
     assert parameters(options) == {**MAPDP().get_params(), "random_state": 0, "progress": False, **expected}
 
 
-@given(st.decimals("0.01", "50", places=2))
-def test_percent_are_the_share_with_the_same_digits(percent):
-    share = number_or_share(f"{percent}%")
-    assert isinstance(share, float)
+@given(percent=st.decimals("0.01", "50", places=2), number=st.integers(-10, 10**6))
+def test_floors_are_shares_with_the_same_digits_or_whole_numbers_of_subjects(percent, number):
+    share, subjects = number_or_share(f"{percent}%"), number_or_share(str(number))
     assert share == number_or_share(f"{percent} %") == float(percent / Decimal(100))
-
-
-@given(st.integers(-10, 10**6))
-def test_whole_numbers_are_subjects(number):
-    assert isinstance(number_or_share(str(number)), int)
-    assert number_or_share(str(number)) == number
+    assert subjects == number
+    assert (type(share), type(subjects)) == (float, int)
 
 
 # --- options that cannot be used --------------------------------------------------------------------------------------
 
-TABLE = "table cohort.csv --model out --out t.md"
-OUTCOMES = "outcomes cohort.csv --model out"
-FLOORS_THAT_CANNOT_BE = ["1", "0", "-3", "20.0", "60%", "0%", "0.0", "nan", "inf", "few", "0,02", "%", "nan%", "1e1%"]
+FLOORS = ["1", "0", "-3", "20.0", "60%", "0%", "0.0", "nan", "inf", "few", "0,02", "%", "nan%", "1e1%", "'2 percent'"]
 REFUSED = {
     FIT: {
         "--concentration 0": "--concentration",
@@ -117,11 +109,7 @@ REFUSED = {
         "--n-clusters 41": "40",
         "--max-seconds 0": "--max-seconds",
         "--significance-level 1": "--significance-level",
-        **{
-            f"--min-size {text}": "--min-size"
-            for text in ["1", "0", "-3", "20.0", "60%", "0%", "0.0", "nan", "inf", "few", "0,02", "%", "nan%", "1e1%"]
-        },
-        "--min-size '2 percent'": "--min-size '2",
+        **dict.fromkeys([f"--min-size {text}" for text in FLOORS], "--min-size"),
         "--min-size 21": "21 40 20",
         "--name Mild": "--name",
         "--name 1=Common --name 1=Rare": "1",
@@ -141,6 +129,7 @@ REFUSED = {
         "--concentration map": "--concentration --coarsening",
         "--hyperparameters greedy": "--n-clusters --as-published",
     },
+    f"fit few.csv --schema schema.yaml --out new {QUICK}": {"--other-methods": "--other-methods 12"},
     "start cohort.csv": {"--min-size 1": "--min-size", "--dictionary-sheet A": "--dictionary"},
     "report cohort.csv --model out --overwrite": {
         "--name 9=Rare": "--name 9 2",
@@ -149,7 +138,7 @@ REFUSED = {
         "--suppress 40": "40",
         f"{JOBS} 0": JOBS,
     },
-    TABLE: {
+    "table cohort.csv --model out --out t.md": {
         "--name Mild": "--name",
         "--name 7=Mild": "--name 7 2",
         "--between 1 9": "--between 9 2",
@@ -168,7 +157,7 @@ REFUSED = {
         f"{SEED} -1": SEED,
         "--suppress 5": "--suppress",
     },
-    OUTCOMES: {
+    "outcomes cohort.csv --model out": {
         "": "--outcome --predictors --every-feature",
         "--outcome diet --covariates agee": "'diet' 'agee'",
         "--predictors age --time days": "--time --outcome",
@@ -195,17 +184,11 @@ def test_options_that_cannot_be_used_are_named_before_the_work(line, fit, must_r
         raise AssertionError("a search began")
 
     monkeypatch.setattr("clinclust.estimators.fitting.search", never)
+    cohort(12).to_csv("few.csv", index=False)
     fit.rename("model") if line == FIT else None
     messages = {options: must_refuse(f"{line} {options}") for options in REFUSED[line]}
     wrong = {options: missing_in(messages[options], words) for options, words in REFUSED[line].items()}
     assert {options: messages[options] for options in wrong if wrong[options]} == {}
-
-
-def test_a_cohort_too_small_for_other_methods_is_refused_before_the_search(here, must_refuse):
-    cohort(12).to_csv("cohort.csv", index=False)
-    message = must_refuse(f"{FIT} --other-methods")
-    assert "--other-methods" in message
-    assert "12" in message
 
 
 # --- what columns are for ---------------------------------------------------------------------------------------------
@@ -318,37 +301,28 @@ def test_names_with_commas_are_quoted_in_lists(here, run):
 
 
 @dataclass(kw_only=True)
-class EveryKind(Options):
-    """One option of each kind."""
+class EveryKind(TableOptions):
+    """A table, and one option of each kind."""
 
-    only: tuple[str, ...] = option("names", (), action="extend", type=lambda text: next(csv.reader([text])))
     word: tuple[str, ...] = option("words", (), action="append")
     flag: bool = option("a flag", False)
     number: int = option("a number", 3, type=int)
 
 
-def parsed(declared, words):
-    parser = argparse.ArgumentParser()
-    add_options(parser, declared)
-    return options_of(declared, parser.parse_args(words))
-
-
 @given(
+    table=st.text("abc-= '", min_size=1).filter(str.strip),
+    sheet=st.text("a-= $", min_size=1).filter("--".__ne__),  # which argparse takes for the end of the options
     names=st.lists(st.text('ab,"-', min_size=1).filter("--".__ne__), max_size=3),
     words=st.lists(st.text("ab=-", min_size=1).filter("--".__ne__), max_size=3),
     is_given=st.booleans(),
     number=st.integers(-9, 9),
 )
-def test_options_of_every_kind_are_repeated(names, words, is_given, number):
-    options = EveryKind(only=tuple(names), word=tuple(words), flag=is_given, number=number)
-    assert parsed(EveryKind, shlex.split(next_command("fit", options, repeated=(EveryKind,)))[2:]) == options
-
-
-@given(
-    table=st.text("abc-= '", min_size=1).filter(str.strip),
-    sheet=st.text("a-= $", min_size=1).filter("--".__ne__),  # which argparse takes for the end of the options
-)
-def test_the_options_of_the_table_are_repeated_exactly(table, sheet):
-    options = TableOptions(table=path_given(table), sheet=sheet)
-    again = parsed(TableOptions, shlex.split(next_command("fit", options, repeated=(TableOptions,)))[2:])
-    assert (again.table.absolute(), again.sheet) == (options.table.absolute(), options.sheet)
+def test_options_of_every_kind_are_repeated_exactly(table, sheet, names, words, is_given, number):
+    options = EveryKind(
+        table=Path(table), sheet=sheet, only=tuple(names), word=tuple(words), flag=is_given, number=number
+    )
+    parser = argparse.ArgumentParser()
+    add_options(parser, EveryKind)
+    line = next_command("fit", options, repeated=(EveryKind,))
+    again = options_of(EveryKind, parser.parse_args(shlex.split(line)[2:]))
+    assert replace(again, table=again.table.absolute()) == replace(options, table=options.table.absolute())

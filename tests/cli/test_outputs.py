@@ -4,8 +4,6 @@ import os
 import shlex
 import shutil
 import signal
-import subprocess
-import sys
 from contextlib import chdir
 from pathlib import Path
 
@@ -128,12 +126,6 @@ def test_other_files_of_a_folder_stay_and_are_told(fit, run):
     assert MAPDP.load("out").random_seed_ == 1
 
 
-def test_the_manifest_lists_the_files_of_the_fit(fitted):
-    sha256s = read_manifest(fitted)
-    assert sorted([*sha256s, "manifest.json"]) == sorted(FILES)
-    assert changed_files(fitted, sha256s) == []
-
-
 @pytest.mark.parametrize("command", WRITING)
 def test_a_file_that_another_program_holds_is_refused_before_the_work(fit, must_refuse, monkeypatch, command):
     """As a workbook that is open in a spreadsheet program: nobody waits for a search that could not be written."""
@@ -152,16 +144,9 @@ def test_a_file_that_another_program_holds_is_refused_before_the_work(fit, must_
         return opening(self, mode, *more, **options)
 
     monkeypatch.setattr(Path, "open", hold)
-    forbid(monkeypatch, "clinclust.MAPDP.fit_prepared", "clinclust.reporting.writing.gathered_findings")
+    for work in ("clinclust.MAPDP.fit_prepared", "clinclust.reporting.writing.gathered_findings"):
+        monkeypatch.setattr(work, None)
     assert f"{place} is protected from writing" in must_refuse(line)
-
-
-def forbid(monkeypatch, *names):
-    def never(*arguments, **options):
-        raise AssertionError("the work began")
-
-    for name in names:
-        monkeypatch.setattr(name, never)
 
 
 # --- whole or not at all ----------------------------------------------------------------------------------------------
@@ -206,8 +191,9 @@ def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, 
 
 
 def assert_is_whole(names):
-    assert names_in("out") == sorted(names)
-    assert changed_files(Path("out"), read_manifest(Path("out"))) == []
+    listed = read_manifest(Path("out"))
+    assert names_in("out") == sorted(names) == sorted([*listed, "manifest.json"])
+    assert changed_files(Path("out"), listed) == []
     MAPDP.load("out")
 
 
@@ -289,6 +275,7 @@ def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, h
         assert Path("out", name).read_bytes() == (whole / name).read_bytes(), name
 
 
+@pytest.mark.usefixtures("heeds_ctrl_c")
 def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, monkeypatch):
     save = MAPDP.save
 
@@ -297,30 +284,27 @@ def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, mo
         return save(self, folder)
 
     monkeypatch.setattr(MAPDP, "save", press)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        (again,) = commands_in(run(FIT, code=130).err)
-        assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    finally:
-        signal.signal(signal.SIGINT, before)
+    (again,) = commands_in(run(FIT, code=130).err)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert again.startswith("report cohort.csv ")
     assert_is_whole(FILES_OF_A_MODEL)
 
 
-@pytest.mark.skipif(os.name == "nt", reason="no process kills itself like this there")
-def test_a_process_that_dies_in_the_reports_leaves_the_model(here, run):
-    code = (
-        "import os, sys\nfrom clinclust.reporting import writing\n"
-        "writing.write_findings = lambda *arguments, **options: os.kill(os.getpid(), 9)\n"
-        "from clinclust.cli import main\nmain(sys.argv[1:])"
-    )
-    command = [sys.executable, "-c", code, *shlex.split(FIT)]
-    assert subprocess.run(command, check=False, capture_output=True, timeout=300).returncode == -9
+def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch):
+    def copy(*arguments, **options):
+        shutil.copytree("out", "killed")  # what a kill at this moment would leave
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "write_findings", copy)
+        run(FIT, code=130)
+    shutil.rmtree("out")
+    Path("killed").rename("out")
     assert changed_files(Path("out"), read_manifest(Path("out"))) == []
     run("report cohort.csv --model out --associations none")
-    private, *whole = names_in("out")
+    private, *names = names_in("out")
     assert PRIVATE_FOLDER.fullmatch(private)  # it goes when it is a week old
-    assert whole == sorted(FILES)
+    assert names == sorted(FILES)
 
 
 @pytest.mark.parametrize("lost", ["model.json", "model.npz"])
