@@ -44,6 +44,7 @@ features:
   - {name: stage, likelihood: binomial, trials: 4}
   - {name: crp, likelihood: gaussian}
 """
+WIDE_SCHEMA = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:")
 REPORTS = ["subtypes.html", "subtypes.json", "subtypes.xlsx"]
 FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz"]
 FILES = [*FILES_OF_A_MODEL, *REPORTS]
@@ -131,14 +132,15 @@ def exit_code(line, *more):
         return end.code
 
 
-def refused(capsys, line, *more):
-    """Run a command that must fail, without leaving a trace; return its one message."""
+def refused(capsys, line, *more, naming=""):
+    """Run a command that must fail, without leaving a trace; return its one message, which has the words `naming`."""
     before, folders = contents(), {path for path in Path().rglob("*") if path.is_dir()}
     out, err = run(capsys, line, *more, code=2)
     assert out == ""
     assert_is_one_message(err)
     assert contents() == before
     assert {path for path in Path().rglob("*") if path.is_dir()} == folders
+    assert missing_in(err, naming) == [], err
     return err
 
 

@@ -240,7 +240,7 @@ def test_the_advice_is_printed_and_followed_in_a_copy_of_the_schema(model, run, 
 
 def test_a_schema_edited_by_hand_is_replaced_on_request_only(model, run, must_refuse):
     Path("mine.yaml").write_text("edited by hand", encoding="utf-8")
-    assert missing_in(must_refuse(f"{CHECK_MODEL} --out mine.yaml"), "mine.yaml --overwrite") == []
+    must_refuse(f"{CHECK_MODEL} --out mine.yaml", naming="mine.yaml --overwrite")
     out = run(f"{CHECK_MODEL} --out mine.yaml --overwrite").out
     assert commands_in(out) == ["fit cohort.csv --schema mine.yaml --out mine-subtypes"]
     assert "transform: log" in Path("mine.yaml").read_text(encoding="utf-8")
@@ -248,4 +248,4 @@ def test_a_schema_edited_by_hand_is_replaced_on_request_only(model, run, must_re
 
 def test_another_table_than_that_of_the_fit_is_refused(model, must_refuse):
     pressures().head(50).to_csv("cohort.csv", index=False)
-    assert missing_in(must_refuse(CHECK_MODEL), "50 120") == []
+    must_refuse(CHECK_MODEL, naming="50 120")

@@ -17,10 +17,10 @@ from command_line import (
     FIT,
     QUICK,
     SCHEMA,
+    WIDE_SCHEMA,
     cohort,
     commands_in,
     faults_in,
-    missing_in,
     names_in,
     notes_in,
     options_in,
@@ -36,45 +36,55 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*inplace.*")  # Dask calls what
 # --- files that cannot be used ----------------------------------------------------------------------------------------
 
 
-def write_zip_of_nonsense(path):
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("xl/workbook.xml", "<not closed")
-        archive.writestr("[Content_Types].xml", "<not closed")
-
-
-HEADER = "who,age,falls,tremor,stage,crp\n"
+HEADER = b"who,age,falls,tremor,stage,crp\n"
 TABLES = {
     "missing.csv": None,
     "cohor.csv": None,
     "no/such/place.csv": None,
-    "folder": lambda path: path.mkdir(),
-    "folder.csv": lambda path: path.mkdir(),
-    "cohort.docx": lambda path: path.write_text("x"),
-    "cohort": lambda path: path.write_text("x"),
-    "other.yaml": lambda path: path.write_text(SCHEMA),
-    "empty.csv": lambda path: path.write_text(""),
-    "header.csv": lambda path: path.write_text(HEADER),
-    "ragged.csv": lambda path: path.write_text(f"{HEADER}1,2,3\n"),
-    "quote.csv": lambda path: path.write_text(f'{HEADER}"a,2,3,no,1,2\n'),
-    "binary.csv": lambda path: path.write_bytes(bytes(range(256))),
-    "no.xlsx": lambda path: path.write_text("not a workbook"),
-    "bad.xlsx": write_zip_of_nonsense,
-    "no.parquet": lambda path: path.write_text("not a table"),
+    "folder.csv": "a folder",
+    "cohort.docx": b"x",
+    "cohort": b"x",
+    "other.yaml": SCHEMA.encode(),
+    "empty.csv": b"",
+    "header.csv": HEADER,
+    "ragged.csv": HEADER + b"1,2,3\n",
+    "quote.csv": HEADER + b'"a,2,3,no,1,2\n',
+    "binary.csv": bytes(range(256)),
+    "no.xlsx": b"not a workbook",
+    "bad.xlsx": "an archive",
+    "no.parquet": b"not a table",
 }
+
+
+@pytest.fixture
+def unreadable(fit):
+    """Return a function that makes one of these tables: a name that is nearly that of another is told with it."""
+
+    def made(name):
+        for path in Path().iterdir():
+            if path.name in TABLES:
+                path.rmdir() if path.is_dir() else path.unlink()
+        if TABLES[name] == "a folder":
+            Path(name).mkdir()
+        elif TABLES[name] == "an archive":
+            with zipfile.ZipFile(name, "w") as archive:
+                archive.writestr("xl/workbook.xml", "<not closed")
+                archive.writestr("[Content_Types].xml", "<not closed")
+        elif TABLES[name] is not None:
+            Path(name).write_bytes(TABLES[name])
+
+    return made
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 @scored(TABLES)
-def test_tables_that_cannot_be_read(name, command, fit, run, must_refuse):
-    if write := TABLES[name]:
-        write(Path(name))
+def test_tables_that_cannot_be_read(name, command, unreadable, run, must_refuse):
+    unreadable(name)
     line = ARGUMENTS[command].replace("cohort.csv", name)
-    message = run(line, code=2).err if name == "binary.csv" else must_refuse(line)  # with a note on its encoding
-    assert name in message
-    assert "Traceback" not in message
-    assert name != "cohor.csv" or "'cohort.csv'" in message
-    if write:  # a name that is nearly that of another table is told with it
-        Path(name).rmdir() if Path(name).is_dir() else Path(name).unlink()
+    if name == "binary.csv":  # with a note on its encoding
+        assert name in run(line, code=2).err
+    else:
+        must_refuse(line, naming=f"{name} 'cohort.csv'" if name == "cohor.csv" else name)
 
 
 @scored(["check", "fit"])
@@ -93,9 +103,7 @@ def test_schemas_that_cannot_be_used(command, name, text, word, here, must_refus
     Path("folder").mkdir(exist_ok=True)
     if text is not None:
         Path(name).write_bytes(text)
-    message = must_refuse(ARGUMENTS[command].replace("schema.yaml", name))
-    assert name in message
-    assert word in message
+    must_refuse(ARGUMENTS[command].replace("schema.yaml", name), naming=f"{name} {word}")
 
 
 @scored(["report", "table", "assign"])
@@ -114,9 +122,7 @@ def test_models_that_cannot_be_used(command, name, word, fit, must_refuse):
         Path(folder).mkdir(exist_ok=True)
     for path in fit.iterdir():
         Path("damaged", path.name).write_bytes(path.read_bytes()[: -50 if path.suffix == ".npz" else None])
-    message = must_refuse(ARGUMENTS[command].replace("--model out", f"--model {name}"))
-    assert name in message
-    assert word in message
+    must_refuse(ARGUMENTS[command].replace("--model out", f"--model {name}"), naming=f"{name} {word}")
 
 
 # --- rows in messages are those of a spreadsheet ----------------------------------------------------------------------
@@ -209,8 +215,7 @@ def test_rows_of_a_chosen_part_are_those_of_the_file(messy, run_json):
     ]
 )
 def test_what_cannot_be_chosen_is_refused(options, words, messy, must_refuse):
-    message = must_refuse(f"check messy.csv --schema schema.yaml {options}")
-    assert missing_in(message, words) == []
+    must_refuse(f"check messy.csv --schema schema.yaml {options}", naming=words)
 
 
 # --- which rows were taken is recorded, applied again, and said -------------------------------------------------------
@@ -218,9 +223,7 @@ def test_what_cannot_be_chosen_is_refused(options, words, messy, must_refuse):
 WHERE = "visit == 'baseline' and age >= 45,5"
 CHOICE = f"--where {shlex.quote(WHERE)} --one-row-per 'Record ID' --by seen --keep last"
 ROWS = RowChoice(WHERE, "Record ID", "last", "seen").in_words()
-VISITS_SCHEMA = SCHEMA.replace("name: who,", "name: Record ID,").replace(
-    "features:", "other_columns: ignore\nfeatures:"
-)
+VISITS_SCHEMA = WIDE_SCHEMA.replace("name: who,", "name: Record ID,")
 FIT_VISITS = f"fit visits.csv --schema visits_schema.yaml --out out {QUICK}"
 CHECK_VISITS = "check visits.csv --schema visits_schema.yaml"
 
@@ -252,10 +255,11 @@ def texts_of(folder):
     return sheets | {"page": page.replace("&#x27;", "'").replace("&gt;", ">").replace("&lt;", "<")}
 
 
-def test_reports_say_which_rows_were_taken_and_how_many_were_not(visits, run):
+def test_reports_say_which_rows_were_taken_and_how_many_were_not_as_text(visits, run):
     run(FIT.replace(" out ", " all "))
     assert "All 40 rows of the table" in texts_of("all")["Methods"]
-    run(f"{FIT_VISITS} {CHOICE}")
+    where = f"{WHERE} and visit != '<b onclick=x>=1+1</b>'"  # no formula and no markup, whatever its values are
+    run(FIT_VISITS, "--where", where, *shlex.split(CHOICE)[2:])
     counts = json.loads(Path("out/model.json").read_text(encoding="utf-8"))["fit"]["row_counts_"]
     n = len(visits)
     assert counts == {"in_table": 120, "not_meeting": 120 - 2 * n, "unknown": 0, "further": n, "outside": 0}
@@ -263,16 +267,9 @@ def test_reports_say_which_rows_were_taken_and_how_many_were_not(visits, run):
     for name in ("Methods", "page", "Summary"):
         _, _, sentence = texts[name].partition("Of 120 rows of the table, ")
         assert sentence.startswith(f"{n} ")
-        assert RowChoice(WHERE).in_words() in sentence
+        assert RowChoice(where).in_words() in sentence
         assert f"({120 - 2 * n} left out)" in sentence
-
-
-def test_a_condition_is_text_in_reports(visits, run):
-    """It begins no formula and holds no markup, whatever its values are."""
-    condition = "visit == 'baseline' and seen == '25.02.2020' and visit != '<b onclick=x>=1+1</b>'"
-    run(FIT_VISITS, "--where", condition)
     assert "<b onclick" not in Path("out/subtypes.html").read_text(encoding="utf-8")
-    assert condition in texts_of("out")["Methods"]
     book = openpyxl.load_workbook("out/subtypes.xlsx")
     assert all(cell.data_type != "f" for row in book["Methods"].iter_rows() for cell in row)
 
@@ -301,8 +298,7 @@ def test_a_shared_report_withholds_small_numbers_of_rows_and_named_subjects(visi
 
 def test_schema_and_command_must_not_contradict_each_other(visits, run, run_json, must_refuse):
     write_rows("{where: \"visit == 'baseline'\", one_row_per: Record ID}")
-    message = must_refuse(f"{CHECK_VISITS} --where \"visit == 'month 12'\"")
-    assert "visits_schema.yaml" in message
+    message = must_refuse(f"{CHECK_VISITS} --where \"visit == 'month 12'\"", naming="visits_schema.yaml")
     assert RowChoice("visit == 'baseline'", "Record ID").in_words() in message
     assert RowChoice("visit == 'month 12'").in_words() in message
     same = "--where \"visit  ==  'baseline'\" --one-row-per 'Record ID'"
@@ -320,31 +316,24 @@ def test_rows_that_a_schema_cannot_choose_name_the_schema(rows, words, visits, r
     table = Path("visits.csv").read_text(encoding="utf-8")
     Path("visits.csv").write_text(table.replace("25.02.2020", "02/05/2020"), encoding="utf-8")
     write_rows(rows)
-    message = must_refuse(CHECK_VISITS)
-    assert missing_in(message, words) == []
+    must_refuse(CHECK_VISITS, naming=words)
     if "--dates" in words:  # how dates are read can be added to what a schema says
         run(f"{CHECK_VISITS} --dates month-first")
 
 
 def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, run, must_refuse):
     run(f"{FIT_VISITS} {CHOICE}")
-    message = must_refuse("report visits.csv --model out --out again --all-rows")
-    assert "120" in message
-    assert str(len(visits)) in message
-    assert ROWS in message
+    assert ROWS in must_refuse("report visits.csv --model out --out again --all-rows", naming=f"120 {len(visits)}")
     visits.to_csv("chosen.csv", index=False)
-    message = must_refuse("assign chosen.csv --model out --out x.csv")
-    assert "'visit'" in message
-    assert "--all-rows" in message
-    assert "table of the fit" in run("assign chosen.csv --model out --out x.csv --all-rows").err
+    must_refuse("assign chosen.csv --model out --out x.csv", naming="'visit' --all-rows")
+    run("assign chosen.csv --model out --out x.csv --all-rows")
+    assert Path("x.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
     visits.iloc[:7].to_csv("new.csv", index=False)
     (note,) = notes_in(run("assign new.csv --model out --out y.csv --all-rows").err)
     assert ROWS in note
     other = "--where \"visit == 'month 12'\""
     assert RowChoice("visit == 'month 12'").in_words() in run(f"assign visits.csv --model out --out z.csv {other}").err
-    message = must_refuse(f"assign visits.csv --model out --out x2.csv --all-rows {other}")
-    assert "--all-rows" in message
-    assert "visit == 'month 12'" in message
+    must_refuse(f"assign visits.csv --model out --out x2.csv --all-rows {other}", naming="--all-rows visit == 'month")
 
 
 def test_start_drafts_the_rows_and_goes_on_with_them(visits, run):
@@ -391,8 +380,7 @@ def test_a_draft_remembers_the_rows_of_the_sheet_and_others_contradict_it(sheet,
     assert FeatureSchema.from_yaml("drafted.yaml").rows == RowChoice(rows="2-41")
     assert "--rows" not in options_in(commands_in(out)[-1])
     check = "check sheet.csv --schema drafted.yaml"
-    message = must_refuse(f"{check} --rows 2-50")
-    assert missing_in(message, "drafted.yaml 2-41 2-50") == []
+    must_refuse(f"{check} --rows 2-50", naming="drafted.yaml 2-41 2-50")
     run(f"{check} --rows '2 - 41'")
     run(f"{check} --where 'age > 0'")
 

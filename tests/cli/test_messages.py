@@ -23,6 +23,7 @@ from command_line import (
     NOTE,
     QUICK,
     SCHEMA,
+    WIDE_SCHEMA,
     all_gaussian,
     assert_is_one_message,
     cohort,
@@ -115,11 +116,10 @@ def write_stage():
     Path("mine").mkdir()
     Path("mine/notes.txt").touch()
 
-    wide = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:")
     schemas = {
         "schema": SCHEMA,
-        "wide": wide,
-        "rows": wide.replace("features:", "rows: {where: \"visit == 'baseline'\"}\nfeatures:"),
+        "wide": WIDE_SCHEMA,
+        "rows": WIDE_SCHEMA.replace("features:", "rows: {where: \"visit == 'baseline'\"}\nfeatures:"),
         "typo": SCHEMA.replace("likelihood: poisson", "likelihod: poison"),
         "twice": f"{SCHEMA}  - {{name: again, likelihood: gaussian}}\n",
         "one": all_gaussian("abcdef").to_yaml(),

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import QUICK, REPORTS, exit_code, missing_in
+from command_line import QUICK, REPORTS, exit_code
 
 from clinclust import FeatureSchema, draft_schema
 
@@ -172,7 +172,7 @@ def test_what_cannot_be_shared_is_refused_unless_it_is_asked_for(shared, run, mu
         "assign cohort.csv --model out --cohort cohort.csv",
         "report cohort.csv --model out --out new --stability 5",
     ):
-        assert missing_in(must_refuse(line), "--suppress 10 0") == []
+        must_refuse(line, naming="--suppress 10 0")
     err = run("compare cohort.csv --model out --suppress 0 --method 'none of them'", code=2).err
     assert "'none of them'" in err.splitlines()[-1]
 

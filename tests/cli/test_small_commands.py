@@ -45,7 +45,7 @@ def test_every_column_has_a_reason(tmp_path, monkeypatch, run):
 @pytest.mark.parametrize(("variables", "words"), [((SEX, SEX), "'sex' 2, 3) dictionary.csv"), ((asked("weight"),), "")])
 def test_a_dictionary_that_cannot_be_used_is_refused(variables, words, here, must_refuse):
     Case(project(*variables), {}, {}).write(here)
-    assert missing_in(must_refuse("draft cohort.csv --dictionary dictionary.csv --out x.yaml"), words) == []
+    must_refuse("draft cohort.csv --dictionary dictionary.csv --out x.yaml", naming=words)
 
 
 # --- outcomes ---------------------------------------------------------------------------------------------------------

@@ -46,8 +46,7 @@ def test_results_are_those_of_fit_with_the_same_options_and_are_not_replaced(her
     run(f"fit cohort.csv --schema schema.yaml --out out {QUICK} {SEED} 3")
     for name in ("assignments.csv", "model.npz"):
         assert Path("out", name).read_bytes() == Path("cohort-subtypes", name).read_bytes()
-    message = must_refuse(START)
-    assert missing_in(message, f"cohort-subtypes --out {' '.join(FILES)}") == []
+    message = must_refuse(START, naming=f"cohort-subtypes --out {' '.join(FILES)}")
     assert "--overwrite" not in message
 
 
@@ -216,8 +215,7 @@ def test_start_stops_before_it_writes_anything_and_every_line_it_offers_goes_on(
 def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse):
     once = visits(times=1).drop(columns="Visit No")
     pd.concat([once, once.iloc[:5]]).to_csv("visits.csv", index=False)
-    message = must_refuse(START_VISITS)
-    assert missing_in(message, "5 60 copies") == []
+    message = must_refuse(START_VISITS, naming="5 60 copies")
     one_each, every = commands_in(message)
     assert [line.rpartition(" ")[2] for line in (one_each, every)] == ["MRN", "--every-row"]
     run(f"{one_each} --quiet")
@@ -261,4 +259,4 @@ def test_start_reads_a_dictionary(table, run, must_refuse):
     assert all("--dictionary dictionary.csv" in line for line in lines)
     run(f"{lines[0]} --quiet")
     assert FeatureSchema.from_yaml("visits.yaml")["hb"].label == "The hb"
-    assert missing_in(must_refuse(f"{lines[0]} --quiet --out other"), "visits.yaml --dictionary") == []
+    must_refuse(f"{lines[0]} --quiet --out other", naming="visits.yaml --dictionary")
