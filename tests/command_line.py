@@ -9,6 +9,7 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -110,6 +111,40 @@ def names_in(folder="."):
     return sorted(path.name for path in Path(folder).iterdir())
 
 
+class Text(str):
+    """What a command printed, and what it says."""
+
+    def splitlines(self, *arguments):
+        return [Text(line) for line in super().splitlines(*arguments)]
+
+    @property
+    def notes(self):
+        return [line.removeprefix(NOTE) for line in self.splitlines() if line.startswith(NOTE)]
+
+    @property
+    def commands(self):
+        """The command lines that it offers, without the word `clinclust`."""
+        return [Text(line) for line in re.findall(rf"(?:^|: ) *clinclust ((?:{COMMANDS}) .+)$", self, re.M)]
+
+    @property
+    def options(self):
+        return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", self))
+
+    def lacks(self, words):
+        """Return which of these words it does not have."""
+        return [word for word in words.split() if word not in self]
+
+
+class Printed(NamedTuple):
+    """What a command printed on standard output, and on standard error."""
+
+    out: Text
+    err: Text
+
+
+NOTE = "clinclust: note: "
+
+
 # --- running a command ------------------------------------------------------------------------------------------------
 
 
@@ -120,7 +155,7 @@ def run(capsys, line, *more, code=0):
     """
     capsys.readouterr()
     result = exit_code(line, *more)
-    printed = capsys.readouterr()
+    printed = Printed(*map(Text, capsys.readouterr()))
     assert result == code, printed.err
     return printed
 
@@ -140,7 +175,7 @@ def refused(capsys, line, *more, naming=""):
     assert_is_one_message(err)
     assert contents() == before
     assert {path for path in Path().rglob("*") if path.is_dir()} == folders
-    assert missing_in(err, naming) == [], err
+    assert err.lacks(naming) == [], err
     return err
 
 
@@ -151,7 +186,8 @@ def run_json(capsys, line, *more, code=0):
 
 def run_process(*arguments, **options):
     options = {"capture_output": True, "text": True, "timeout": 120, **options}
-    return subprocess.run([sys.executable, "-m", "clinclust", *map(str, arguments)], check=False, **options)
+    done = subprocess.run([sys.executable, "-m", "clinclust", *map(str, arguments)], check=False, **options)
+    return done.returncode, Printed(Text(done.stdout), Text(done.stderr))
 
 
 # --- reading what a command printed -----------------------------------------------------------------------------------
@@ -171,27 +207,6 @@ def assert_is_one_message(err):
     assert "Traceback" not in err
     assert len(err.strip().removeprefix("clinclust: ")) > 10
     assert not FOR_PYTHON.search(err), err
-
-
-def missing_in(text, words):
-    """Return which of these words a text does not have."""
-    return [word for word in words.split() if word not in text]
-
-
-def options_in(text):
-    return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", text))
-
-
-def commands_in(text):
-    """Return the command lines that a text offers, without the word `clinclust`."""
-    return re.findall(rf"(?:^|: ) *clinclust ((?:{COMMANDS}) .+)$", text, re.M)
-
-
-def notes_in(err):
-    return [line.removeprefix(NOTE) for line in err.splitlines() if line.startswith(NOTE)]
-
-
-NOTE = "clinclust: note: "
 
 
 def faults_in(facts):

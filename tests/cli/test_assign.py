@@ -8,15 +8,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import (
-    QUICK,
-    cohort,
-    faults_in,
-    missing_in,
-    new_subjects,
-    notes_in,
-    options_in,
-)
+from command_line import QUICK, Text, cohort, faults_in, new_subjects
 from inert_texts import original_text
 from scored import scored
 
@@ -61,7 +53,7 @@ def test_the_assignments_say_what_the_model_says(fitted):
 def test_the_table_of_the_fit_is_assigned_what_the_fit_found(fit, run, shuffled):
     frame = cohort().sample(frac=1, random_state=2) if shuffled else cohort()
     frame.to_csv("new.csv", index=False)
-    assert len(notes_in(run(f"{ASSIGN} --out assigned.csv").err)) == 1
+    assert len(run(f"{ASSIGN} --out assigned.csv").err.notes) == 1
     header, *rows = Path("assigned.csv").read_text(encoding="utf-8").splitlines()
     fit_header, *fit_rows = Path("out/assignments.csv").read_text(encoding="utf-8").splitlines()
     assert header == fit_header
@@ -81,7 +73,7 @@ def test_a_part_of_the_table_of_the_fit_counts_as_new_subjects(fit, assign):
 def test_new_subjects_are_assigned_by_name_of_column(assign):
     new = {"crp": [40.0, 60.0, 1e9, None], "stage": [0, 4, None, None], "extra": "x"}
     table, err = assign(pd.DataFrame({**new, "tremor": ["no", "yes", "no", None], "falls": [1, 13, None, None]}))
-    (note,) = notes_in(err)
+    (note,) = err.notes
     assert "(5)" in note  # the row without a value
     assert table["row"].tolist() == ["2", "3", "4", "5"]  # as a spreadsheet counts
     assert table["subtype"].tolist() == ["1", "2", "0", "1"]
@@ -97,7 +89,7 @@ def test_peculiar_new_subjects_are_assigned_and_told_by_their_rows(assign):
     frame.loc[6, "who"] = "NA"
     frame.loc[7] = ["NA", *[""] * 5]
     table, err = assign(frame)
-    rows = [note[note.index("(") + 1 : note.index(")")] for note in notes_in(err)]
+    rows = [note[note.index("(") + 1 : note.index(")")] for note in err.notes]
     assert rows == ["first: 8, 9", "first: 5, 7", "9"]
     assert "p005" not in err
     assert len(table) == 8
@@ -123,14 +115,14 @@ def test_one_odd_value_costs_one_subject_its_subtype_or_is_taken_for_missing(ass
     assert table["assigned"].tolist() == ["no" if place == 7 else "yes" for place in range(30)]
     assert (table.loc[7].drop(["who", "assigned"]) == "").all()
     assert table.drop(index=7).equals(expected.drop(index=7))
-    assert missing_in(err, f"{column}: 9) --unseen") == []
+    assert err.lacks(f"{column}: 9) --unseen") == []
     assert repr(str(value)) in err
     assert "missing_codes" not in err, "the schema of a saved model cannot be changed"
 
     expected, _ = assign(new_subjects(**{column: (7, "NA")}))
     table, err = assign(new_subjects(**{column: (7, value)}), "--unseen missing")
     assert table.equals(expected)
-    (note,) = notes_in(err)
+    (note,) = err.notes
     assert f"{column} (row 9)" in note
     assert str(value) not in note.replace("row 9", "")
 
@@ -171,7 +163,7 @@ def test_a_refused_value_names_those_of_its_form_that_are_missing(here, run):
         table.head(8).assign(lvef=[value, *["50"] * 7]).to_csv("new.csv", index=False)
         err = run(ASSIGN, code=3).err
         assert [form for form in ("'20-25%'", "'25-30%'", "'30-35%'", "'n.a.'") if form in err] == others
-        assert "--unseen" in options_in(err)
+        assert "--unseen" in err.options
         assert "`unseen`" not in err
 
 
@@ -185,14 +177,14 @@ def test_the_comparison_goes_where_the_table_does_not(fit, run):
     out, err = run(DRIFT)
     assert len(read_text(out)) == 30
     lines = [line.removeprefix("clinclust: ").strip() for line in err.splitlines()]
-    assert missing_in(lines[0], "30 40") == []
+    assert err.splitlines()[0].lacks("30 40") == []
     out, err = run(f"{DRIFT} --out given.csv")
     assert out.splitlines()[1:] == lines
     assert "given.csv" in out.splitlines()[0]
     assert err == ""
     assert run(f"{DRIFT} --quiet").err == ""
     # Rows and columns that are chosen of the new table are not chosen of the cohort.
-    assert missing_in(run(f"{DRIFT} --where 'falls >= 5' --drop age").err, "40.") == []
+    assert run(f"{DRIFT} --where 'falls >= 5' --drop age").err.lacks("40.") == []
 
 
 def test_the_comparison_names_features_and_no_subject_or_value(fit, assign):
@@ -200,8 +192,8 @@ def test_the_comparison_names_features_and_no_subject_or_value(fit, assign):
     plain, _ = assign(frame, code=3)
     table, err = assign(frame, "--cohort cohort.csv", code=3)
     assert table.equals(plain)
-    summary = err[: err.rindex("clinclust: ")]
-    assert missing_in(summary, "stage (1 (+") == []
+    summary = Text(err[: err.rindex("clinclust: ")])
+    assert summary.lacks("stage (1 (+") == []
     assert not any(who in summary for who in frame["who"])
     assert "5000" not in summary
 

@@ -23,13 +23,8 @@ from command_line import (
     RESTARTS,
     SEED,
     cohort,
-    commands_in,
     contents,
-    missing_in,
     names_in,
-    new_subjects,
-    notes_in,
-    options_in,
     run_process,
 )
 from scored import scored
@@ -41,13 +36,13 @@ from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, 
 
 
 def test_the_command_is_a_process(here):
-    done = run_process(*CHECK.split())
-    assert (done.returncode, notes_in(done.stderr)) == (0, [])
-    assert commands_in(done.stdout)[-1] == "fit cohort.csv --schema schema.yaml --out cohort-subtypes"
-    done = run_process("check", "missing.csv", "--schema", "schema.yaml")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("clinclust: ")
-    assert "missing.csv" in done.stderr
+    code, (out, err) = run_process(*CHECK.split())
+    assert (code, err.notes) == (0, [])
+    assert out.commands[-1] == "fit cohort.csv --schema schema.yaml --out cohort-subtypes"
+    code, (out, err) = run_process("check", "missing.csv", "--schema", "schema.yaml")
+    assert (code, out) == (2, "")
+    assert err.startswith("clinclust: ")
+    assert "missing.csv" in err
 
 
 @pytest.mark.simulation
@@ -58,9 +53,9 @@ def test_a_closed_output_is_no_error(here, fitted):
     for arguments in (["assign", "long.csv", "--model", fitted], CHECK.split()):
         reader, writer = os.pipe()
         os.close(reader)
-        done = run_process(*arguments, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
+        code, printed = run_process(*arguments, capture_output=False, stdout=writer, stderr=subprocess.PIPE)
         os.close(writer)
-        assert (done.returncode, done.stderr) == (141, "")
+        assert (code, printed.err) == (141, "")
 
 
 def test_help_needs_nothing_heavy():
@@ -115,11 +110,11 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
 def test_the_help_lists_every_command_and_how_to_begin(run):
     assert run("--version").out == f"clinclust {__version__}\n"
     shown = run("--help").out
-    assert {line.split()[0] for line in commands_in(shown)} >= {*ARGUMENTS}
+    assert {line.split()[0] for line in shown.commands} >= {*ARGUMENTS}
     assert re.findall("^    ([a-z]+) ", shown, re.M) == COMMANDS.split("|")
     out, err = run("", code=2)
     assert out == ""
-    assert [line.split()[0] for line in commands_in(err)] == ["start", "draft", "check", "fit", "assign"]
+    assert [line.split()[0] for line in err.commands] == ["start", "draft", "check", "fit", "assign"]
     assert len(err.splitlines()) < 15
 
 
@@ -144,7 +139,7 @@ MISSPELT = {
 @scored(["", "x"])
 def test_the_nearest_option_is_named(command, pair, value, here, must_refuse):
     message = must_refuse(f"{ARGUMENTS[command]} {pair[1]} {value}")
-    assert options_in(message) == {*pair, "--help"}
+    assert message.options == {*pair, "--help"}
 
 
 @scored(
@@ -167,7 +162,7 @@ def test_the_nearest_option_is_named(command, pair, value, here, must_refuse):
 )
 def test_wrong_arguments_are_one_message_that_names_them(line, words, here, must_refuse):
     message, last = must_refuse(line).splitlines()
-    assert missing_in(message, words) == []
+    assert message.lacks(words) == []
     assert not re.search(r"\b(int|float)\b| -3|--a\b", message)
     assert re.search("`clinclust.* --help`", last)
 
@@ -183,7 +178,7 @@ def test_a_traceback_can_be_asked_for_before_and_after_the_command(line, here, r
     "line", ["check 'a\nclinclust: note: forged.csv' --schema s", f"{CHECK} '--a\nclinclust: note: forged'"]
 )
 def test_no_name_forges_a_line(line, here, run):
-    assert notes_in(run(line, code=2).err) == []
+    assert run(line, code=2).err.notes == []
 
 
 # --- a bug ------------------------------------------------------------------------------------------------------------
@@ -352,12 +347,12 @@ def test_quiet_leaves_notes_and_problems_only(command, fit, run, monkeypatch):
     monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 0.0)  # every stage would be told
     out, err = run(f"{ARGUMENTS[command]} --quiet")
     assert out == ""
-    assert len(notes_in(err)) == len(err.splitlines())
+    assert len(err.notes) == len(err.splitlines())
     assert run(f"{ARGUMENTS[command]} --quiet".replace("cohort.csv", "absent.csv"), code=2).err
 
 
 def test_quiet_is_no_quieter_with_results_for_programs(fit, run):
-    new_subjects().head(9).to_csv("new.csv", index=False)
+    cohort().head(9).to_csv("new.csv", index=False)
     assert len(run("assign new.csv --model out --quiet").out.splitlines()) == 10
 
 

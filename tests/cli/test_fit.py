@@ -18,13 +18,10 @@ from command_line import (
     SCHEMA,
     all_gaussian,
     cohort,
-    commands_in,
     contents,
     exit_code,
     names_in,
-    notes_in,
     one_continuum,
-    options_in,
 )
 
 from clinclust import MAPDP, FeatureSchema, __version__, compare_subtypes, read_cohort
@@ -65,7 +62,7 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
     frame["who"] = "Zoë " + frame["who"].astype(str)
     Path("cohort.csv").write_bytes(frame.to_csv(index=False).encode("cp1252"))
     err = run(FIT).err
-    encoding, constant = notes_in(err)
+    encoding, constant = err.notes
     assert len(err.splitlines()) == 2
     assert "--encoding" in encoding
     assert "stage" in constant
@@ -74,7 +71,7 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
     monkeypatch.setitem(inspect.unwrap(MAPDP.__init__).__kwdefaults__, "init", "single")
-    assert len(notes_in(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err)) == 1
+    assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
 
 
 def test_a_search_can_be_given_a_time_limit(here, run, run_json):
@@ -112,16 +109,16 @@ def test_a_continuum_is_one_subtype_and_its_subjects_have_a_score(continuum, run
     run(f"fit cohort.csv --schema schema.yaml --out out {RESTARTS} 4 --associations none")
     model = MAPDP.load("out")
     assert model.n_clusters_ == 1 < model.subtype_of_.size
-    assert notes_in(run("assign cohort.csv --model out --out again.csv").err) != []  # it is the table of the fit
+    assert run("assign cohort.csv --model out --out again.csv").err.notes != []  # it is the table of the fit
     assert Path("again.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
     assert pd.read_csv("again.csv")["continuum_score"].notna().all()
     continuum.head(20).to_csv("new.csv", index=False)
-    (note,) = notes_in(run("assign new.csv --model out --out assigned.csv").err)
+    (note,) = run("assign new.csv --model out --out assigned.csv").err.notes
     assert "continuum score" in note
     assert note.endswith(str(Path("out/assignments.csv")))
     assert pd.read_csv("assigned.csv")["continuum_score"].isna().all()
     Path("out/assignments.csv").unlink()
-    (note,) = notes_in(run("assign new.csv --model out").err)
+    (note,) = run("assign new.csv --model out").err.notes
     assert "assignments.csv" not in note
 
 
@@ -249,11 +246,11 @@ def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run):
     out = run(FIT).out
     assert NEARLY_SEX.search(out)
     assert NEARLY_SEX.search(page_of("out"))
-    (again,) = commands_in(out)
+    (again,) = out.commands
     beyond = run(again).out
     assert MAPDP.load("out-2").cluster_sizes_.tolist() == [sexes["sex"].value_counts().max()]
     assert not NEARLY_SEX.search(beyond)
-    assert commands_in(beyond) == []
+    assert beyond.commands == []
 
 
 def test_an_ignored_column_is_named_by_fit_and_report(sexes, run):
@@ -275,8 +272,8 @@ def test_a_column_that_makes_the_subtypes_alone_comes_with_the_fit_without_it(se
     Path("schema.yaml").write_text(re.sub(r".*name: sex,.*\n", "", schema), encoding="utf-8")
     out = run(f"{FIT} --cluster m0,m1 --describe m2").out
     assert re.search(r"\bm0: .*%", out)
-    (again,) = commands_in(out)
+    (again,) = out.commands
     assert "--cluster m1 " in again
-    assert "--describe" in options_in(again)
+    assert "--describe" in again.options
     run(again)
     assert MAPDP.load("out-2").cluster_sizes_.tolist() == [300]

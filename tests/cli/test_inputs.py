@@ -11,20 +11,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import (
-    ARGUMENTS,
-    CHECK,
-    FIT,
-    QUICK,
-    SCHEMA,
-    WIDE_SCHEMA,
-    cohort,
-    commands_in,
-    faults_in,
-    names_in,
-    notes_in,
-    options_in,
-)
+from command_line import ARGUMENTS, CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, cohort, faults_in, names_in
 from scored import scored
 
 from clinclust import MAPDP, FeatureSchema
@@ -58,28 +45,21 @@ TABLES = {
 
 @pytest.fixture
 def unreadable(fit):
-    """Return a function that makes one of these tables: a name that is nearly that of another is told with it."""
-
-    def made(name):
-        for path in Path().iterdir():
-            if path.name in TABLES:
-                path.rmdir() if path.is_dir() else path.unlink()
-        if TABLES[name] == "a folder":
+    """Stand beside all these tables: a name that is nearly that of another is told with it."""
+    for name, content in TABLES.items():
+        if content == "a folder":
             Path(name).mkdir()
-        elif TABLES[name] == "an archive":
+        elif content == "an archive":
             with zipfile.ZipFile(name, "w") as archive:
                 archive.writestr("xl/workbook.xml", "<not closed")
                 archive.writestr("[Content_Types].xml", "<not closed")
-        elif TABLES[name] is not None:
-            Path(name).write_bytes(TABLES[name])
-
-    return made
+        elif content is not None:
+            Path(name).write_bytes(content)
 
 
 @pytest.mark.parametrize("command", ARGUMENTS)
 @scored(TABLES)
 def test_tables_that_cannot_be_read(name, command, unreadable, run, must_refuse):
-    unreadable(name)
     line = ARGUMENTS[command].replace("cohort.csv", name)
     if name == "binary.csv":  # with a note on its encoding
         assert name in run(line, code=2).err
@@ -97,7 +77,7 @@ def test_tables_that_cannot_be_read(name, command, unreadable, run, must_refuse)
         ("bad.yaml", b"", ""),
         ("bad.yaml", b"clinclust: 1\nfeatures:\n  - {name: x, likelihod: poisson}\n", "'likelihood'"),
         ("bad.yaml", b"\xff\xfe\x00\x00\x81", ""),
-    ],
+    ]
 )
 def test_schemas_that_cannot_be_used(command, name, text, word, here, must_refuse):
     Path("folder").mkdir(exist_ok=True)
@@ -115,7 +95,7 @@ def test_schemas_that_cannot_be_used(command, name, text, word, here, must_refus
         ("cohort.csv", "--model"),
         ("out/model.json", "--model"),
         ("damaged", "model.npz"),
-    ],
+    ]
 )
 def test_models_that_cannot_be_used(command, name, word, fit, must_refuse):
     for folder in ("folder", "damaged"):
@@ -176,7 +156,7 @@ def test_a_chosen_part_of_a_messy_table_is_checked_like_the_plain_table(choice, 
     plain, part = (run_json(f"check {table}") for table in (CHECK[6:], f"messy.csv --schema schema.yaml {choice}"))
     assert part.pop("warnings")
     assert part | {"warnings": []} == plain
-    header, *notes = notes_in(run(f"check messy.csv --schema schema.yaml {choice}").err)
+    header, *notes = run(f"check messy.csv --schema schema.yaml {choice}").err.notes
     assert "--header-row" in header
     numbers = [set(filter(str.isdecimal, note.split())) for note in notes]
     assert {"40", "80"} in numbers
@@ -302,7 +282,7 @@ def test_schema_and_command_must_not_contradict_each_other(visits, run, run_json
     assert RowChoice("visit == 'baseline'", "Record ID").in_words() in message
     assert RowChoice("visit == 'month 12'").in_words() in message
     same = "--where \"visit  ==  'baseline'\" --one-row-per 'Record ID'"
-    assert not any("visits_schema.yaml" in note for note in notes_in(run(f"{CHECK_VISITS} {same}").err))
+    assert not any("visits_schema.yaml" in note for note in run(f"{CHECK_VISITS} {same}").err.notes)
     assert run_json(CHECK_VISITS)["subjects"] == 40
 
 
@@ -329,7 +309,7 @@ def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, r
     run("assign chosen.csv --model out --out x.csv --all-rows")
     assert Path("x.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
     visits.iloc[:7].to_csv("new.csv", index=False)
-    (note,) = notes_in(run("assign new.csv --model out --out y.csv --all-rows").err)
+    (note,) = run("assign new.csv --model out --out y.csv --all-rows").err.notes
     assert ROWS in note
     other = "--where \"visit == 'month 12'\""
     assert RowChoice("visit == 'month 12'").in_words() in run(f"assign visits.csv --model out --out z.csv {other}").err
@@ -338,7 +318,7 @@ def test_commands_on_a_model_take_its_rows_unless_they_are_told_others(visits, r
 
 def test_start_drafts_the_rows_and_goes_on_with_them(visits, run):
     start = f"start visits.csv {QUICK}"
-    command = commands_in(run(f"{start} {CHOICE}").out)[-1]
+    command = run(f"{start} {CHOICE}").out.commands[-1]
     assert command == "table visits.csv --model visits-subtypes --out table.xlsx"
     assert FeatureSchema.from_yaml("visits.yaml").rows == RowChoice(WHERE, "Record ID", "last", "seen", "day-first")
     run(f"{start} --out again")
@@ -378,7 +358,7 @@ def test_rows_of_the_sheet_are_those_of_every_later_command_on_its_table(sheet, 
 def test_a_draft_remembers_the_rows_of_the_sheet_and_others_contradict_it(sheet, run, must_refuse):
     out = run("draft sheet.csv --out drafted.yaml --rows 2-41").out
     assert FeatureSchema.from_yaml("drafted.yaml").rows == RowChoice(rows="2-41")
-    assert "--rows" not in options_in(commands_in(out)[-1])
+    assert "--rows" not in out.commands[-1].options
     check = "check sheet.csv --schema drafted.yaml"
     must_refuse(f"{check} --rows 2-50", naming="drafted.yaml 2-41 2-50")
     run(f"{check} --rows '2 - 41'")
@@ -430,7 +410,7 @@ def test_a_folder_and_a_large_file_are_fitted_in_partitions(partitions, run_json
     ]
 )
 def test_options_that_partitions_cannot_have_are_named(line, options, named, partitions, must_refuse):
-    assert options_in(must_refuse(f"{line} {options}")) == named
+    assert must_refuse(f"{line} {options}").options == named
 
 
 def rewrite(file, change):
@@ -518,7 +498,7 @@ def test_draft_and_check_read_a_sample_and_validate_all(partitions, run, run_jso
     rewrite(partitions[2], lambda frame: frame.assign(stage=["7", *frame["stage"][1:]], tremor=["perhaps"] * 20))
     out = run("draft cohort --out drafted.yaml --describe age").out
     assert "60" in out
-    assert commands_in(out)[-1] == "fit cohort --schema drafted.yaml --out cohort-subtypes"
+    assert out.commands[-1] == "fit cohort --schema drafted.yaml --out cohort-subtypes"
     drafted = FeatureSchema.from_yaml("drafted.yaml")
     assert {*drafted["tremor"].levels} == {"no", "yes", "perhaps"}
     assert drafted["age"].role == "describe"
@@ -531,4 +511,4 @@ def test_a_draft_says_what_it_cannot_allow(partitions, run):
     rewrite(partitions[1], lambda frame: frame.drop(columns="crp"))
     out, err = run("draft cohort --out drafted.yaml")
     assert "crp (1.parquet): " in err
-    assert commands_in(out) == ["check cohort --schema drafted.yaml"]
+    assert out.commands == ["check cohort --schema drafted.yaml"]

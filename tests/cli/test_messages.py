@@ -35,10 +35,7 @@ from command_line import (
 )
 
 TEXTS = Path(__file__).parent / "texts"
-MASKS = {
-    r"\d+\.\d+(e-?\d+)?|(?<![\w.-])\.\d\d+": "#.#",
-    r"\d+( nats| s\b| seconds?| min\b| minutes?)": r"#\1",
-}
+MASKS = {r"\d+\.\d+(e-?\d+)?|(?<![\w.-])\.\d\d+": "#.#", r"\d+( nats| s\b| seconds?| min\b| minutes?)": r"#\1"}
 
 
 @pytest.mark.parametrize("command", ["clinclust", *COMMANDS.split("|")])

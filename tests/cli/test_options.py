@@ -8,18 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from command_line import (
-    ARGUMENTS,
-    FIT,
-    JOBS,
-    QUICK,
-    RESTARTS,
-    SCHEMA,
-    SEED,
-    cohort,
-    commands_in,
-    missing_in,
-)
+from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import scored
@@ -98,23 +87,17 @@ def test_floors_are_shares_with_the_same_digits_or_whole_numbers_of_subjects(per
 FLOORS = ["1", "0", "-3", "20.0", "60%", "0%", "0.0", "nan", "inf", "few", "0,02", "%", "nan%", "1e1%", "'2 percent'"]
 REFUSED = {
     FIT: {
-        "--concentration 0": "--concentration",
         "--concentration nan": "--concentration",
-        f"--concentration -3 {RESTARTS} 0 {SEED} -1": f"--concentration {RESTARTS} {SEED}",
-        f"{JOBS} 0": JOBS,
-        "--coarsening 2": "--coarsening",
+        f"--concentration 0 --coarsening 2 {JOBS} 0 --n-clusters 0 --max-seconds 0 --significance-level 2 --min-size 0 "
+        f"--suppress 1 --name Mild {RESTARTS} 0 {SEED} -1": f"--concentration --coarsening {JOBS} --n-clusters "
+        f"--max-seconds --significance-level --min-size --suppress --name {RESTARTS} {SEED}",
         "--coarsening auto --select-features": "--coarsening --select-features",
         "--coarsening auto --select-features --hyperparameters empirical": "--hyperparameters --coarsening --select-f",
-        "--n-clusters 0": "--n-clusters",
         "--n-clusters 41": "40",
-        "--max-seconds 0": "--max-seconds",
-        "--significance-level 1": "--significance-level",
+        "--significance-level 1 --name x=y": "--significance-level --name",
         **dict.fromkeys([f"--min-size {text}" for text in FLOORS], "--min-size"),
         "--min-size 21": "21 40 20",
-        "--name Mild": "--name",
         "--name 1=Common --name 1=Rare": "1",
-        "--min-size 0 --significance-level 2 --suppress 1": "--min-size --significance-level --suppress",
-        "--suppress 1 --name x=y": "--suppress --name",
         "--round-to 5 --min-n 9": "--round-to --min-n --suppress",
         "--missing-is-harmless": "--missing-is-harmless --suppress",
         "--suppress 9 --round-to 2": "--round-to",
@@ -187,7 +170,7 @@ def test_options_that_cannot_be_used_are_named_before_the_work(line, fit, must_r
     cohort(12).to_csv("few.csv", index=False)
     fit.rename("model") if line == FIT else None
     messages = {options: must_refuse(f"{line} {options}") for options in REFUSED[line]}
-    wrong = {options: missing_in(messages[options], words) for options, words in REFUSED[line].items()}
+    wrong = {options: messages[options].lacks(words) for options, words in REFUSED[line].items()}
     assert {options: messages[options] for options in wrong if wrong[options]} == {}
 
 
@@ -231,7 +214,7 @@ def test_check_takes_the_same_options_and_passes_them_on(arms, run, run_json):
     assert "{name: trt, likelihood: bernoulli, levels: [drug, placebo]}" in str(facts["warnings"])
     out = run(check).out
     assert "seen (time)" in out.partition(".")[0]  # what forms no subtypes is said first
-    assert options in commands_in(out)[-1]
+    assert options in out.commands[-1]
 
 
 def test_a_draft_has_the_roles_and_begins_with_what_forms_no_subtypes(arms, run):
@@ -241,7 +224,7 @@ def test_a_draft_has_the_roles_and_begins_with_what_forms_no_subtypes(arms, run)
     first = Path("drafted.yaml").read_text("utf-8").splitlines()[0]
     assert "seen (time), tremor (describe)" in first
     assert first.removeprefix("# ").partition(".")[0] in " ".join(out.split())
-    assert "--ignore" not in commands_in(out)[-1]  # the schema says it now
+    assert "--ignore" not in out.commands[-1]  # the schema says it now
     assert run("draft cohort.csv --ignore falls").out.startswith(first.partition(":")[0])
 
 
@@ -294,7 +277,7 @@ def test_names_with_commas_are_quoted_in_lists(here, run):
     cohort().rename(columns={"crp": "CRP, mg/L"}).to_csv("cohort.csv", index=False)
     Path("schema.yaml").write_text(SCHEMA.replace("name: crp", 'name: "CRP, mg/L"'), encoding="utf-8")
     options = """--describe '"CRP, mg/L",falls' --ignore age"""
-    assert options in commands_in(run(f"{ARGUMENTS['check']} {options}").out)[-1]
+    assert options in run(f"{ARGUMENTS['check']} {options}").out.commands[-1]
 
 
 @dataclass(kw_only=True)

@@ -8,20 +8,7 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from command_line import (
-    ARGUMENTS,
-    FILES,
-    FILES_OF_A_MODEL,
-    FIT,
-    JOBS,
-    QUICK,
-    REPORTS,
-    SEED,
-    commands_in,
-    exit_code,
-    names_in,
-    notes_in,
-)
+from command_line import ARGUMENTS, FILES, FILES_OF_A_MODEL, FIT, JOBS, QUICK, REPORTS, SEED, exit_code, names_in
 from scored import scored
 
 from clinclust import MAPDP
@@ -115,7 +102,7 @@ def test_a_folder_in_the_place_of_a_file_is_never_replaced(name, here, run):
 
 def test_other_files_of_a_folder_stay_and_are_told(fit, run):
     Path("out", "mine.txt").write_text("mine", encoding="utf-8")
-    (note,) = notes_in(run(f"{FIT} --overwrite {SEED} 1 --concentration 1").err)
+    (note,) = run(f"{FIT} --overwrite {SEED} 1 --concentration 1").err.notes
     assert note.endswith("mine.txt")
     assert names_in("out") == sorted([*FILES, "mine.txt"])
     assert Path("out", "mine.txt").read_text(encoding="utf-8") == "mine"
@@ -264,7 +251,7 @@ def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, h
     assert last == "clinclust: stopped"
     assert_is_whole([*FILES_OF_A_MODEL, "sharing.json"])
     assert message.startswith("clinclust: ")
-    (again,) = commands_in(message)
+    (again,) = message.commands
     run(again)
     assert names_in("out") == sorted([*FILES, "sharing.json"])
     for name in (*REPORTS, "model.npz", "assignments.csv"):
@@ -280,7 +267,7 @@ def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, mo
         return save(self, folder)
 
     monkeypatch.setattr(MAPDP, "save", press)
-    (again,) = commands_in(run(FIT, code=130).err)
+    (again,) = run(FIT, code=130).err.commands
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert again.startswith("report cohort.csv ")
     assert_is_whole(FILES_OF_A_MODEL)

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import FILES, REPORTS, RESTARTS, cohort, contents, missing_in, names_in, notes_in
+from command_line import FILES, REPORTS, RESTARTS, Text, cohort, contents, names_in
 from scored import scored
 
 from clinclust import MAPDP, CohortWarning
@@ -65,13 +65,13 @@ def test_a_report_is_rounded_as_a_data_protection_officer_asks(fit, run):
     officer = "--suppress 5 --round-to 3 --min-n 6 --missing-is-harmless"
     assert officer in run(f"{REPORT} --overwrite {officer}").out
     page = Path("out/subtypes.html").read_text(encoding="utf-8")
-    assert missing_in(page[page.index("<h2>Withheld</h2>") :], "rounded multiple 3 6 harmless") == []
+    assert Text(page[page.index("<h2>Withheld</h2>") :]).lacks("rounded multiple 3 6 harmless") == []
 
 
 def test_rows_in_another_order_are_put_back(fit, run):
     assert run(f"{REPORT} --out a").err == ""
     cohort().sample(frac=1, random_state=1).to_csv("cohort.csv", index=False)
-    assert len(notes_in(run(f"{REPORT} --out b").err)) == 1
+    assert len(run(f"{REPORT} --out b").err.notes) == 1
     for name in REPORTS:
         assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
 
@@ -106,7 +106,7 @@ def test_another_cohort_is_refused(line, change, fit, must_refuse):
     OTHERS[change](cohort()).to_csv("cohort.csv", index=False)
     message = must_refuse(line)
     assert message.startswith("clinclust: cohort.csv: ")
-    assert missing_in(message, "30 40" if change == "rows" else "40") == []
+    assert message.lacks("30 40" if change == "rows" else "40") == []
 
 
 # --- the table of a paper ---------------------------------------------------------------------------------------------
@@ -139,5 +139,5 @@ def test_columns_and_decimals_of_a_table(fit, run):
 def test_the_same_table_sorted_gives_the_same_table(fit, run):
     run(f"{TABLE} a.csv")
     cohort().sort_values("falls").to_csv("cohort.csv", index=False)
-    assert len(notes_in(run(f"{TABLE} b.csv").err)) == 1
+    assert len(run(f"{TABLE} b.csv").err.notes) == 1
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import FILES, QUICK, SCHEMA, SEED, cohort, commands_in, missing_in, names_in, notes_in
+from command_line import FILES, QUICK, SCHEMA, SEED, cohort, names_in
 
 from clinclust import MAPDP, FeatureSchema, read_cohort
 
@@ -26,9 +26,9 @@ def test_one_line_is_enough(here, run):
     schema = FeatureSchema.from_yaml("cohort.yaml")
     assert sorted(schema.names) == sorted((*cohort(), "born"))
     assert names_in("cohort-subtypes") == sorted(FILES)
-    assert missing_in(out.splitlines()[0], "cohort.yaml 7") == []
+    assert out.splitlines()[0].lacks("cohort.yaml 7") == []
     assert "born (ignore)" in out
-    assert commands_in(out) == ["table cohort.csv --model cohort-subtypes --out table.xlsx"]
+    assert out.commands == ["table cohort.csv --model cohort-subtypes --out table.xlsx"]
     assert str(Path("cohort-subtypes/subtypes.html")) in out.splitlines()[-1]
 
 
@@ -88,7 +88,7 @@ def test_ctrl_c_leaves_whole_files_and_says_which(here, run, monkeypatch, stage)
     assert last == "clinclust: stopped"
     assert ("cohort.yaml" in first) == bool(files)
     assert names_in() == ["cohort.csv", *files, "schema.yaml"]
-    (again,) = commands_in(first)
+    (again,) = first.commands
     assert sorted(again.split()) == sorted(START.split())
     if stage == "searching":
         run(again)
@@ -119,7 +119,7 @@ def end_input():
 @pytest.mark.parametrize("read", [lambda: "q", lambda: " No", end_input])
 def test_a_person_may_stop_before_the_search(here, run, answer, read):
     answer(read)
-    assert commands_in(run(START).out)[-1].startswith("start cohort.csv")
+    assert run(START).out.commands[-1].startswith("start cohort.csv")
     assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
@@ -204,7 +204,7 @@ START_VISITS = f"start visits.csv {QUICK}"
 
 @pytest.mark.simulation
 def test_start_stops_before_it_writes_anything_and_every_line_it_offers_goes_on(table, run, must_refuse):
-    lines = commands_in(must_refuse(START_VISITS))
+    lines = must_refuse(START_VISITS).commands
     assert [line.split()[-1] for line in lines] == ["MRN", "--every-row"]
     for place, line in enumerate(lines):
         run(f"{line} --out out{place} --quiet")
@@ -216,7 +216,7 @@ def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse
     once = visits(times=1).drop(columns="Visit No")
     pd.concat([once, once.iloc[:5]]).to_csv("visits.csv", index=False)
     message = must_refuse(START_VISITS, naming="5 60 copies")
-    one_each, every = commands_in(message)
+    one_each, every = message.commands
     assert [line.rpartition(" ")[2] for line in (one_each, every)] == ["MRN", "--every-row"]
     run(f"{one_each} --quiet")
     assert len(pd.read_csv("visits-subtypes/assignments.csv")) == 60
@@ -240,11 +240,11 @@ def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
 def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run):
     run("draft visits.csv --out schema.yaml")
     out, err = run("check visits.csv --schema schema.yaml")
-    note = notes_in(err)[0]
+    note = err.notes[0]
     warning = note.partition(",")[0]
     assert warning.isupper()
-    assert missing_in(out, "180 60") == []
-    assert note in notes_in(run(f"fit visits.csv --schema schema.yaml --out out {QUICK}").err)
+    assert out.lacks("180 60") == []
+    assert note in run(f"fit visits.csv --schema schema.yaml --out out {QUICK}").err.notes
     page = Path("out/subtypes.html").read_text(encoding="utf-8")
     assert page[page.index("<p>", page.index("<h2>Overview</h2>")) :].startswith(f"<p>{warning}")
     run("report visits.csv --model out --overwrite --suppress --associations none")
@@ -255,7 +255,7 @@ def test_start_reads_a_dictionary(table, run, must_refuse):
     fields = "Variable / Field Name,Form Name,Field Type,Field Label,Choices\n{}"
     rows = "".join(f"{name},baseline,text,The {name},\n" for name in visits())
     Path("dictionary.csv").write_text(fields.format(rows), encoding="utf-8")
-    lines = commands_in(must_refuse(f"{START_VISITS} --dictionary dictionary.csv"))
+    lines = must_refuse(f"{START_VISITS} --dictionary dictionary.csv").commands
     assert all("--dictionary dictionary.csv" in line for line in lines)
     run(f"{lines[0]} --quiet")
     assert FeatureSchema.from_yaml("visits.yaml")["hb"].label == "The hb"
