@@ -103,6 +103,15 @@ def all_gaussian(names, **fields):
     return FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names], **fields)
 
 
+def fail_with(error):
+    """Return a function that raises an error, whatever its arguments."""
+
+    def fail(*arguments, **options):
+        raise type(error)(*error.args)
+
+    return fail
+
+
 def contents(folder="."):
     return {str(path): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
 

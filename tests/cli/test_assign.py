@@ -34,8 +34,6 @@ def assign(fit, run):
 
 
 # --- the subtypes -----------------------------------------------------------------------------------------------------
-
-
 def test_the_assignments_say_what_the_model_says(fitted):
     model = MAPDP.load(fitted)
     rows = pd.read_csv(fitted / "assignments.csv")

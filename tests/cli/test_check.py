@@ -25,40 +25,33 @@ NOTHING_TO_FIND = {
 }
 
 
-@pytest.fixture
 def refused_by_both(must_refuse):
-    """Return a function that asks for one refusal of `check` and `fit`."""
-
-    def ask():
-        message = must_refuse(CHECK)
-        assert must_refuse(FIT) == message
-        return message
-
-    return ask
+    """Return the message of `check`, which must be that of `fit`."""
+    message = must_refuse(CHECK)
+    assert must_refuse(FIT) == message
+    return message
 
 
 @pytest.mark.parametrize("what", NOTHING_TO_FIND)
-def test_check_refuses_what_fit_refuses(what, here, refused_by_both):
+def test_check_refuses_what_fit_refuses(what, here, must_refuse):
     NOTHING_TO_FIND[what].to_csv("cohort.csv", index=False)
-    message = refused_by_both()
+    message = refused_by_both(must_refuse)
     assert len(message.splitlines()) == 1
     if what != "one subject":
         assert message.lacks("falls tremor stage crp") == []
 
 
-def test_check_refuses_a_schema_without_features_to_cluster_on(here, refused_by_both):
+def test_check_refuses_a_schema_without_features_to_cluster_on(here, must_refuse):
     Path("schema.yaml").write_text(WIDE_SCHEMA.partition("  - {name: age")[0], encoding="utf-8")
-    assert "schema" in refused_by_both()
+    assert "schema" in refused_by_both(must_refuse)
 
 
-def test_check_tells_what_the_fit_will_need(here, refused_by_both, monkeypatch):
+def test_check_tells_what_the_fit_will_need(here, must_refuse, monkeypatch):
     monkeypatch.setattr("clinclust.estimators.cost.machine_memory", lambda: 1e4)
-    assert "memory" in refused_by_both()
+    assert "memory" in refused_by_both(must_refuse)
 
 
 # --- the use of each column -------------------------------------------------------------------------------------------
-
-
 def test_every_column_is_named_once_with_its_use(here, run, run_json):
     frame = cohort().assign(note="x", other="y", another="z", stage="2")
     frame.loc[:9, "falls"] = ""
@@ -116,8 +109,6 @@ def test_ten_questions_are_told_the_least_certain_first_and_all_if_asked(here, r
 
 
 # --- lines and commands -----------------------------------------------------------------------------------------------
-
-
 @given(
     names=st.lists(
         st.text(st.characters(codec="utf-8"), min_size=1, max_size=30), min_size=1, max_size=30, unique=True
@@ -172,8 +163,6 @@ def test_the_next_command_can_be_run_as_it_is_shown(here, run):
 
 
 # --- a model and its table --------------------------------------------------------------------------------------------
-
-
 @pytest.fixture(scope="module")
 def misfit(tmp_path_factory):
     """Return a folder with a table, and `out`, the folder of a model whose schema declares every column Gaussian."""

@@ -24,6 +24,7 @@ from command_line import (
     SEED,
     cohort,
     contents,
+    fail_with,
     names_in,
     run_process,
 )
@@ -32,9 +33,8 @@ from scored import scored
 from clinclust import FeatureSchema, __version__
 from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, write_data
 
+
 # --- the process ------------------------------------------------------------------------------------------------------
-
-
 def test_the_command_is_a_process(here):
     code, (out, err) = run_process(*CHECK.split())
     assert (code, err.notes) == (0, [])
@@ -105,8 +105,6 @@ def test_ctrl_c_stops_at_once_and_leaves_nothing(here):
 
 
 # --- arguments and help -----------------------------------------------------------------------------------------------
-
-
 def test_the_help_lists_every_command_and_how_to_begin(run):
     assert run("--version").out == f"clinclust {__version__}\n"
     shown = run("--help").out
@@ -235,10 +233,7 @@ def test_a_bug_on_a_thread_is_told_with_its_place(here, run, monkeypatch):
 
 
 def test_too_little_memory_is_no_bug(here, must_refuse, monkeypatch):
-    def huge(*arguments, **options):
-        raise MemoryError("Unable to allocate 4 PiB")
-
-    monkeypatch.setattr(FeatureSchema, "validate", huge)
+    monkeypatch.setattr(FeatureSchema, "validate", fail_with(MemoryError("Unable to allocate 4 PiB")))
     assert "memory" in must_refuse(CHECK)
 
 
@@ -310,14 +305,10 @@ def test_a_failing_output_is_a_sentence_and_failing_errors_are_passed_over(strea
         tell("nobody can read this")
         with pytest.raises(OSError, match=r"standard output.*disk"):
             say("x")
-
-
-def test_a_failure_that_was_ignored_is_raised_by_the_flush(streams):
     out = VisibleStream(Stream(fails=errno.EIO), must_arrive=True)
-    with pytest.raises(OSError, match="disk"):
-        out.write("x")
-    with pytest.raises(OSError, match="disk"):
-        out.flush()
+    for call in (lambda: out.write("x"), out.flush):  # a failure that was ignored is raised again
+        with pytest.raises(OSError, match="disk"):
+            call()
 
 
 def test_a_closed_output_matters_only_to_data(streams):

@@ -26,9 +26,8 @@ from command_line import (
 
 from clinclust import MAPDP, FeatureSchema, __version__, compare_subtypes, read_cohort
 
+
 # --- the model and its files ------------------------------------------------------------------------------------------
-
-
 def test_the_defaults_of_the_command_are_the_recommended_ones(here, run_json):
     facts = run_json("fit cohort.csv --schema schema.yaml --associations none --out a/b")
     model = MAPDP.load("a/b")
@@ -82,8 +81,6 @@ def test_a_search_can_be_given_a_time_limit(here, run, run_json):
 
 
 # --- the number of subtypes -------------------------------------------------------------------------------------------
-
-
 def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json):
     facts = run_json(f"{FIT} --n-clusters 9", code=3)
     model, number = MAPDP.load("out"), re.compile(r"\(9 [a-z]")

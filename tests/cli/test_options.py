@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort
+from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort, fail_with
 from hypothesis import given
 from hypothesis import strategies as st
 from scored import scored
@@ -37,7 +37,7 @@ PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "cali
 def parameters(here, run, monkeypatch):
     """Return a function from options to the parameters of the search that `fit` would begin."""
 
-    def stop(model, cohort):
+    def stop(model, cohort, fail_with):
         begun.append(model.get_params())
         raise InputError("this is enough")
 
@@ -163,10 +163,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("line", REFUSED)
 def test_options_that_cannot_be_used_are_named_before_the_work(line, fit, must_refuse, monkeypatch):
-    def never(*arguments, **options):
-        raise AssertionError("a search began")
-
-    monkeypatch.setattr("clinclust.estimators.fitting.search", never)
+    monkeypatch.setattr("clinclust.estimators.fitting.search", fail_with(AssertionError("a search began")))
     cohort(12).to_csv("few.csv", index=False)
     fit.rename("model") if line == FIT else None
     messages = {options: must_refuse(f"{line} {options}") for options in REFUSED[line]}
@@ -246,8 +243,6 @@ def test_all_that_is_wrong_with_roles_is_one_message(arms, must_refuse):
 
 
 # --- options in messages and in commands to copy ----------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

@@ -8,7 +8,7 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from command_line import ARGUMENTS, FILES, FILES_OF_A_MODEL, FIT, JOBS, QUICK, REPORTS, SEED, exit_code, names_in
+from command_line import ARGUMENTS, FILES, FILES_OF_A_MODEL, FIT, QUICK, REPORTS, SEED, exit_code, fail_with, names_in
 from scored import scored
 
 from clinclust import MAPDP
@@ -18,24 +18,8 @@ from clinclust.reporting import writing
 
 WRITING = ["draft", "fit", "report", "table", "assign"]
 
+
 # --- the place --------------------------------------------------------------------------------------------------------
-
-
-@scored(
-    [
-        "draft cohort.csv --out ''",
-        "draft ''",
-        "check cohort.csv --schema ''",
-        "assign cohort.csv --model ' '",
-        "assign cohort.csv --model m --out ''",
-        "fit cohort.csv --schema schema.yaml --out ''",
-        "table cohort.csv --model m --out ''",
-    ]
-)
-def test_an_empty_name_is_not_this_folder(line, here, must_refuse):
-    assert "empty" in must_refuse(line)
-
-
 @scored(
     [
         # What a command reads is not replaced, whatever is asked for.
@@ -55,6 +39,9 @@ def test_an_empty_name_is_not_this_folder(line, here, must_refuse):
         ("impute cohort.csv --model out --out one.sav", ".csv .xlsx .parquet"),
         ("outcomes cohort.csv --model out --outcome age --out outcomes.xlsx", ".csv"),
         ("compare cohort.csv --model out --out m.xlsx", ".csv"),
+        # An empty name is not this folder.
+        *((f"{command} --out ''", "empty") for command in (*ARGUMENTS.values(), "draft cohort.csv --overwrite")),
+        *((line, "empty") for line in ("draft ''", "check cohort.csv --schema ''", "assign cohort.csv --model ' '")),
         # The place is a folder for a folder, a file for a file, in a folder that exists.
         ("fit cohort.csv --schema schema.yaml --out cohort.csv", "cohort.csv"),
         ("fit cohort.csv --schema schema.yaml --out schema.yaml/out", "schema.yaml/out"),
@@ -133,12 +120,6 @@ def test_a_file_that_another_program_holds_is_refused_before_the_work(fit, must_
 
 
 # --- whole or not at all ----------------------------------------------------------------------------------------------
-
-
-def fill_disk(*arguments, **options):
-    raise OSError(28, "No space left on device")
-
-
 def lock(monkeypatch, place):
     """Let no file be put in a place, as where another program holds it open."""
     replace = Path.replace
@@ -158,9 +139,9 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, run,
     if earlier:
         run(f"{fit} {SEED} 7")
     if failing == "model":
-        monkeypatch.setattr(MAPDP, "save", fill_disk)
+        monkeypatch.setattr(MAPDP, "save", fail_with(OSError(28, "no space left")))
     elif failing == "assignments":
-        monkeypatch.setattr("clinclust.reporting.assignments.write_inert_csv", fill_disk)
+        monkeypatch.setattr("clinclust.reporting.assignments.write_inert_csv", fail_with(OSError(28, "no space left")))
     else:
         lock(monkeypatch, Path("deep/out/model.npz"))
     assert ("model.npz" if failing == "last place" else "the disk is full") in must_refuse(fit)
@@ -197,7 +178,7 @@ def failing_for(name):
 
     def fail(findings, path, *more, **options):
         if path.name == name:
-            fill_disk()
+            fail_with(OSError(28, "no space left"))()
         write(findings, path, *more, **options)
 
     return fail
@@ -224,7 +205,7 @@ def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fi
     assert MAPDP.load("out").random_seed_ == 5
 
 
-REPORT_OPTIONS = f"{JOBS} 1 --name '1=Mild = slow' --suppress 5 --min-size 4"
+REPORT_OPTIONS = "--name '1=Mild = slow' --suppress 5 --min-size 4"
 
 
 @pytest.fixture(scope="module")
@@ -242,11 +223,8 @@ def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, h
     shutil.copy("schema.yaml", "cohort.yaml")
     line = {"fit": FIT, "start": f"start cohort.csv --out out {QUICK} --yes"}[command]
 
-    def interrupt(*arguments, **options):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr(f"clinclust.reporting.{stage}", interrupt)
+        patched.setattr(f"clinclust.reporting.{stage}", fail_with(KeyboardInterrupt()))
         message, last = run(f"{line} {REPORT_OPTIONS}", code=130).err.splitlines()
     assert last == "clinclust: stopped"
     assert_is_whole([*FILES_OF_A_MODEL, "sharing.json"])
@@ -333,8 +311,6 @@ def test_the_temporary_files_of_a_workbook_stay_beside_it(fit, monkeypatch):
 
 
 # --- what is fitted is kept where a report cannot be made -------------------------------------------------------------
-
-
 def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run):
     (message,) = run(f"{FIT} --name 7=Rare --name 1=Common", code=3).err.splitlines()
     assert message.startswith("clinclust: --name: ")

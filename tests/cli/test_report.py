@@ -14,9 +14,8 @@ from clinclust.files.writing import changed_files, read_manifest
 REPORT = "report cohort.csv --model out --associations none"
 TABLE = "table cohort.csv --model out --out"
 
+
 # --- the reports again ------------------------------------------------------------------------------------------------
-
-
 def test_the_same_run_and_the_report_again_give_the_same_bytes(fit, run):
     run(f"fit cohort.csv --schema schema.yaml --out again --as-published {RESTARTS} 4")
     for name in REPORTS:
@@ -110,8 +109,6 @@ def test_another_cohort_is_refused(line, change, fit, must_refuse):
 
 
 # --- the table of a paper ---------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("suffix", ["docx", "xlsx", "html", "tex", "md", "csv"])
 def test_table_of_a_fit(fit, run, suffix):
     assert "5" in run(f"{TABLE} table.{suffix} --name '1=Mild = slow'").out.split()

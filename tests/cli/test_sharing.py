@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import QUICK, REPORTS, exit_code
+from command_line import QUICK, REPORTS, exit_code, fail_with
 
 from clinclust import FeatureSchema, draft_schema
 
@@ -189,10 +189,8 @@ def test_the_record_is_listed_and_checked(shared, run, must_refuse):
 
 
 def test_a_later_fit_that_withholds_nothing_leaves_no_record(shared, run, monkeypatch):
-    def fill_disk(*arguments, **options):  # before reports, which take longer than the search
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr("clinclust.reporting.writing.gathered_findings", fill_disk)
+    # Without reports, which take longer than the search.
+    monkeypatch.setattr("clinclust.reporting.writing.gathered_findings", fail_with(OSError(28, "no space left")))
     run(f"fit cohort.csv --schema schema.yaml {QUICK} --out out --overwrite", code=3)
     assert not Path("out", "sharing.json").exists()
 

@@ -3,13 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import cohort, names_in
+from command_line import all_gaussian, cohort, names_in
 from dictionary_corpus import CASES
 from dictionary_corpus.case import SEX, Case, asked, project
 
-from clinclust import MAPDP, Feature, FeatureSchema
-
-# --- draft ------------------------------------------------------------------------------------------------------------
+from clinclust import MAPDP, FeatureSchema
 
 
 def test_the_draft_goes_to_standard_output(here, run):
@@ -48,21 +46,17 @@ def test_a_dictionary_that_cannot_be_used_is_refused(variables, words, here, mus
     must_refuse("draft cohort.csv --dictionary dictionary.csv --out x.yaml", naming=words)
 
 
-# --- outcomes ---------------------------------------------------------------------------------------------------------
-
-NAMES = list("abcd")
-
-
 def test_outcomes_and_predictors_are_said_and_written(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     frail = rng.random(200) < 0.4
-    frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], 1.0, (200, 4)).round(3), columns=NAMES)
+    frame = pd.DataFrame(rng.normal(1.5 * frail[:, None], 1.0, (200, 4)).round(3), columns=list("abcd"))
     frame["age"], frame["days"] = rng.normal(60 + 8 * frail, 8).round(), rng.exponential(1000 / (1 + frail)).round() + 1
     frame["died"] = np.where(rng.random(200) < 0.7, "yes", "no")
     frame.to_csv("cohort.csv", index=False)
-    schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in NAMES], other_columns="ignore")
-    MAPDP(schema, n_clusters=2, random_state=0, progress=False).fit(frame).save("out")
+    MAPDP(all_gaussian("abcd", other_columns="ignore"), n_clusters=2, random_state=0, progress=False).fit(frame).save(
+        "out"
+    )
 
     command = "outcomes cohort.csv --model out"
     out = run(f"{command} --outcome died --time days --event yes --covariates age --out outcomes.csv").out
@@ -72,9 +66,6 @@ def test_outcomes_and_predictors_are_said_and_written(tmp_path, monkeypatch, run
     hazards = written[(written["measure"] == "hazard ratio") & written["versus"].notna()].set_index("method")
     assert out.lacks(" ".join(f"{hazards.loc[method, 'estimate']:.3g}" for method in ("bch", "naive"))) == []
     assert "age: 1." in run(f"{command} --predictors age").out  # about 1.1 a year
-
-
-# --- compare ----------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.simulation

@@ -10,15 +10,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import FILES, QUICK, SCHEMA, SEED, cohort, names_in
+from command_line import FILES, QUICK, SCHEMA, SEED, cohort, fail_with, names_in
 
 from clinclust import MAPDP, FeatureSchema, read_cohort
 
 START = f"start cohort.csv {QUICK}"
 
+
 # --- from a table to the report ---------------------------------------------------------------------------------------
-
-
 def test_one_line_is_enough(here, run):
     cohort().assign(born="1950-01-02").to_csv("cohort.csv", index=False)
     out, err = run("start cohort.csv")
@@ -79,11 +78,8 @@ STAGES = {
 def test_ctrl_c_leaves_whole_files_and_says_which(here, run, monkeypatch, stage):
     where, files = STAGES[stage]
 
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
-
     with monkeypatch.context() as patched:
-        patched.setattr(where, interrupted)
+        patched.setattr(where, fail_with(KeyboardInterrupt()))
         first, last = run(START, code=130).err.splitlines()
     assert last == "clinclust: stopped"
     assert ("cohort.yaml" in first) == bool(files)
@@ -95,8 +91,6 @@ def test_ctrl_c_leaves_whole_files_and_says_which(here, run, monkeypatch, stage)
 
 
 # --- the pause for a person -------------------------------------------------------------------------------------------
-
-
 @pytest.fixture
 def answer(monkeypatch):
     """Return a function that lets a person at a terminal answer, and the pages that a browser opens."""
@@ -112,11 +106,7 @@ def answer(monkeypatch):
     return reply
 
 
-def end_input():
-    raise EOFError
-
-
-@pytest.mark.parametrize("read", [lambda: "q", lambda: " No", end_input])
+@pytest.mark.parametrize("read", [lambda: "q", lambda: " No", fail_with(EOFError())])
 def test_a_person_may_stop_before_the_search(here, run, answer, read):
     answer(read)
     assert run(START).out.commands[-1].startswith("start cohort.csv")
@@ -176,8 +166,6 @@ def read_until(ours, text):
 
 
 # --- rows that are visits are not taken for patients ------------------------------------------------------------------
-
-
 def visits(n=60, times=3, who="MRN", what="Visit No"):
     rng = np.random.default_rng(0)
     rows = n * times
@@ -200,16 +188,6 @@ def table(tmp_path, monkeypatch):
 
 
 START_VISITS = f"start visits.csv {QUICK}"
-
-
-@pytest.mark.simulation
-def test_start_stops_before_it_writes_anything_and_every_line_it_offers_goes_on(table, run, must_refuse):
-    lines = must_refuse(START_VISITS).commands
-    assert [line.split()[-1] for line in lines] == ["MRN", "--every-row"]
-    for place, line in enumerate(lines):
-        run(f"{line} --out out{place} --quiet")
-        assert len(pd.read_csv(f"out{place}/assignments.csv")) == (180 if place else 60)
-        Path("visits.yaml").unlink()
 
 
 def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse):
@@ -258,5 +236,6 @@ def test_start_reads_a_dictionary(table, run, must_refuse):
     lines = must_refuse(f"{START_VISITS} --dictionary dictionary.csv").commands
     assert all("--dictionary dictionary.csv" in line for line in lines)
     run(f"{lines[0]} --quiet")
+    assert len(pd.read_csv("visits-subtypes/assignments.csv")) == 60
     assert FeatureSchema.from_yaml("visits.yaml")["hb"].label == "The hb"
     must_refuse(f"{lines[0]} --quiet --out other", naming="visits.yaml --dictionary")
