@@ -1,14 +1,37 @@
-"""What the tests of the command line share: a small cohort, and ways to run a command."""
+"""What the tests of the command line share: a small cohort, ways to run a command, and ways to read what it printed.
 
+The names of options that many tests use, and the forms of messages that they read, are written here alone.
+"""
+
+import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from clinclust import Feature, FeatureSchema
 from clinclust.cli import main
+
+JOBS, RESTARTS, SEED = "--n-jobs", "--n-restarts", "--random-state"
+COMMANDS = "start|draft|check|fit|report|table|outcomes|impute|compare|assign|validate|schemas"
+QUICK = f"{RESTARTS} 2 --associations none --as-published"
+CHECK = "check cohort.csv --schema schema.yaml"
+FIT = f"fit cohort.csv --schema schema.yaml --out out {QUICK}"
+ARGUMENTS = {
+    "start": f"start cohort.csv {QUICK}",
+    "draft": "draft cohort.csv --out new.yaml",
+    "check": CHECK,
+    "fit": f"fit cohort.csv --schema schema.yaml --out new {QUICK}",
+    "report": "report cohort.csv --model out --out new --associations none",
+    "table": "table cohort.csv --model out --out new.docx",
+    "assign": "assign cohort.csv --model out --out new.csv",
+}
+"""The commands that most people use, in a folder with cohort.csv, schema.yaml, and the folder `out` of a fit."""
 
 SCHEMA = """\
 clinclust: 1
@@ -22,15 +45,10 @@ features:
   - {name: stage, likelihood: binomial, trials: 4}
   - {name: crp, likelihood: gaussian}
 """
-FILES = [
-    "assignments.csv",
-    "manifest.json",
-    "model.json",
-    "model.npz",
-    "subtypes.html",
-    "subtypes.json",
-    "subtypes.xlsx",
-]
+WIDE_SCHEMA = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:")
+REPORTS = ["subtypes.html", "subtypes.json", "subtypes.xlsx"]
+FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz"]
+FILES = [*FILES_OF_A_MODEL, *REPORTS]
 
 
 def cohort(n=40):
@@ -52,29 +70,136 @@ def cohort(n=40):
     return frame
 
 
+def new_subjects(**odd):
+    """Return 30 new subjects; some have another value in a column, stated by position."""
+    frame = cohort(70).iloc[40:].reset_index(drop=True)
+    for column, (place, value) in odd.items():
+        frame.loc[place, column] = value
+    return frame
+
+
+def one_continuum():
+    """Return 200 subjects who differ in degree only."""
+    rng = np.random.default_rng(0)
+    degree = rng.normal(size=(200, 1))
+    return pd.DataFrame((degree + 0.7 * rng.normal(size=(200, 6))).round(3), columns=list("abcdef"))
+
+
+def pressures():
+    """Return 120 subjects in two groups; `crp` is skewed, and two pressures measure the same thing."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0.0, 4.0], [70, 50])
+    frame = pd.DataFrame({name: rng.normal(groups, 1.0) for name in "abc"})
+    common = rng.normal(size=120)
+    return frame.assign(
+        crp=rng.lognormal(0.3 * groups, 0.8),
+        systolic=common + 0.4 * rng.normal(size=120),
+        diastolic=common + 0.4 * rng.normal(size=120),
+    )
+
+
+def all_gaussian(names, **fields):
+    """Return a schema in which every column is Gaussian."""
+    return FeatureSchema([Feature(name=name, likelihood="gaussian") for name in names], **fields)
+
+
+def fail_with(error):
+    """Return a function that raises an error, whatever its arguments."""
+
+    def fail(*arguments, **options):
+        raise type(error)(*error.args)
+
+    return fail
+
+
 def contents(folder="."):
     return {str(path): path.read_bytes() for path in sorted(Path(folder).rglob("*")) if path.is_file()}
 
 
-def run(*arguments, **options):
-    options = {"capture_output": True, "text": True, "timeout": 120, **options}
-    return subprocess.run([sys.executable, "-m", "clinclust", *map(str, arguments)], check=False, **options)
+def names_in(folder="."):
+    return sorted(path.name for path in Path(folder).iterdir())
 
 
-def refused(capsys, *arguments):
-    """Run a command that must fail, without leaving a trace; return its one message."""
+class Text(str):
+    """What a command printed, and what it says."""
+
+    def splitlines(self, *arguments):
+        return [Text(line) for line in super().splitlines(*arguments)]
+
+    @property
+    def notes(self):
+        return [line.removeprefix(NOTE) for line in self.splitlines() if line.startswith(NOTE)]
+
+    @property
+    def commands(self):
+        """The command lines that it offers, without the word `clinclust`."""
+        return [Text(line) for line in re.findall(rf"(?:^|: ) *clinclust ((?:{COMMANDS}) .+)$", self, re.M)]
+
+    @property
+    def options(self):
+        return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", self))
+
+    def lacks(self, words):
+        """Return which of these words it does not have."""
+        return [word for word in words.split() if word not in self]
+
+
+class Printed(NamedTuple):
+    """What a command printed on standard output, and on standard error."""
+
+    out: Text
+    err: Text
+
+
+NOTE = "clinclust: note: "
+
+
+# --- running a command ------------------------------------------------------------------------------------------------
+
+
+def run(capsys, line, *more, code=0):
+    """Run a command, which must end with this exit code; return what it printed.
+
+    `line` is written as in a shell; `more` are further arguments, as they are.
+    """
+    capsys.readouterr()
+    result = exit_code(line, *more)
+    printed = Printed(*map(Text, capsys.readouterr()))
+    assert result == code, printed.err
+    return printed
+
+
+def exit_code(line, *more):
+    try:
+        return main([*shlex.split(line), *map(str, more)])
+    except SystemExit as end:
+        return end.code
+
+
+def refused(capsys, line, *more, naming=""):
+    """Run a command that must fail, without leaving a trace; return its one message, which has the words `naming`."""
     before, folders = contents(), {path for path in Path().rglob("*") if path.is_dir()}
-    assert main(list(map(str, arguments))) == 2
-    out, err = capsys.readouterr()
+    out, err = run(capsys, line, *more, code=2)
     assert out == ""
-    assert err.startswith("clinclust: ")
-    assert sum(line.startswith("clinclust: ") for line in err.splitlines()) == 1
-    assert "Traceback" not in err
-    assert len(err.strip().removeprefix("clinclust: ")) > 10
-    assert not FOR_PYTHON.search(err), err
+    assert_is_one_message(err)
     assert contents() == before
     assert {path for path in Path().rglob("*") if path.is_dir()} == folders
+    assert err.lacks(naming) == [], err
     return err
+
+
+def run_json(capsys, line, *more, code=0):
+    """Run a command with --json, and return the facts in its summary."""
+    return json.loads(run(capsys, line, *more, "--json", code=code).out)
+
+
+def run_process(*arguments, **options):
+    options = {"capture_output": True, "text": True, "timeout": 120, **options}
+    done = subprocess.run([sys.executable, "-m", "clinclust", *map(str, arguments)], check=False, **options)
+    return done.returncode, Printed(Text(done.stdout), Text(done.stderr))
+
+
+# --- reading what a command printed -----------------------------------------------------------------------------------
 
 
 # Names and calls that only help in Python; at the command line a message names an option, a line of the schema, or a
@@ -84,6 +209,16 @@ FOR_PYTHON = re.compile(
     r"|\.to_|\.loc\b|model\.(?!json|npz)|attribute of this error|=\.\.\."
 )
 
-SCHEMA_OPTION = ["--schema", "schema.yaml"]
-QUICK = ["--restarts", "2", "--associations", "none", "--as-published"]
-FIT = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", *QUICK]
+
+def assert_is_one_message(err):
+    assert err.startswith("clinclust: ")
+    assert sum(line.startswith("clinclust: ") for line in err.splitlines()) == 1
+    assert "Traceback" not in err
+    assert len(err.strip().removeprefix("clinclust: ")) > 10
+    assert not FOR_PYTHON.search(err), err
+
+
+def faults_in(facts):
+    """Return the rows at fault of each column, in the summary of a table that was refused."""
+    (problem,) = facts["problems"]
+    return {failure["column"]: failure["first_rows"] for failure in problem["failures"]}

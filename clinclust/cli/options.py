@@ -165,10 +165,11 @@ _MENTIONED = re.compile(
 def in_options(message: str, **others: str) -> str:
     """Return a message of the library with options for the parameters in it; `others` replace some parameters.
 
-    >>> in_options("name one column with `one_row_per`, or state n_jobs=2")
-    'name one column with --one-row-per, or state --n-jobs 2'
+    "state `n_jobs`, or n_restarts=3" becomes "state --n-jobs, or --n-restarts 3".
     """
-    flags = {**_flags_by_parameter(Options), **{name: flag_of(other) for name, other in others.items()}}
+    if not _MENTIONED.search(message):
+        return message
+    flags = _flags_by_parameter() | {name: flag_of(other) for name, other in others.items()}
 
     def replaced(match: re.Match[str]) -> str:
         flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
@@ -183,14 +184,16 @@ def in_options(message: str, **others: str) -> str:
     return _MENTIONED.sub(replaced, message)
 
 
-def _flags_by_parameter(options: type[Options]) -> dict[str, str]:
-    flags = {
-        item.metadata.get("parameter", item.name): flag_of(item.metadata.get("name", item.name))
-        for _, item in declared_options(options)
-        if not item.metadata.get("positional")
-    }
-    for more in options.__subclasses__():
-        flags |= _flags_by_parameter(more)
+def _flags_by_parameter() -> dict[str, str]:
+    """Return the flag of each parameter, or of a field without one, over all options that are declared."""
+    waiting, flags = [Options], dict[str, str]()
+    while waiting:
+        options = waiting.pop()
+        waiting += options.__subclasses__()
+        for name, item in options.__dataclass_fields__.items():
+            is_option = "help" in item.metadata and not item.metadata.get("positional")
+            if is_option and name in vars(options).get("__annotations__", {}):
+                flags[item.metadata.get("parameter", name)] = flag_of(item.metadata.get("name", name))
     return flags
 
 

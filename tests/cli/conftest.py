@@ -1,17 +1,34 @@
-"""A folder with a table and a schema, and the folder of a fit."""
+"""A folder with a table and a schema, the folder of a fit, and ways to run a command."""
 
+import shutil
+from functools import partial
 from pathlib import Path
 
+import command_line
 import pytest
-from command_line import SCHEMA, cohort
-
-from clinclust.cli import main
+from command_line import RESTARTS, SCHEMA, cohort, exit_code
 
 
 @pytest.fixture(autouse=True)
 def fast_machine(monkeypatch):
     """Tell no stage of a fit, as on a machine that needs less than a second, so that a busy one prints the same."""
     monkeypatch.setattr("clinclust.progress._REPORTED_AFTER", 1e6)
+
+
+@pytest.fixture
+def run(capsys):
+    """Return a function that runs a command line, asks for its exit code, and returns what it printed."""
+    return partial(command_line.run, capsys)
+
+
+@pytest.fixture
+def run_json(capsys):
+    return partial(command_line.run_json, capsys)
+
+
+@pytest.fixture
+def must_refuse(capsys):
+    return partial(command_line.refused, capsys)
 
 
 @pytest.fixture
@@ -25,10 +42,18 @@ def here(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="session")
 def fitted(tmp_path_factory):
-    """Return a folder that `clinclust fit` wrote."""
+    """Return a folder that `clinclust fit` wrote, beside its table and schema."""
     folder = tmp_path_factory.mktemp("fitted")
     cohort().to_csv(folder / "cohort.csv", index=False)
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
-    table, schema, out = (str(folder / name) for name in ("cohort.csv", "schema.yaml", "out"))
-    assert main(["fit", table, "--schema", schema, "--out", out, "--n-restarts", "4", "--as-published"]) == 0
-    return folder / "out"
+    table, schema, out = (folder / name for name in ("cohort.csv", "schema.yaml", "out"))
+    fit = ["fit", table, "--schema", schema, "--out", out, RESTARTS, "4", "--as-published"]
+    assert exit_code(*fit) == 0
+    return out
+
+
+@pytest.fixture
+def fit(here, fitted):
+    """Stand beside cohort.csv, schema.yaml, and `out`, the folder of their fit."""
+    shutil.copytree(fitted, "out")
+    return here / "out"

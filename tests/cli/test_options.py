@@ -1,31 +1,264 @@
-"""Messages of the library name parameters; at the command line they name the options that set them."""
+"""What options change in a search, what columns are for, which options are refused, and how a command repeats them."""
 
+import argparse
 import shlex
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
 
+import pandas as pd
 import pytest
+from command_line import ARGUMENTS, FIT, JOBS, QUICK, RESTARTS, SCHEMA, SEED, cohort, fail_with
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
+from clinclust import MAPDP, FeatureSchema
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
-from clinclust.cli.options import in_options, join_names
+from clinclust.cli.inputs import TableOptions
+from clinclust.cli.options import (
+    add_options,
+    in_options,
+    join_names,
+    next_command,
+    number_or_share,
+    option,
+    read_options,
+)
+from clinclust.errors import InputError
+
+# --- what the options of the search change ----------------------------------------------------------------------------
+
+ACCEPTED_FLOORS = {"20": 20, "2": 2, "2%": 0.02, "50%": 0.5, ".5": 0.5, "0.02": 0.02}
+PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "calibrate": False}
 
 
-@pytest.mark.parametrize(
-    ("said", "shown"),
+@pytest.fixture
+def parameters(here, run, monkeypatch):
+    """Return a function from options to the parameters of the search that `fit` would begin."""
+
+    def stop(model, cohort, fail_with):
+        begun.append(model.get_params())
+        raise InputError("this is enough")
+
+    begun = []
+    monkeypatch.setattr(MAPDP, "fit_prepared", stop)
+
+    def of(options):
+        run(f"fit cohort.csv --schema schema.yaml --out out --quiet {options}", code=2)
+        return begun.pop() | {"schema": None}
+
+    return of
+
+
+@scored(
     [
-        ("give `header_row`, which is 1", "give --header-row, which is 1"),
-        ("header_row=N, or header_row=0", "--header-row N, or --header-row 0"),
+        ("", {}),
+        ("--as-published", PUBLISHED),
+        ("--as-published --block-weights auto", {**PUBLISHED, "block_weights": "auto"}),
+        ("--block-weights none", {"block_weights": None}),
+        ("--n-clusters none", {"n_clusters": None}),
+        ("--coarsening 1", {"coarsening": 1.0}),
+        ("--as-published --n-clusters distinct", {**PUBLISHED, "n_clusters": "distinct"}),
+        ("--as-published --coarsening auto", {**PUBLISHED, "coarsening": "auto"}),
+        ("--select-features --coarsening 1", {"coarsening": 1.0, "select_features": True}),
+        ("--hyperparameters greedy --as-published", {**PUBLISHED, "hyperparameters": "greedy"}),
+        ("--concentration 1", {"concentration": 1.0}),
+        (f"{SEED} 3 {RESTARTS} 5 {JOBS} 1", {"random_state": 3, "n_restarts": 5, "n_jobs": 1}),
+        ("--concentration map --coarsening 1", {"concentration": "map", "coarsening": 1.0}),
+        ("--hyperparameters empirical --coarsening 1", {"hyperparameters": "empirical", "coarsening": 1.0}),
+        *((f"--min-size {text}", {"min_size": floor}) for text, floor in ACCEPTED_FLOORS.items()),
+    ]
+)
+def test_options_change_the_recommended_parameters_and_nothing_else(options, expected, parameters):
+    assert parameters(options) == {**MAPDP().get_params(), "random_state": 0, "progress": False, **expected}
+
+
+@given(percent=st.decimals("0.01", "50", places=2), number=st.integers(-10, 10**6))
+def test_floors_are_shares_with_the_same_digits_or_whole_numbers_of_subjects(percent, number):
+    share, subjects = number_or_share(f"{percent}%"), number_or_share(str(number))
+    assert share == number_or_share(f"{percent} %") == float(percent / Decimal(100))
+    assert subjects == number
+    assert (type(share), type(subjects)) == (float, int)
+
+
+# --- options that cannot be used --------------------------------------------------------------------------------------
+
+FLOORS = ["1", "0", "-3", "20.0", "60%", "0%", "0.0", "nan", "inf", "few", "0,02", "%", "nan%", "1e1%", "'2 percent'"]
+REFUSED = {
+    FIT: {
+        "--concentration nan": "--concentration",
+        f"--concentration 0 --coarsening 2 {JOBS} 0 --n-clusters 0 --max-seconds 0 --significance-level 2 --min-size 0 "
+        f"--suppress 1 --name Mild {RESTARTS} 0 {SEED} -1": f"--concentration --coarsening {JOBS} --n-clusters "
+        f"--max-seconds --significance-level --min-size --suppress --name {RESTARTS} {SEED}",
+        "--coarsening auto --select-features": "--coarsening --select-features",
+        "--coarsening auto --select-features --hyperparameters empirical": "--hyperparameters --coarsening --select-f",
+        "--n-clusters 41": "40",
+        "--significance-level 1 --name x=y": "--significance-level --name",
+        **dict.fromkeys([f"--min-size {text}" for text in FLOORS], "--min-size"),
+        "--min-size 21": "21 40 20",
+        "--name 1=Common --name 1=Rare": "1",
+        "--round-to 5 --min-n 9": "--round-to --min-n --suppress",
+        "--missing-is-harmless": "--missing-is-harmless --suppress",
+        "--suppress 9 --round-to 2": "--round-to",
+        "--suppress 9 --min-n 8": "--min-n --suppress",
+        "--suppress 41": "--suppress 40",
+        "--suppress --stability 5": "--stability --suppress",
+        "--suppress --posterior": "--posterior --suppress",
+        "--suppress --other-methods": "--other-methods --suppress",
+    },
+    f"fit cohort.csv --schema schema.yaml --out new {RESTARTS} 2": {
+        "--select-features": "--select-features --coarsening",
+        "--concentration map": "--concentration --coarsening",
+        "--hyperparameters greedy": "--n-clusters --as-published",
+    },
+    f"fit few.csv --schema schema.yaml --out new {QUICK}": {"--other-methods": "--other-methods 12"},
+    "start cohort.csv": {"--min-size 1": "--min-size", "--dictionary-sheet A": "--dictionary"},
+    "report cohort.csv --model out --overwrite": {
+        "--name 9=Rare": "--name 9 2",
+        "--name Rare --min-size 0": "--min-size --name",
+        "--suppress 41": "--suppress 40",
+        "--suppress 40": "40",
+        f"{JOBS} 0": JOBS,
+    },
+    "table cohort.csv --model out --out t.md": {
+        "--name Mild": "--name",
+        "--name 7=Mild": "--name 7 2",
+        "--between 1 9": "--between 9 2",
+        "--between 2 2": "--between",
+        "--between 1 2 --min-size 20": "--between 16 --min-size",
+        "--name x --significance-level 2 --min-size 0": "--name --significance-level --min-size",
+        "--columns smd p": "--columns",
+        "--columns all all": "--columns",
+        "--columns all validated --suppress --round-to 5": "validated --round-to",
+        "--decimals 9": "--decimals",
+    },
+    "impute cohort.csv --model out --out one.csv": {f"--tables 0 {SEED} -1": f"--tables {SEED}"},
+    "impute cohort.csv --model out": {"": "--out"},
+    "compare cohort.csv --model out": {
+        "--method K-modes --n-resamples 0": "'K-modes' resamples",
+        f"{SEED} -1": SEED,
+        "--suppress 5": "--suppress",
+    },
+    "outcomes cohort.csv --model out": {
+        "": "--outcome --predictors --every-feature",
+        "--outcome diet --covariates agee": "'diet' 'agee'",
+        "--predictors age --time days": "--time --outcome",
+        "--outcome age --suppress 5": "--suppress",
+    },
+    "check cohort.csv": {
+        "": "--schema --model",
+        "--schema schema.yaml --model out": "--schema --model",
+        "--schema schema.yaml --out n.yaml --overwrite --all-rows": "--out --overwrite --all-rows --model",
+        "--model out --cluster age": "--cluster --schema",
+    },
+    "draft cohort.csv": {
+        "--cluster tremr,seen --describe agee": "tremr 'tremor' agee 'age'",
+        "--cluster age --ignore age": "age --cluster --ignore",
+        "--dictionary missing.csv": "missing.csv",
+        "--dictionary-sheet A": "--dictionary-sheet --dictionary",
+    },
+}
+
+
+@pytest.mark.parametrize("line", REFUSED)
+def test_options_that_cannot_be_used_are_named_before_the_work(line, fit, must_refuse, monkeypatch):
+    monkeypatch.setattr("clinclust.estimators.fitting.search", fail_with(AssertionError("a search began")))
+    cohort(12).to_csv("few.csv", index=False)
+    fit.rename("model") if line == FIT else None
+    messages = {options: must_refuse(f"{line} {options}") for options in REFUSED[line]}
+    wrong = {options: messages[options].lacks(words) for options, words in REFUSED[line].items()}
+    assert {options: messages[options] for options in wrong if wrong[options]} == {}
+
+
+# --- what columns are for ---------------------------------------------------------------------------------------------
+
+WITH_ARMS = SCHEMA.replace("features:", "features:\n  - {name: trt, role: arm}\n  - {name: seen, role: time}")
+
+
+@pytest.fixture
+def arms(here):
+    """Stand beside a table with an arm of treatment and a date, and its schema."""
+    seen = [f"2024-01-{day % 28 + 1:02}" for day in range(40)]
+    cohort().assign(trt=["drug", "placebo"] * 20, seen=seen).to_csv("cohort.csv", index=False)
+    Path("schema.yaml").write_text(WITH_ARMS, encoding="utf-8")
+
+
+def roles_in(schema):
+    return {feature.name: feature.role for feature in schema}
+
+
+@pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
+def test_fit_uses_what_is_asked_for_and_its_page_names_what_forms_no_subtypes(arms, run):
+    assert run(f"{FIT} --cluster trt,age --ignore crp --ignore stage --quiet").out == ""
+    fitted, schema = MAPDP.load("out").schema_, FeatureSchema.from_yaml("schema.yaml")
+    changed = {"trt": "cluster", "age": "cluster", "crp": "ignore", "stage": "ignore"}
+    assert roles_in(fitted) == roles_in(schema) | changed
+    assert fitted["trt"].levels == ("drug", "placebo")
+    used = schema.with_roles(age="cluster", crp="ignore", stage="ignore")
+    assert [one for one in fitted if one.name != "trt"] == [one for one in used if one.name != "trt"]
+    assert "seen (time), stage (ignore), crp (ignore)" in Path("out/subtypes.html").read_text("utf-8")
+    pd.read_csv("cohort.csv").drop(columns=["seen", "stage", "crp"]).to_csv("new.csv", index=False)
+    assert run("assign new.csv --model out").out.startswith("who,subtype")
+
+
+def test_check_takes_the_same_options_and_passes_them_on(arms, run, run_json):
+    options = "--cluster trt --describe falls,crp"
+    check = f"check cohort.csv --schema schema.yaml {options}"
+    facts = run_json(check)
+    assert "trt" in facts["clustered"]
+    assert {*facts["described"]} == {"age", "falls", "crp"}
+    assert "{name: trt, likelihood: bernoulli, levels: [drug, placebo]}" in str(facts["warnings"])
+    out = run(check).out
+    assert "seen (time)" in out.partition(".")[0]  # what forms no subtypes is said first
+    assert options in out.commands[-1]
+
+
+def test_a_draft_has_the_roles_and_begins_with_what_forms_no_subtypes(arms, run):
+    out = run("draft cohort.csv --ignore falls --describe tremor --cluster trt --out drafted.yaml").out
+    roles = roles_in(FeatureSchema.from_yaml("drafted.yaml"))
+    assert (roles["falls"], roles["tremor"], roles["trt"]) == ("ignore", "describe", "cluster")
+    first = Path("drafted.yaml").read_text("utf-8").splitlines()[0]
+    assert "seen (time), tremor (describe)" in first
+    assert first.removeprefix("# ").partition(".")[0] in " ".join(out.split())
+    assert "--ignore" not in out.commands[-1]  # the schema says it now
+    assert run("draft cohort.csv --ignore falls").out.startswith(first.partition(":")[0])
+
+
+def test_start_drafts_with_the_roles_and_changes_those_of_a_schema_next_to_the_table(arms, run):
+    start = f"start cohort.csv --yes --quiet {QUICK}"
+    run(f"{start} --ignore age")
+    drafted = Path("cohort.yaml").read_text("utf-8")
+    assert roles_in(FeatureSchema.from_yaml(drafted))["age"] == "ignore"
+    assert MAPDP.load("cohort-subtypes").schema_["age"].role == "ignore"
+    run(f"{start} --describe crp --out again")
+    assert Path("cohort.yaml").read_text("utf-8") == drafted
+    assert MAPDP.load("again").schema_["crp"].role == "describe"
+
+
+def test_all_that_is_wrong_with_roles_is_one_message(arms, must_refuse):
+    check = "check cohort.csv --schema schema.yaml"
+    must_refuse(f"{check} --cluster tremr,seen --describe agee", naming="tremr 'tremor' agee 'age'")
+    must_refuse(f"{check} --cluster seen", naming="seen: `likelihood: gaussian`")  # dates give no likelihood
+
+
+# --- options in messages and in commands to copy ----------------------------------------------------------------------
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("`header_row`, 1", "--header-row, 1"),
+        ("header_row=N, header_row=0", "--header-row N, --header-row 0"),
         ("decimal=',' or decimal='.'", "--decimal , or --decimal ."),
-        ("raise `n_restarts` and `random_state`", "raise --n-restarts and --seed"),
+        ("`n_restarts` and `random_state`", f"{RESTARTS} and {SEED}"),
         ("drop=['a#2', 'b, c']", """--drop 'a#2,"b, c"'"""),
         ("by='-1'", "--by=-1"),
-        ("list them under `missing_codes`", "list them under `missing_codes`"),
-        ('declare `decimal: ","`, x=1', 'declare `decimal: ","`, x=1'),
+        ("`missing_codes`", "`missing_codes`"),
+        ('`decimal: ","`, x=1', '`decimal: ","`, x=1'),
         ("where='it was sho...", "where='it was sho..."),
     ],
 )
-def test_parameters_are_shown_as_options(said, shown):
-    assert in_options(said) == shown
+def test_parameters_are_shown_as_options(text, shown):
+    assert in_options(text) == shown
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1))
@@ -34,5 +267,37 @@ def test_a_value_can_be_pasted(text):
     assert words in (["--where", text], [f"--where={text}"])
 
 
-def test_names_with_commas_are_quoted_in_lists():
+def test_names_with_commas_are_quoted_in_lists(here, run):
     assert join_names("a", "b, c", 'd"') == 'a,"b, c","d"""'
+    cohort().rename(columns={"crp": "CRP, mg/L"}).to_csv("cohort.csv", index=False)
+    Path("schema.yaml").write_text(SCHEMA.replace("name: crp", 'name: "CRP, mg/L"'), encoding="utf-8")
+    options = """--describe '"CRP, mg/L",falls' --ignore age"""
+    assert options in run(f"{ARGUMENTS['check']} {options}").out.commands[-1]
+
+
+@dataclass(kw_only=True)
+class EveryKind(TableOptions):
+    """A table, and one option of each kind."""
+
+    word: tuple[str, ...] = option("words", (), action="append")
+    flag: bool = option("a flag", False)
+    number: int = option("a number", 3, type=int)
+
+
+@given(
+    table=st.text("abc-= '", min_size=1).filter(str.strip),
+    sheet=st.text("a-= $", min_size=1).filter("--".__ne__),  # which argparse takes for the end of the options
+    names=st.lists(st.text('ab,"-', min_size=1).filter("--".__ne__), max_size=3),
+    words=st.lists(st.text("ab=-", min_size=1).filter("--".__ne__), max_size=3),
+    is_given=st.booleans(),
+    number=st.integers(-9, 9),
+)
+def test_options_of_every_kind_are_repeated_exactly(table, sheet, names, words, is_given, number):
+    options = EveryKind(
+        table=Path(table), sheet=sheet, only=tuple(names), word=tuple(words), flag=is_given, number=number
+    )
+    parser = argparse.ArgumentParser()
+    add_options(parser, EveryKind)
+    line = next_command("fit", options, repeated=(EveryKind,))
+    again = read_options(EveryKind, parser.parse_args(shlex.split(line)[2:]))
+    assert replace(again, table=again.table.absolute()) == replace(options, table=options.table.absolute())

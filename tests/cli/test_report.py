@@ -1,162 +1,140 @@
-"""`clinclust report` makes the reports of a fit again: the same bytes, for the same cohort only, both or none."""
+"""`clinclust report` and `clinclust table`: the reports of a fit again, and the table of a paper."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
-from command_line import FILES, cohort, contents, refused
+from command_line import FILES, REPORTS, RESTARTS, Text, cohort, contents, names_in
+from scored import scored
 
-from clinclust import MAPDP
-from clinclust.cli import main
+from clinclust import MAPDP, CohortWarning
 from clinclust.files.writing import changed_files, read_manifest
-from clinclust.methods import PublishedMAPDP
 
-OPTIONS = {
-    "defaults": [],
-    "names": ["--name", "1=Mild = slow", "--name", "2=Steep"],
-    "suppressed": ["--suppress", "5"],
-    "a level": ["--significance-level", "0.2", "--min-size", "20"],
-    "none": ["--associations", "none"],
-}
-QUICK = ("defaults", "suppressed")
-REPORT = ["report", "cohort.csv", "--model", "out"]
+REPORT = "report cohort.csv --model out --associations none"
+TABLE = "table cohort.csv --model out --out"
 
 
-@pytest.fixture
-def fit(here, fitted):
-    """Stand beside a table and the folder of its fit."""
-    shutil.copytree(fitted, "out")
-    return here / "out"
+# --- the reports again ------------------------------------------------------------------------------------------------
+def test_the_same_run_and_the_report_again_give_the_same_bytes(fit, run):
+    run(f"fit cohort.csv --schema schema.yaml --out again --as-published {RESTARTS} 4")
+    for name in REPORTS:
+        Path("out", name).write_text("edited", encoding="utf-8")
+    run("report cohort.csv --model out --overwrite")
+    assert names_in("again") == sorted(FILES)  # SOURCE_DATE_EPOCH dates the reports
+    assert [name for name in FILES if Path("out", name).read_bytes() != Path("again", name).read_bytes()] == []
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(
-    "asked", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.simulation) for name in OPTIONS]
+    "options", ["--name '1=Mild = slow' --name 2=Steep", "--suppress 5", "--significance-level 0.2 --min-size 20"]
 )
-def test_the_bytes_are_those_of_the_fit(fit, asked):
-    arguments = [
-        "fit",
-        "cohort.csv",
-        "--schema",
-        "schema.yaml",
-        "--out",
-        "again",
-        "--n-restarts",
-        "4",
-        "--as-published",
-    ]
-    assert main([*arguments, *OPTIONS[asked]]) == 0
-    assert main([*REPORT, "--overwrite", *OPTIONS[asked]]) == 0
-    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
+def test_the_bytes_are_those_of_the_fit_with_these_options(fit, run, options):
+    run(f"fit cohort.csv --schema schema.yaml --out again --as-published {RESTARTS} 4 {options}")
+    run(f"report cohort.csv --model out --overwrite {options}")
+    for name in REPORTS:
         assert Path("out", name).read_bytes() == Path("again", name).read_bytes(), name
 
 
-def test_the_manifest_stays_true(fit, capsys):
-    before = contents("out")
-    assert main([*REPORT, "--overwrite", "--name", "1=Mild", "--associations", "none"]) == 0
-    assert capsys.readouterr().out == "Wrote out: subtypes.xlsx, subtypes.html, subtypes.json, manifest.json\n"
-    listed = read_manifest(fit)
-    assert sorted([*listed, "manifest.json"]) == FILES
-    assert changed_files(fit, listed) == []
-    after = contents("out")
-    changed = [Path(path).name for path in before if before[path] != after[path]]
-    assert changed == ["manifest.json", "subtypes.html", "subtypes.json", "subtypes.xlsx"]
-    MAPDP.load("out")
-
-
-def test_an_edited_table_of_assignments_is_still_told(fit, capsys):
+def test_the_manifest_stays_true_and_an_edited_table_of_assignments_is_still_told(fit, run):
     Path("out/assignments.csv").write_text("mine", encoding="utf-8")
-    assert main([*REPORT, "--overwrite", "--associations", "none"]) == 0
-    assert changed_files(fit, read_manifest(fit)) == ["assignments.csv"]
-
-
-def test_another_folder_gets_the_reports_alone(fit, capsys):
     before = contents("out")
-    assert main([*REPORT, "--out", "elsewhere/shared", "--suppress", "5", "--associations", "none"]) == 0
+    run(f"{REPORT} --overwrite --name 1=Mild")
+    manifest = read_manifest(fit)
+    assert sorted([*manifest, "manifest.json"]) == sorted(FILES)
+    assert changed_files(fit, manifest) == ["assignments.csv"]
+    after = contents("out")
+    assert [Path(path).name for path in before if before[path] != after[path]] == ["manifest.json", *REPORTS]
+    with pytest.warns(CohortWarning, match="assignments.csv"):
+        MAPDP.load("out")
+
+
+def test_another_folder_gets_the_reports_alone(fit, run):
+    before = contents("out")
+    out = run(f"{REPORT} --out elsewhere/shared --suppress 5").out
     there = Path("elsewhere/shared")
-    assert sorted(path.name for path in there.iterdir()) == [
-        *("manifest.json", "subtypes.html", "subtypes.json", "subtypes.xlsx")
-    ]
+    assert names_in(there) == ["manifest.json", *REPORTS]
     assert changed_files(there, read_manifest(there)) == []
-    assert "Not for sharing" not in capsys.readouterr().out  # nothing of the model lies there
+    assert "assignments.csv" not in out  # nothing of the model lies there that should not be shared
+    assert "Assignments" not in (there / "subtypes.html").read_text(encoding="utf-8")
     assert contents("out") == before
 
 
-def test_a_report_is_rounded_as_a_data_protection_officer_asks(fit, capsys):
-    officer = ["--suppress", "5", "--round-to", "3", "--missing-is-harmless", "--min-n", "6"]
-    assert main([*REPORT, "--overwrite", *officer, "--associations", "none"]) == 0
+def test_a_report_is_rounded_as_a_data_protection_officer_asks(fit, run):
+    officer = "--suppress 5 --round-to 3 --min-n 6 --missing-is-harmless"
+    assert officer in run(f"{REPORT} --overwrite {officer}").out
     page = Path("out/subtypes.html").read_text(encoding="utf-8")
-    assert "Every count is rounded to the nearest multiple of 3" in page
-    assert "means of values that may be fewer than 6" in page
-    assert "Numbers of missing values are declared harmless" in page
-    assert "--suppress 5 --round-to 3 --min-n 6 --missing-is-harmless --out DIR`" in capsys.readouterr().out
+    assert Text(page[page.index("<h2>Withheld</h2>") :]).lacks("rounded multiple 3 6 harmless") == []
 
 
-def test_rows_in_another_order_are_put_back(fit, capsys):
-    assert main([*REPORT, "--out", "a", "--associations", "none"]) == 0
-    assert capsys.readouterr().err == ""
-    cohort().sample(frac=1, random_state=1).to_csv("shuffled.csv", index=False)
-    assert main(["report", "shuffled.csv", "--model", "out", "--out", "b", "--associations", "none"]) == 0
-    assert "another order than when the model was fitted" in capsys.readouterr().err
-    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
+def test_rows_in_another_order_are_put_back(fit, run):
+    assert run(f"{REPORT} --out a").err == ""
+    cohort().sample(frac=1, random_state=1).to_csv("cohort.csv", index=False)
+    assert len(run(f"{REPORT} --out b").err.notes) == 1
+    for name in REPORTS:
         assert Path("a", name).read_bytes() == Path("b", name).read_bytes()
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
+@pytest.mark.simulation
+def test_a_report_can_hold_other_methods(fit, run):
+    import openpyxl
+
+    run(f"{REPORT} --out again --other-methods")
+    sheet = openpyxl.load_workbook("again/subtypes.xlsx")["Other methods"]
+    assert "K-harmonic means, K of MAP-DP" in [row[0].value for row in sheet.iter_rows()]
+
+
+OTHERS = {
+    "a value": lambda frame: frame.assign(falls=np.where(frame.index == 3, 50, frame["falls"])),
+    "rows": lambda frame: frame[:30],
+}
+
+
+@pytest.mark.parametrize("change", OTHERS)
+@scored(
     [
-        ([], "out holds what an earlier run wrote (subtypes.xlsx, subtypes.html, subtypes.json); give --overwrite"),
-        (["--overwrite", "--name", "9=Rare"], "there is no subtype 9; they are numbered 1 to 2"),
-        (["--overwrite", "--name", "Rare", "--min-size", "0"], "--min-size must be at least 1 subject, not 0; --name"),
-        (["--overwrite", "--suppress", "41"], "withholds everything of 40 subjects"),
-        (["--overwrite", "--suppress", "40"], "cannot be shared"),
-        (["--overwrite", "--n-jobs", "0"], "--n-jobs must be a whole number of at least 1, not 0"),
-        (["--out", "other", "--overwrite"], "other holds what an earlier run wrote (assignments.csv, model.json, "),
-        (["--out", "cohort.csv"], "cohort.csv is a file, not a folder"),
-    ],
+        "report cohort.csv --model out --overwrite",
+        "table cohort.csv --model out --out t.csv",
+        "check cohort.csv --model out",
+        "compare cohort.csv --model out",
+        "impute cohort.csv --model out --out o.csv",
+        "validate cohort.csv --cohort cohort.csv --model out",
+    ]
 )
-def test_a_report_that_cannot_be_made_changes_nothing(fit, capsys, options, said):
-    shutil.copytree(fit, "other")
-    assert said in refused(capsys, *REPORT, *options)
+def test_another_cohort_is_refused(line, change, fit, must_refuse):
+    OTHERS[change](cohort()).to_csv("cohort.csv", index=False)
+    message = must_refuse(line)
+    assert message.startswith("clinclust: cohort.csv: ")
+    assert message.lacks("30 40" if change == "rows" else "40") == []
 
 
-@pytest.mark.parametrize("change", ["a value", "rows"])
-def test_a_report_of_another_cohort(fit, capsys, change):
-    frame = cohort()
-    frame = frame.assign(falls=np.where(frame.index == 3, 50, frame["falls"])) if change == "a value" else frame[:30]
-    frame.to_csv("cohort.csv", index=False)
-    message = refused(capsys, *REPORT, "--overwrite")
-    assert "cohort.csv: the table has" in message
-    assert "give the table that" in message
+# --- the table of a paper ---------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("suffix", ["docx", "xlsx", "html", "tex", "md", "csv"])
+def test_table_of_a_fit(fit, run, suffix):
+    assert "5" in run(f"{TABLE} table.{suffix} --name '1=Mild = slow'").out.split()
+    assert Path(f"table.{suffix}").stat().st_size > 0
+    if suffix == "md":
+        text = Path("table.md").read_text(encoding="utf-8")
+        assert text.startswith("**Test cohort**")
+        assert "Subtype 1<br>Mild = slow<br>n = 24 (60.0%)" in text
 
 
-@pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
-def test_both_reports_appear_or_none(fit, capsys, monkeypatch, failing):
-    from clinclust.reporting import writing
-
-    write = writing.write_findings
-
-    def full(findings, path, *more, **options):
-        if path.name == failing:
-            raise OSError(28, "No space left on device")
-        write(findings, path, *more, **options)
-
-    monkeypatch.setattr(writing, "write_findings", full)
-    assert "the disk is full" in refused(capsys, *REPORT, "--overwrite", "--associations", "none")
-    assert "the disk is full" in refused(capsys, *REPORT, "--out", "new", "--associations", "none")
+def test_table_of_a_pair_and_only_what_is_significant(fit, run):
+    run(f"{TABLE} pair.csv --significant --between 1 2")
+    table = pd.read_csv("pair.csv")
+    assert list(table["Feature"]) == ["falls", "tremor", "stage", "crp"]
+    assert set(table["Test"]) == {"Welch's t"}
 
 
-def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, capsys, monkeypatch):
-    from clinclust.reporting import writing
+def test_columns_and_decimals_of_a_table(fit, run):
+    run(f"{TABLE} columns.csv --decimals 0 --columns smd subtypes --missing-rows")
+    table = pd.read_csv("columns.csv")
+    assert [name.partition(",")[0] for name in table.columns[4:]] == ["SMD", "Subtype 1", "Subtype 2"]
+    assert table.loc[table["Feature"] == "tremor"].iloc[0, 5].endswith("%)")
 
-    write = writing.write_findings
 
-    def meanwhile(findings, path, *more, **options):
-        write(findings, path, *more, **options)
-        if path.name == "subtypes.html":
-            PublishedMAPDP(findings.model.schema_, random_state=5, n_restarts=1).fit(findings.frame).save("out")
-
-    monkeypatch.setattr(writing, "write_findings", meanwhile)
-    assert main([*REPORT, "--overwrite", "--associations", "none"]) == 2
-    assert "was written anew meanwhile" in capsys.readouterr().err
-    assert MAPDP.load("out").random_seed_ == 5
+def test_the_same_table_sorted_gives_the_same_table(fit, run):
+    run(f"{TABLE} a.csv")
+    cohort().sort_values("falls").to_csv("cohort.csv", index=False)
+    assert len(run(f"{TABLE} b.csv").err.notes) == 1
+    assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()

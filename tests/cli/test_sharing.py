@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import QUICK, refused
+from command_line import QUICK, REPORTS, exit_code, fail_with
 
 from clinclust import FeatureSchema, draft_schema
-from clinclust.cli import main
 
 N = 80
 PLANTED = {
@@ -106,11 +105,17 @@ def planted(tmp_path_factory):
     features = [drafted["walk"] if feature.name == "walk" else feature for feature in declared]
     schema = FeatureSchema(features, rows=declared.rows, missing_codes=declared.missing_codes)
     schema.to_yaml(folder / "schema.yaml")
-    table, schema, out = (str(folder / name) for name in ("cohort.csv", "schema.yaml", "out"))
-    assert main(["fit", table, "--schema", schema, *QUICK, "--out", out, "--suppress", "10"]) == 0
-    report = ["report", table, "--model", out, "--associations", "none", "--out", str(folder / "open")]
-    assert main([*report, "--suppress", "0"]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert exit_code(f"fit cohort.csv --schema schema.yaml --out out {QUICK} --suppress 10") == 0
+        assert exit_code("report cohort.csv --model out --associations none --out open --suppress 0") == 0
     return folder
+
+
+@pytest.fixture
+def shared(planted, tmp_path, monkeypatch):
+    """Stand in a copy of this folder."""
+    monkeypatch.chdir(shutil.copytree(planted, tmp_path / "planted"))
 
 
 def everything_in(path):
@@ -129,89 +134,74 @@ def found_in(path):
 
 
 def test_no_planted_word_stands_in_a_shared_report(planted):
-    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
+    for name in REPORTS:
         assert found_in(planted / "out" / name) == set()
         assert all(word in everything_in(planted / "out" / name) for word in ("coastal", "frequent"))  # many have them
         # The attack finds what stands there: all but what no report shows.
         assert len(found_in(planted / "open" / name)) >= (14 if name.endswith("xlsx") else 8)
 
 
+TABLE = "table cohort.csv --model out --out"
+
+
 @pytest.mark.parametrize("suffix", ["xlsx", "html", "docx", "md", "csv", "tex"])
-def test_no_planted_word_stands_in_a_table_of_a_model_fitted_for_sharing(planted, tmp_path, suffix, capsys):
-    table = ["table", str(planted / "cohort.csv"), "--model", str(planted / "out"), "--out"]
-    assert main([*table, str(tmp_path / f"shared.{suffix}")]) == 0
-    assert "Small counts withheld: --suppress 10 (the fit was asked for --suppress 10" in capsys.readouterr().out
-    assert found_in(tmp_path / f"shared.{suffix}") == set()
-    assert main([*table, str(tmp_path / f"own.{suffix}"), "--suppress", "0"]) == 0
-    assert "Nothing withheld (--suppress 0): not for sharing" in capsys.readouterr().out
-    assert {"a level of a categorical feature", "a yes of few"} <= found_in(tmp_path / f"own.{suffix}")
+def test_no_planted_word_stands_in_a_table_of_a_model_fitted_for_sharing(shared, suffix, run):
+    assert "--suppress 10" in run(f"{TABLE} shared.{suffix}").out
+    assert found_in(Path(f"shared.{suffix}")) == set()
+    assert "--suppress 0" in run(f"{TABLE} all.{suffix} --suppress 0").out
+    assert {"a level of a categorical feature", "a yes of few"} <= found_in(Path(f"all.{suffix}"))
 
 
-def test_reports_are_made_again_as_the_fit_was_asked(planted, tmp_path, capsys):
-    report = ["report", str(planted / "cohort.csv"), "--model", str(planted / "out"), "--associations", "none", "--out"]
-    assert main([*report, str(tmp_path / "again")]) == 0
-    assert "the fit was asked for --suppress 10; --suppress 0 withholds nothing" in capsys.readouterr().out
-    for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
-        assert (tmp_path / "again" / name).read_bytes() == (planted / "out" / name).read_bytes()
+def test_reports_are_made_again_as_the_fit_was_asked(shared, run):
+    assert "--suppress 10" in run("report cohort.csv --model out --associations none --out again").out
+    for name in REPORTS:
+        assert Path("again", name).read_bytes() == Path("out", name).read_bytes()
 
 
-def test_counts_are_rounded_besides(planted, tmp_path, capsys):
-    table = ["table", str(planted / "cohort.csv"), "--model", str(planted / "out"), "--out", str(tmp_path / "t.md")]
-    assert main([*table, "--round-to", "5"]) == 0
-    assert "--suppress 10 --round-to 5 (the fit was asked" in capsys.readouterr().out
-    assert "Counts are rounded" in (tmp_path / "t.md").read_text(encoding="utf-8")
-    assert found_in(tmp_path / "t.md") == set()
+def test_counts_are_rounded_besides(shared, run):
+    assert "--suppress 10 --round-to 5" in run(f"{TABLE} t.md --round-to 5").out
+    assert "rounded" in Path("t.md").read_text(encoding="utf-8")
+    assert found_in(Path("t.md")) == set()
 
 
-def test_what_cannot_be_shared_is_refused_unless_it_is_asked_for(planted, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    given = [planted / "cohort.csv", "--model", planted / "out"]
-    for arguments in (["compare", *given], ["assign", *given, "--cohort", planted / "cohort.csv"]):
-        said = refused(capsys, *arguments)
-        assert "cannot be used with --suppress" in said
-        assert "--suppress 0 withholds nothing" in said
-    said = refused(capsys, "report", *given, "--stability", "5", "--out", "new")
-    assert "--stability cannot be used with --suppress" in said
-    assert "--suppress 0 withholds nothing" in said
-    assert main(["compare", *map(str, given), "--suppress", "0", "--method", "none of them"]) == 2
-    assert "none of them" in capsys.readouterr().err
+def test_what_cannot_be_shared_is_refused_unless_it_is_asked_for(shared, run, must_refuse):
+    for line in (
+        "compare cohort.csv --model out",
+        "outcomes cohort.csv --model out --outcome walk",
+        "validate cohort.csv --model out --cohort cohort.csv",
+        "assign cohort.csv --model out --cohort cohort.csv",
+        "report cohort.csv --model out --out new --stability 5",
+    ):
+        must_refuse(line, naming="--suppress 10 0")
+    err = run("compare cohort.csv --model out --suppress 0 --method 'none of them'", code=2).err
+    assert "'none of them'" in err.splitlines()[-1]
 
 
-def test_the_record_is_listed_and_checked(planted, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    assert json.loads((planted / "out" / "sharing.json").read_text(encoding="utf-8")) == {
-        "suppress": 10,
-        "round_to": None,
-        "missing_is_harmless": False,
-        "min_n": None,
-    }
-    table = ["table", planted / "cohort.csv", "--out", "table.csv", "--model"]
-    for name, change in {
-        "edited": lambda path: path.write_text('{"suppress": null}', encoding="utf-8"),
-        "removed": Path.unlink,
-    }.items():
-        shutil.copytree(planted / "out", name)
-        change(Path(name, "sharing.json"))
-        assert "say it with --suppress N" in refused(capsys, *table, name)
-    assert main([*map(str, table), "edited", "--suppress", "0"]) == 0
+def test_the_record_is_listed_and_checked(shared, run, must_refuse):
+    record = Path("out", "sharing.json")
+    asked = {"suppress": 10, "round_to": None, "missing_is_harmless": False, "min_n": None}
+    assert json.loads(record.read_text(encoding="utf-8")) == asked
+    record.write_text('{"suppress": null}', encoding="utf-8")
+    assert "--suppress" in must_refuse(f"{TABLE} table.csv")
+    run(f"{TABLE} table.csv --suppress 0")
+    record.unlink()
+    assert "--suppress" in must_refuse(f"{TABLE} new.csv")
 
 
-def test_a_later_fit_that_withholds_nothing_leaves_no_record(planted, tmp_path, monkeypatch):
-    monkeypatch.setattr("clinclust.cli.fit._reports_beside_model", lambda *_: ([], 0))
-    shutil.copytree(planted / "out", tmp_path / "out")
-    fit = ["fit", str(planted / "cohort.csv"), "--schema", str(planted / "schema.yaml"), *QUICK]
-    assert main([*fit, "--out", str(tmp_path / "out"), "--overwrite"]) == 0
-    assert not (tmp_path / "out" / "sharing.json").exists()
+def test_a_later_fit_that_withholds_nothing_leaves_no_record(shared, run, monkeypatch):
+    # Without reports, which take longer than the search.
+    monkeypatch.setattr("clinclust.reporting.writing.gathered_findings", fail_with(OSError(28, "no space left")))
+    run(f"fit cohort.csv --schema schema.yaml {QUICK} --out out --overwrite", code=3)
+    assert not Path("out", "sharing.json").exists()
 
 
-def test_a_table_names_no_subtype_whose_size_it_withholds(tmp_path, monkeypatch):
+def test_a_table_names_no_subtype_whose_size_it_withholds(tmp_path, monkeypatch, run):
     monkeypatch.chdir(tmp_path)
     rng = np.random.default_rng(0)
     centres = np.repeat([0.0, 20.0, 40.0], [40, 38, 5])
     pd.DataFrame(rng.normal(centres[:, None], 1.0, (83, 3)), columns=list("abc")).to_csv("cohort.csv", index=False)
-    assert main(["start", "cohort.csv", "--yes", "--no-open", "--out", "out", *QUICK]) == 0
-    names = ["--name", "1=Firstish", "--name", "3=Rarelyish"]
-    assert main(["table", "cohort.csv", "--model", "out", "--out", "t.md", "--suppress", "10", *names]) == 0
+    run(f"start cohort.csv --yes --no-open --out out {QUICK}")
+    run(f"{TABLE} t.md --suppress 10 --name 1=Firstish --name 3=Rarelyish")
     text = Path("t.md").read_text(encoding="utf-8")
     assert "Firstish" in text
     assert "Rarelyish" not in text

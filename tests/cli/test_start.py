@@ -5,74 +5,61 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
-from command_line import FILES, QUICK, SCHEMA, cohort, contents, refused
+from command_line import FILES, QUICK, SCHEMA, SEED, cohort, fail_with, names_in
 
-from clinclust import MAPDP, FeatureSchema
-from clinclust.cli import main
+from clinclust import MAPDP, FeatureSchema, read_cohort
 
-START = ["start", "cohort.csv", *QUICK]
+START = f"start cohort.csv {QUICK}"
 
 
-def test_one_line_is_enough(here, capsys):
+# --- from a table to the report ---------------------------------------------------------------------------------------
+def test_one_line_is_enough(here, run):
     cohort().assign(born="1950-01-02").to_csv("cohort.csv", index=False)
-    assert main(["start", "cohort.csv"]) == 0
-    out, err = capsys.readouterr()
+    out, err = run("start cohort.csv")
     assert err == ""
-    assert sorted(FeatureSchema.from_yaml(here / "cohort.yaml").names) == sorted((*cohort(), "born"))
-    assert sorted(path.name for path in Path("cohort-subtypes").iterdir()) == FILES
-    lines = out.splitlines()
-    assert lines[0].startswith("Wrote cohort.yaml: what each of the 7 columns seems to be")
-    assert "Not used to form subtypes: born (ignore). Use one with --cluster NAME." in " ".join(lines)
-    assert "next: clinclust table cohort.csv --model cohort-subtypes --out table.xlsx" in lines
-    assert lines[-1] == f"The report is {Path('cohort-subtypes/subtypes.html')}; open it in a browser."
+    schema = FeatureSchema.from_yaml("cohort.yaml")
+    assert sorted(schema.names) == sorted((*cohort(), "born"))
+    assert names_in("cohort-subtypes") == sorted(FILES)
+    assert out.splitlines()[0].lacks("cohort.yaml 7") == []
+    assert "born (ignore)" in out
+    assert out.commands == ["table cohort.csv --model cohort-subtypes --out table.xlsx"]
+    assert str(Path("cohort-subtypes/subtypes.html")) in out.splitlines()[-1]
 
 
-def test_a_schema_beside_the_table_is_used_and_kept(here, capsys):
+def test_a_schema_next_to_the_table_is_used_and_kept(here, run):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
-    assert main([*START, "--out", "here", "--suppress"]) == 0
-    assert "Using cohort.yaml, which is next to the table" in capsys.readouterr().out
+    assert "cohort.yaml" in run(f"{START} --out here --suppress").out.splitlines()[0]
     assert Path("cohort.yaml").read_text(encoding="utf-8") == SCHEMA
     assert MAPDP.load("here").schema_ == FeatureSchema.from_yaml(SCHEMA)
-    assert "counts below 10" in Path("here/subtypes.html").read_text(encoding="utf-8")
+    assert "[c]" in Path("here/subtypes.html").read_text(encoding="utf-8")
 
 
-def test_results_are_those_of_fit_with_the_same_options(here):
+def test_results_are_those_of_fit_with_the_same_options_and_are_not_replaced(here, run, must_refuse):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
-    assert main([*START, "--random-state", "3"]) == 0
-    assert main(["fit", *START[1:], "--random-state", "3", "--schema", "schema.yaml", "--out", "out"]) == 0
+    run(f"{START} {SEED} 3")
+    run(f"fit cohort.csv --schema schema.yaml --out out {QUICK} {SEED} 3")
     for name in ("assignments.csv", "model.npz"):
         assert Path("out", name).read_bytes() == Path("cohort-subtypes", name).read_bytes()
+    message = must_refuse(START, naming=f"cohort-subtypes --out {' '.join(FILES)}")
+    assert "--overwrite" not in message
 
 
 @pytest.mark.simulation
-def test_the_time_is_that_of_the_options_given(here, capsys):
-    assert main([*START, "--max-seconds", "0.001", "--quiet"]) == 0
-    assert capsys.readouterr().out == ""
-    assert main([*START, "--out", "plain"]) == 0
-    assert "With these options, a fit and its report take about" in capsys.readouterr().out
-    recommended = [option for option in START if option != "--as-published"]
-    assert main([*recommended, "--out", "limited", "--max-seconds", "0.01"]) == 0
-    out = capsys.readouterr().out
-    assert "the search ends after at most 0.01 seconds, and the test of the subtypes and the report take about" in out
+def test_the_time_is_that_of_the_options_given(here, run):
+    assert run(f"{START} --max-seconds 0.001 --quiet").out == ""
+    assert " seconds" in run(f"{START} --out plain").out
+    assert "0.01 seconds" in run("start cohort.csv --out limited --max-seconds 0.01 --associations none").out
 
 
-def test_nothing_is_replaced(here, capsys):
-    assert main(START) == 0
-    capsys.readouterr()
-    message = refused(capsys, *START)
-    assert "cohort-subtypes holds what an earlier run wrote" in message
-    assert "start replaces nothing; give another folder after --out" in message
-
-
-def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, capsys):
+def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, run):
     Path("cohort.yaml").write_text(SCHEMA.replace("trials: 4", "trials: 2"), encoding="utf-8")
-    assert main(START) == 2
-    assert "stage: expected" in capsys.readouterr().err
-    assert sorted(contents()) == ["cohort.csv", "cohort.yaml", "schema.yaml"]
+    assert "stage: " in run(START, code=2).err
+    assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
 STAGES = {
@@ -88,101 +75,167 @@ STAGES = {
     "stage",
     [pytest.param(stage, marks=[pytest.mark.simulation] * (stage in {"reading", "checking"})) for stage in STAGES],
 )
-def test_ctrl_c_leaves_whole_files_and_says_which(here, capsys, monkeypatch, stage):
-    where, left = STAGES[stage]
-
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
+def test_ctrl_c_leaves_whole_files_and_says_which(here, run, monkeypatch, stage):
+    where, files = STAGES[stage]
 
     with monkeypatch.context() as patched:
-        patched.setattr(where, interrupted)
-        assert main(START) == 130
-    first, last = capsys.readouterr().err.splitlines()
-    again = "go on with: clinclust start cohort.csv --as-published --n-restarts 2 --associations none"
-    assert first == f"clinclust: {'cohort.yaml is there, and whole' if left else 'nothing was written'}; {again}"
+        patched.setattr(where, fail_with(KeyboardInterrupt()))
+        first, last = run(START, code=130).err.splitlines()
     assert last == "clinclust: stopped"
-    assert sorted(contents()) == ["cohort.csv", *left, "schema.yaml"]
-    assert not Path("cohort-subtypes").exists()
-    assert main(START) == 0
+    assert ("cohort.yaml" in first) == bool(files)
+    assert names_in() == ["cohort.csv", *files, "schema.yaml"]
+    (again,) = first.commands
+    assert sorted(again.split()) == sorted(START.split())
+    if stage == "searching":
+        run(again)
 
 
+# --- the pause for a person -------------------------------------------------------------------------------------------
 @pytest.fixture
-def terminal(here, monkeypatch):
-    """Start the command on a terminal, with a browser that writes down what it opens."""
+def answer(monkeypatch):
+    """Return a function that lets a person at a terminal answer, and the pages that a browser opens."""
+    pages = []
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: True)
+    monkeypatch.setattr("clinclust.cli.outputs.VisibleStream.isatty", lambda stream: True)
+    monkeypatch.setattr("webbrowser.open", pages.append)
+
+    def reply(read):
+        monkeypatch.setattr("builtins.input", lambda prompt: read())
+        return pages
+
+    return reply
+
+
+@pytest.mark.parametrize("read", [lambda: "q", lambda: " No", fail_with(EOFError())])
+def test_a_person_may_stop_before_the_search(here, run, answer, read):
+    answer(read)
+    assert run(START).out.commands[-1].startswith("start cohort.csv")
+    assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
+
+
+def test_a_person_may_correct_the_schema_and_its_rows_before_the_search(here, run, answer):
+    def correct():
+        text = Path("cohort.yaml").read_text(encoding="utf-8")
+        Path("cohort.yaml").write_text(text.replace("age < 70", "age >= 60"), "utf-8")
+        return ""
+
+    opened = answer(correct)
+    run(f"{START} --where 'age < 70'")
+    model, ages = MAPDP.load("cohort-subtypes"), cohort()["age"]
+    assert model.schema_ == FeatureSchema.from_yaml("cohort.yaml")
+    assert model.schema_.rows.where == "age >= 60"
+    assert (len(model.labels_), model.row_counts_.not_meeting) == ((ages >= 60).sum(), (ages < 60).sum())
+    assert opened == [Path("cohort-subtypes/subtypes.html").absolute().as_uri()]
+
+
+def test_nobody_is_asked_who_asked_not_to_be(here, run, answer):
+    opened = answer(lambda: pytest.fail("somebody was asked"))
+    run(f"{START} --yes --no-open")
+    run(f"{START} --quiet --out again")
+    assert len(opened) == 1  # of the second
+
+
+@pytest.mark.simulation
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_ctrl_c_at_the_pause_of_a_terminal_stops(here):
     pty = pytest.importorskip("pty", reason="there are no such terminals here")
-    monkeypatch.setenv("BROWSER", "sh -c 'echo $0 > opened' %s")
     ours, theirs = pty.openpty()
-    process = None
-
-    def start(*arguments):
-        nonlocal process
-        command = [sys.executable, "-m", "clinclust", *START, *arguments]
-        process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
-        return process, ours
-
-    yield start
-    if process is not None and process.poll() is None:
+    command = [sys.executable, "-m", "clinclust", *START.split()]
+    process = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs)
+    try:
+        read_until(ours, "q and Enter")
+        process.send_signal(signal.SIGINT)
+        while not select.select([ours], [], [], 0.5)[0]:  # lost before the reading: press again
+            process.send_signal(signal.SIGINT)
+        read_until(ours, "clinclust: stopped")
+        assert process.wait(timeout=60) in (130, -signal.SIGINT)
+    finally:
         process.kill()
         process.wait()
-    os.close(ours)
-    os.close(theirs)
+        os.close(ours)
+        os.close(theirs)
+    assert names_in() == ["cohort.csv", "cohort.yaml", "schema.yaml"]
 
 
 def read_until(ours, text):
-    """Return what the terminal shows, up to and with a text; fail if it shows nothing for two minutes."""
+    """Read what the terminal shows, up to and with a text; fail if it shows nothing for two minutes."""
     shown = b""
     while text.encode() not in shown:
         assert select.select([ours], [], [], 120)[0], f"waited for {text!r} after {shown!r}"
         shown += os.read(ours, 1000)
-    return shown.decode()
 
 
-ASKED = "Press Enter to go on, q and Enter to stop: "
+# --- rows that are visits are not taken for patients ------------------------------------------------------------------
+def visits(n=60, times=3, who="MRN", what="Visit No"):
+    rng = np.random.default_rng(0)
+    rows = n * times
+    return pd.DataFrame(
+        {
+            who: np.repeat([f"P{patient:03d}" for patient in range(n)], times),
+            what: np.tile(np.arange(1, times + 1), n),
+            "hb": rng.normal(13, 1.3, rows).round(1),
+            "crp": np.exp(rng.normal(1, 0.8, rows)).round(1),
+            "sbp": rng.normal(130, 14, rows).round(),
+        }
+    )
 
 
-@pytest.mark.simulation
-def test_a_person_at_a_terminal_may_correct_the_schema_before_the_search(terminal):
-    process, ours = terminal()
-    read_until(ours, ASKED)
-    Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
-    os.write(ours, b"\n")
-    assert "The report is" in read_until(ours, "open it in a browser.")
-    assert process.wait(timeout=60) == 0
-    assert MAPDP.load("cohort-subtypes").schema_ == FeatureSchema.from_yaml(SCHEMA)
-    for _ in range(100):
-        if Path("opened").exists() and Path("opened").read_text():
-            break
-        time.sleep(0.05)
-    assert Path("opened").read_text().strip() == Path("cohort-subtypes/subtypes.html").absolute().as_uri()
+@pytest.fixture
+def table(tmp_path, monkeypatch):
+    """Stand in a folder with visits.csv."""
+    monkeypatch.chdir(tmp_path)
+    visits().to_csv("visits.csv", index=False)
 
 
-@pytest.mark.parametrize("answer", [b"q\n", pytest.param(b"\x04", marks=pytest.mark.simulation)])
-def test_a_person_at_a_terminal_may_stop_before_the_search(terminal, answer):
-    process, ours = terminal()
-    read_until(ours, ASKED)
-    os.write(ours, answer)
-    read_until(ours, "Stopped. cohort.yaml is there; go on with: clinclust start cohort.csv")
-    assert process.wait(timeout=60) == 0
-    assert sorted(contents()) == ["cohort.csv", "cohort.yaml", "schema.yaml"]
+START_VISITS = f"start visits.csv {QUICK}"
 
 
-@pytest.mark.usefixtures("heeds_ctrl_c")
-@pytest.mark.simulation
-def test_ctrl_c_at_the_pause_stops(terminal):
-    process, ours = terminal()
-    read_until(ours, ASKED)
-    process.send_signal(signal.SIGINT)
-    while not select.select([ours], [], [], 0.5)[0]:  # lost before the reading: press again
-        process.send_signal(signal.SIGINT)
-    read_until(ours, "clinclust: stopped")
-    assert process.wait(timeout=60) in (130, -signal.SIGINT)
-    assert sorted(contents()) == ["cohort.csv", "cohort.yaml", "schema.yaml"]
+def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse):
+    once = visits(times=1).drop(columns="Visit No")
+    pd.concat([once, once.iloc[:5]]).to_csv("visits.csv", index=False)
+    message = must_refuse(START_VISITS, naming="5 60 copies")
+    one_each, every = message.commands
+    assert [line.rpartition(" ")[2] for line in (one_each, every)] == ["MRN", "--every-row"]
+    run(f"{one_each} --quiet")
+    assert len(pd.read_csv("visits-subtypes/assignments.csv")) == 60
+    Path("visits.yaml").unlink()
+    run(f"{every} --quiet --out every")
+    assert len(pd.read_csv("every/assignments.csv")) == 65
+    assert "copies" in Path("every/subtypes.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.simulation
-def test_nobody_is_asked_who_asked_not_to_be(terminal):
-    process, ours = terminal("--yes", "--no-open")
-    shown = read_until(ours, "open it in a browser.")
-    assert ASKED not in shown
-    assert process.wait(timeout=60) == 0
-    assert not Path("opened").exists()
+@pytest.mark.parametrize(
+    "table_of_people",
+    [visits(times=1), *(visits(who=who).drop(columns="Visit No") for who in ("family_id", "household id"))],
+    ids=["one row each", "members of families", "members of households"],
+)
+def test_rows_of_people_are_not_asked_about(table, run, table_of_people):
+    table_of_people.to_csv("visits.csv", index=False)
+    assert "several_rows" not in read_cohort("visits.csv").attrs
+    assert run(f"{START_VISITS} --quiet").err == ""
+
+
+def test_check_and_fit_warn_first_and_the_page_begins_with_it(table, run):
+    run("draft visits.csv --out schema.yaml")
+    out, err = run("check visits.csv --schema schema.yaml")
+    note = err.notes[0]
+    warning = note.partition(",")[0]
+    assert warning.isupper()
+    assert out.lacks("180 60") == []
+    assert note in run(f"fit visits.csv --schema schema.yaml --out out {QUICK}").err.notes
+    page = Path("out/subtypes.html").read_text(encoding="utf-8")
+    assert page[page.index("<p>", page.index("<h2>Overview</h2>")) :].startswith(f"<p>{warning}")
+    run("report visits.csv --model out --overwrite --suppress --associations none")
+    assert f"<p>{warning}" in Path("out/subtypes.html").read_text(encoding="utf-8")
+
+
+def test_start_reads_a_dictionary(table, run, must_refuse):
+    fields = "Variable / Field Name,Form Name,Field Type,Field Label,Choices\n{}"
+    rows = "".join(f"{name},baseline,text,The {name},\n" for name in visits())
+    Path("dictionary.csv").write_text(fields.format(rows), encoding="utf-8")
+    lines = must_refuse(f"{START_VISITS} --dictionary dictionary.csv").commands
+    assert all("--dictionary dictionary.csv" in line for line in lines)
+    run(f"{lines[0]} --quiet")
+    assert len(pd.read_csv("visits-subtypes/assignments.csv")) == 60
+    assert FeatureSchema.from_yaml("visits.yaml")["hb"].label == "The hb"
+    must_refuse(f"{lines[0]} --quiet --out other", naming="visits.yaml --dictionary")

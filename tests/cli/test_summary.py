@@ -9,7 +9,7 @@ from command_line import QUICK, cohort
 from clinclust import MAPDP
 from clinclust.cli import main
 
-FIT = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "fit", *QUICK, "--json"]
+FIT = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "fit", *QUICK.split(), "--json"]
 
 
 def summary(capsys, *arguments, code=0):

@@ -195,3 +195,35 @@ def test_roles_that_somebody_gives_come_before_all_others():
     frame = pd.DataFrame({**FEATURE, "trt": TWO, "id": np.arange(N)})
     schema = draft_schema(frame, roles={"trt": "cluster", "id": "cluster", "gait": "outcome"})
     assert [schema[name].role for name in ("trt", "id", "gait")] == ["cluster", "cluster", "outcome"]
+
+
+def redcap():
+    """Return an export of 60 records, two events and repeated forms, which some records have."""
+    rng = np.random.default_rng(1)
+    lines = []
+    for record in range(1, 61):
+        first = {"record_id": record, "redcap_event_name": "baseline_arm_1", "hb": round(rng.normal(13, 1), 1)}
+        lines.append({**first, "age": rng.integers(30, 80), "demographics_complete": rng.choice([0, 2])})
+        lines.append({**first, "redcap_event_name": "follow_up_arm_1"})
+        repeated = {"redcap_repeat_instrument": "adverse_events", "hb": None, "ae_grade": rng.integers(1, 5)}
+        lines += [{**first, **repeated, "redcap_repeat_instance": 1 + more} for more in range(record % 3)]
+    export = pd.DataFrame(lines)
+    groups = np.where(export["record_id"] % 2, "north", "south")
+    return export.assign(
+        redcap_data_access_group=groups, redcap_survey_identifier="", survey_timestamp="2024-01-02 10:11"
+    )
+
+
+def test_columns_that_redcap_adds_are_known_without_a_dictionary():
+    schema = draft_schema(redcap())
+    roles = {feature.name: feature.role for feature in schema}
+    added = [name for name in roles if name.startswith("redcap_") or name.endswith(("_complete", "_timestamp"))]
+    assert {name for name in added if roles[name] != "ignore"} == {"redcap_data_access_group"}
+    assert roles["redcap_data_access_group"] == "site"
+    assert roles["hb"] == "cluster"
+
+
+def test_a_column_called_complete_is_of_redcap_only_in_an_export():
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame({"hb": rng.normal(13, 1, 90).round(1), "vaccination_complete": rng.choice(["0", "1"], 90)})
+    assert draft_schema(frame)["vaccination_complete"].role == "cluster"

@@ -1,0 +1,277 @@
+"""`clinclust fit`: the model that the options ask for, its files, small subtypes, and subtypes that are one column."""
+
+import html
+import inspect
+import json
+import re
+import shutil
+from pathlib import Path
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+from command_line import (
+    FILES,
+    FIT,
+    RESTARTS,
+    SCHEMA,
+    all_gaussian,
+    cohort,
+    contents,
+    exit_code,
+    names_in,
+    one_continuum,
+)
+
+from clinclust import MAPDP, FeatureSchema, __version__, compare_subtypes, read_cohort
+from clinclust.methods import PublishedMAPDP
+
+
+# --- the model and its files ------------------------------------------------------------------------------------------
+def test_the_defaults_of_the_command_are_the_recommended_ones(here, run_json):
+    facts = run_json("fit cohort.csv --schema schema.yaml --associations none --out a/b")
+    model = MAPDP.load("a/b")
+    assert model.get_params() == {**MAPDP().get_params(), "random_state": 0, "schema": model.schema_}
+    assert sorted(facts["files"]) == names_in("a/b") == sorted(FILES)
+    assert [subtype["n"] for subtype in facts["subtypes"]] == [24, 16]
+    assert facts["warnings"] == []
+
+
+def test_the_model_file_says_what_was_run(fitted):
+    text = json.loads((fitted / "model.json").read_text(encoding="utf-8"))
+    assert text["clinclust_version"] == __version__
+    assert text["parameters"]["n_restarts"] == 4
+    assert FeatureSchema.from_yaml(text["fit"]["schema_"]) == FeatureSchema.from_yaml(SCHEMA)
+
+
+def test_reports_say_what_a_block_counts_for(here, run):
+    Path("schema.yaml").write_text(
+        re.sub("name: (falls|stage),", r"name: \1, block: frailty,", SCHEMA), encoding="utf-8"
+    )
+    run(f"fit cohort.csv --schema schema.yaml --out out {RESTARTS} 2 --associations none")
+    worth = MAPDP.load("out").block_weights_["frailty"]
+    assert worth < 1.0
+    summary = openpyxl.load_workbook("out/subtypes.xlsx")["Summary"]
+    assert "Block frailty" in [row[0] for row in summary.values]
+    assert f" {2 * worth:.1f}" in Path("out/subtypes.html").read_text(encoding="utf-8")
+
+
+def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
+    frame = cohort().assign(stage=2)
+    frame["who"] = "Zoë " + frame["who"].astype(str)
+    Path("cohort.csv").write_bytes(frame.to_csv(index=False).encode("cp1252"))
+    err = run(FIT).err
+    encoding, constant = err.notes
+    assert len(err.splitlines()) == 2
+    assert "--encoding" in encoding
+    assert "stage" in constant
+    assert "Zoë" in Path("out/assignments.csv").read_text(encoding="utf-8")
+
+
+def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
+    monkeypatch.setitem(inspect.unwrap(MAPDP.__init__).__kwdefaults__, "init", "single")
+    assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
+
+
+def test_a_search_can_be_given_a_time_limit(here, run, run_json):
+    facts = run_json(f"{FIT} {RESTARTS} 5000 --max-seconds 0.001")
+    assert facts["stopped_early"]
+    assert len(facts["warnings"]) == 1
+    assert MAPDP.load("out").stopped_early_
+
+
+# --- the number of subtypes -------------------------------------------------------------------------------------------
+def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json):
+    facts = run_json(f"{FIT} --n-clusters 9", code=3)
+    model, number = MAPDP.load("out"), re.compile(r"\(9 [a-z]")
+    assert model.n_clusters is None
+    assert model.n_clusters_ == model.subtype_of_.size < 9
+    assert (facts["n_asked"], facts["n_subtypes"]) == (9, model.n_clusters_)
+    assert names_in("out") == sorted(FILES)
+    assert number.search(Path("out/subtypes.html").read_text(encoding="utf-8"))
+    book = openpyxl.load_workbook("out/subtypes.xlsx")
+    assert number.search(" ".join(str(row[0]) for row in book["Trust"].values))
+    assert ["Subtypes asked for", 9] in [list(row[:2]) for row in book["Summary"].iter_rows(values_only=True)]
+
+
+@pytest.fixture
+def continuum(here):
+    frame = one_continuum()
+    frame.to_csv("cohort.csv", index=False)
+    all_gaussian(frame).to_yaml("schema.yaml")
+    return frame
+
+
+def test_a_continuum_is_one_subtype_and_its_subjects_have_a_score(continuum, run):
+    run(f"fit cohort.csv --schema schema.yaml --out out {RESTARTS} 4 --associations none")
+    model = MAPDP.load("out")
+    assert model.n_clusters_ == 1 < model.subtype_of_.size
+    assert run("assign cohort.csv --model out --out again.csv").err.notes != []  # it is the table of the fit
+    assert Path("again.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
+    assert pd.read_csv("again.csv")["continuum_score"].notna().all()
+    continuum.head(20).to_csv("new.csv", index=False)
+    (note,) = run("assign new.csv --model out --out assigned.csv").err.notes
+    assert "continuum score" in note
+    assert note.endswith(str(Path("out/assignments.csv")))
+    assert pd.read_csv("assigned.csv")["continuum_score"].isna().all()
+    Path("out/assignments.csv").unlink()
+    (note,) = run("assign new.csv --model out").err.notes
+    assert "assignments.csv" not in note
+
+
+def test_published_slices_of_a_continuum_are_shown_when_asked_for(continuum, run_json):
+    facts = run_json(FIT)
+    assert facts["n_subtypes"] > 1
+    assert facts["divisions"] == []
+
+
+# --- small subtypes ---------------------------------------------------------------------------------------------------
+
+FIT_WILD = f"fit cohort.csv --schema schema.yaml --out out --as-published {RESTARTS} 4 --associations none"
+
+
+@pytest.fixture(scope="module")
+def wild_folder(tmp_path_factory):
+    """Two subtypes, two subjects far away, and wild values that make up small clusters, fitted with a floor of 20."""
+    folder = tmp_path_factory.mktemp("wild")
+    rng = np.random.default_rng(0)
+    values = np.vstack([rng.normal(mean, 1, (n, 5)) for mean, n in ((0, 120), (3, 60), (12, 2))])
+    values[rng.random(values.shape) < 0.01] *= 8
+    frame = pd.DataFrame(values.round(6), columns=list("abcde"))
+    frame.to_csv(folder / "cohort.csv", index=False)
+    all_gaussian(frame).to_yaml(folder / "schema.yaml")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        assert exit_code(f"{FIT_WILD} --min-size 20") == 0
+    return folder
+
+
+@pytest.fixture
+def wild(wild_folder, tmp_path, monkeypatch):
+    """Stand in a copy of this folder, and return the model of the fit."""
+    monkeypatch.chdir(shutil.copytree(wild_folder, tmp_path / "wild"))
+    return MAPDP.load("out")
+
+
+@pytest.mark.parametrize(("text", "floor", "number"), [("20", 20, None), ("0.1", 0.1, 4)])
+def test_the_fit_is_that_of_the_model_with_this_floor(wild, run, text, floor, number):
+    run(f"{FIT_WILD} --overwrite --min-size {text} {'' if number is None else f'--n-clusters {number}'}")
+    model = MAPDP.load("out")
+    options = {"n_clusters": number, "min_size": floor, "block_weights": None}
+    expected = PublishedMAPDP(model.schema_, **options, n_restarts=4, random_state=0)
+    expected.fit(read_cohort("cohort.csv"))
+    assert model.get_params() == expected.get_params()
+    assert model.min_size_ == expected.min_size_ > 1
+    np.testing.assert_array_equal(model.labels_, expected.labels_)
+    assert model.untested_.any()
+
+
+def test_subtypes_of_few_subjects_are_marked_where_a_floor_is_asked_for(wild, run_json):
+    assert wild.subtype_of_.size > wild.n_clusters_  # some were merged
+    assert wild.untested_.tolist() == (wild.cluster_sizes_ < 20).tolist()
+    facts = run_json(f"{FIT_WILD} --overwrite")
+    assert not any(subtype["untested"] for subtype in facts["subtypes"])
+
+
+def test_a_number_that_the_search_did_not_find_keeps_the_floor(wild, run_json):
+    facts = run_json(f"{FIT_WILD} --overwrite --n-clusters 50 --min-size 20", code=3)
+    model = MAPDP.load("out")
+    assert (model.n_clusters, model.min_size) == (None, 20)
+    assert [subtype["untested"] for subtype in facts["subtypes"]] == wild.untested_.tolist()
+
+
+@pytest.mark.simulation
+@pytest.mark.parametrize("options", ["", "--min-size 5"])
+def test_the_report_again_is_the_same_whatever_smaller_size_it_tests(wild, run, options):
+    before = contents("out")
+    run(f"report cohort.csv --model out --overwrite --associations none {options}")
+    assert contents("out") == before
+
+
+def test_a_table_tests_none_that_the_fit_describes_only(wild, must_refuse, run):
+    small = int(wild.untested_.argmax()) + 1
+    table = "table cohort.csv --model out --out"
+    for more in ("", "--min-size 2"):
+        must_refuse(f"{table} t.csv --between 1 {small} {more}", naming=f"--between {small} 20 --min-size")
+    run(f"{table} t.csv --between 1 2")
+    for name, size in (("low", 2), ("floor", 20), ("high", 61)):
+        run(f"{table} {name}.csv --min-size {size}")
+    assert Path("low.csv").read_bytes() == Path("floor.csv").read_bytes() != Path("high.csv").read_bytes()
+    pairs = compare_subtypes(read_cohort("cohort.csv"), wild.labels_, wild.schema_, min_size=20).query("kind == 'pair'")
+    assert small not in set(pairs["subtype"])
+
+
+def test_assignments_say_who_is_in_a_subtype_of_few_subjects(wild, run):
+    run("assign cohort.csv --model out --out again.csv")
+    assert Path("again.csv").read_bytes() == Path("out/assignments.csv").read_bytes()
+    pd.read_csv("cohort.csv").tail(30).to_csv("new.csv", index=False)
+    run("assign new.csv --model out --out assigned.csv")
+    assigned = pd.read_csv("assigned.csv")
+    is_small = np.append(wild.untested_, False)[assigned["subtype"] - 1]
+    assert is_small.any()
+    assert (assigned["few_subjects"] == np.where(is_small, "yes", "no")).all()
+
+
+# --- subtypes that are one column -------------------------------------------------------------------------------------
+
+MEASURED = [f"m{place}" for place in range(10)]
+NEARLY_SEX = re.compile(r"\bnearly sex: .*(9\d|100)%", re.M)
+
+
+@pytest.fixture
+def sexes(tmp_path, monkeypatch):
+    """Five of ten measurements differ by sex, which is described only; dates and a centre mean nothing."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    male = rng.random(300) < 0.5
+    frame = pd.DataFrame({name: rng.normal(2.0 * male * (place < 5)) for place, name in enumerate(MEASURED)}).round(3)
+    frame["sex"] = np.where(male, "male", "female")
+    frame["centre"] = rng.choice(["north", "south"], 300)
+    frame["seen"] = np.datetime_as_string(np.datetime64("2015-01-01") + rng.integers(0, 2000, 300))
+    frame.to_csv("cohort.csv", index=False)
+    features = "".join(f"  - {{name: {name}, role: ignore}}\n" for name in ("centre", "seen"))
+    features += "  - {name: sex, likelihood: bernoulli, levels: [female, male], role: describe}\n"
+    Path("schema.yaml").write_text(all_gaussian(MEASURED).to_yaml() + features, encoding="utf-8")
+    return frame
+
+
+def page_of(folder):
+    return html.unescape(re.sub(r"<[^>]+>", " ", Path(folder, "subtypes.html").read_text(encoding="utf-8")))
+
+
+def test_sex_is_named_first_and_the_command_beside_it_looks_beyond(sexes, run):
+    out = run(FIT).out
+    assert NEARLY_SEX.search(out)
+    assert NEARLY_SEX.search(page_of("out"))
+    (again,) = out.commands
+    beyond = run(again).out
+    assert MAPDP.load("out-2").cluster_sizes_.tolist() == [sexes["sex"].value_counts().max()]
+    assert not NEARLY_SEX.search(beyond)
+    assert beyond.commands == []
+
+
+def test_an_ignored_column_is_named_by_fit_and_report(sexes, run):
+    schema = Path("schema.yaml").read_text(encoding="utf-8")
+    Path("schema.yaml").write_text(re.sub(r"name: sex,.*", "name: sex, role: ignore}", schema), encoding="utf-8")
+    assert NEARLY_SEX.search(run(FIT).out)
+    sexes.iloc[::-1].to_csv("cohort.csv", index=False)
+    run("report cohort.csv --model out --out again --associations none")
+    assert NEARLY_SEX.search(page_of("again"))
+
+
+def test_a_column_that_makes_the_subtypes_alone_comes_with_the_fit_without_it(sexes, run):
+    male = (sexes["sex"] == "male").to_numpy()
+    rng = np.random.default_rng(1)
+    for place, name in enumerate(MEASURED):
+        sexes[name] = rng.normal(8.0 * male * (place == 0)).round(3)
+    sexes.drop(columns="sex").to_csv("cohort.csv", index=False)
+    schema = Path("schema.yaml").read_text(encoding="utf-8")
+    Path("schema.yaml").write_text(re.sub(r".*name: sex,.*\n", "", schema), encoding="utf-8")
+    out = run(f"{FIT} --cluster m0,m1 --describe m2").out
+    assert re.search(r"\bm0: .*%", out)
+    (again,) = out.commands
+    assert "--cluster m1 " in again
+    assert "--describe" in again.options
+    run(again)
+    assert MAPDP.load("out-2").cluster_sizes_.tolist() == [300]

@@ -1,0 +1,328 @@
+"""What commands write: whole or not at all, nothing over what they read, and nothing else without --overwrite."""
+
+import os
+import shlex
+import shutil
+import signal
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+from command_line import ARGUMENTS, FILES, FILES_OF_A_MODEL, FIT, QUICK, REPORTS, SEED, exit_code, fail_with, names_in
+from scored import scored
+
+from clinclust import MAPDP
+from clinclust.cli import main
+from clinclust.files.writing import PRIVATE_FOLDER, changed_files, read_manifest, write_together
+from clinclust.methods import PublishedMAPDP
+from clinclust.reporting import writing
+
+WRITING = ["draft", "fit", "report", "table", "assign"]
+
+
+# --- the place --------------------------------------------------------------------------------------------------------
+@scored(
+    [
+        # What a command reads is not replaced, whatever is asked for.
+        ("draft cohort.csv --out ./cohort.csv --overwrite", "cohort.csv"),
+        ("fit out/assignments.csv --schema out/model.json --out out", "out/assignments.csv out/model.json"),
+        ("report cohort.csv --model out --out cohort.csv", "cohort.csv"),
+        ("table cohort.csv --model out --out cohort.csv --overwrite", "cohort.csv"),
+        ("assign cohort.csv --model out --out cohort.csv --overwrite", "cohort.csv"),
+        ("assign old.csv --model out --cohort cohort.csv --out cohort.csv --overwrite", "cohort.csv"),
+        ("assign cohort.csv --model out --out out/assignments.csv --overwrite", "out/assignments.csv"),
+        ("impute cohort.csv --model out --out cohort.csv --overwrite", "cohort.csv"),
+        # A file is of its kind.
+        ("draft cohort.csv --out out/model.json --overwrite", ".yaml"),
+        ("check cohort.csv --model out --out mine.txt", ".yaml"),
+        ("table cohort.csv --model out --out t.pdf", ".pdf .docx"),
+        ("assign cohort.csv --model out --out schema.yaml", ".csv"),
+        ("impute cohort.csv --model out --out one.sav", ".csv .xlsx .parquet"),
+        ("outcomes cohort.csv --model out --outcome age --out outcomes.xlsx", ".csv"),
+        ("compare cohort.csv --model out --out m.xlsx", ".csv"),
+        # An empty name is not this folder.
+        *((f"{command} --out ''", "empty") for command in (*ARGUMENTS.values(), "draft cohort.csv --overwrite")),
+        *((line, "empty") for line in ("draft ''", "check cohort.csv --schema ''", "assign cohort.csv --model ' '")),
+        # The place is a folder for a folder, a file for a file, in a folder that exists.
+        ("fit cohort.csv --schema schema.yaml --out cohort.csv", "cohort.csv"),
+        ("fit cohort.csv --schema schema.yaml --out schema.yaml/out", "schema.yaml/out"),
+        ("fit cohort.csv --schema schema.yaml --out /proc/nowhere/out", "/proc/nowhere/out"),
+        ("assign cohort.csv --model out --out .", "."),
+        ("assign cohort.csv --model out --out nowhere/new.csv", "nowhere"),
+        ("table cohort.csv --model out --out nowhere/t.docx", "nowhere"),
+        # What exists may hold work.
+        ("draft cohort.csv --out schema.yaml", "schema.yaml --overwrite"),
+        ("check cohort.csv --model out --out schema.yaml", "schema.yaml --overwrite"),
+        ("report cohort.csv --model out", f"{' '.join(REPORTS)} --overwrite"),
+        ("report cohort.csv --model out --out other --overwrite", "other assignments.csv model.json --out"),
+        ("start cohort.csv --out out", "out assignments.csv --out"),
+    ]
+)
+def test_places_that_cannot_be_written(line, words, fit, must_refuse):
+    shutil.copytree("out", "other", dirs_exist_ok=True)
+    shutil.copy("cohort.csv", "old.csv")
+    must_refuse(line, naming=words)
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_what_exists_is_replaced_on_request_only(fit, run, must_refuse, command):
+    run(ARGUMENTS[command])
+    assert "--overwrite" in must_refuse(ARGUMENTS[command])
+    run(f"{ARGUMENTS[command]} --overwrite")
+
+
+@scored(FILES)
+def test_a_folder_that_holds_any_file_of_a_fit_is_spared(name, here, must_refuse):
+    shutil.rmtree("out", ignore_errors=True)
+    Path("out").mkdir()
+    Path("out", name).write_text("mine", encoding="utf-8")
+    must_refuse(FIT, naming=f"({name}) --overwrite")
+
+
+@scored(["subtypes.xlsx", "assignments.csv"])
+def test_a_folder_in_the_place_of_a_file_is_never_replaced(name, here, run):
+    Path("out", name).mkdir(parents=True, exist_ok=True)
+    Path("out", name, "keep").write_text("mine", encoding="utf-8")
+    assert name in run(FIT, code=2).err
+    assert Path("out", name, "keep").read_text(encoding="utf-8") == "mine"
+    shutil.rmtree("out")
+
+
+def test_other_files_of_a_folder_stay_and_are_told(fit, run):
+    Path("out", "mine.txt").write_text("mine", encoding="utf-8")
+    (note,) = run(f"{FIT} --overwrite {SEED} 1 --concentration 1").err.notes
+    assert note.endswith("mine.txt")
+    assert names_in("out") == sorted([*FILES, "mine.txt"])
+    assert Path("out", "mine.txt").read_text(encoding="utf-8") == "mine"
+    assert MAPDP.load("out").random_seed_ == 1
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_file_that_another_program_holds_is_refused_before_the_work(fit, must_refuse, monkeypatch, command):
+    """As a workbook that is open in a spreadsheet program: nobody waits for a search that could not be written."""
+    line = f"{ARGUMENTS[command]} --overwrite"
+    if command == "report":
+        line = line.replace(" --out new", "")
+    place = {"fit": "new/subtypes.xlsx", "report": "out/subtypes.xlsx", "draft": "new.yaml", "table": "new.docx"}
+    place = Path(place.get(command, "new.csv"))
+    place.parent.mkdir(exist_ok=True)
+    place.touch()
+    opening = Path.open
+
+    def hold(self, mode="r", *more, **options):
+        if self == place and mode != "rb":
+            raise PermissionError(13, "Permission denied", str(self))
+        return opening(self, mode, *more, **options)
+
+    monkeypatch.setattr(Path, "open", hold)
+    for work in ("clinclust.MAPDP.fit_prepared", "clinclust.reporting.writing.gathered_findings"):
+        monkeypatch.setattr(work, None)
+    assert f"{place} is protected from writing" in must_refuse(line)
+
+
+# --- whole or not at all ----------------------------------------------------------------------------------------------
+def lock(monkeypatch, place):
+    """Let no file be put in a place, as where another program holds it open."""
+    replace = Path.replace
+
+    def locked(self, target):
+        if Path(target) == place and self.parent.suffix == ".partial":
+            raise PermissionError(13, "the file is open elsewhere")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", locked)
+
+
+@pytest.mark.parametrize("earlier", [False, pytest.param(True, marks=pytest.mark.simulation)])
+@pytest.mark.parametrize("failing", ["model", "assignments", "last place"])
+def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, run, must_refuse, monkeypatch):
+    fit = f"fit cohort.csv --schema schema.yaml --out deep/out {QUICK} --overwrite"
+    if earlier:
+        run(f"{fit} {SEED} 7")
+    if failing == "model":
+        monkeypatch.setattr(MAPDP, "save", fail_with(OSError(28, "no space left")))
+    elif failing == "assignments":
+        monkeypatch.setattr("clinclust.reporting.assignments.write_inert_csv", fail_with(OSError(28, "no space left")))
+    else:
+        lock(monkeypatch, Path("deep/out/model.npz"))
+    assert ("model.npz" if failing == "last place" else "the disk is full") in must_refuse(fit)
+
+
+def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, run, monkeypatch):
+    lock(monkeypatch, Path("out/subtypes.xlsx"))
+    (message,) = run(FIT, code=3).err.splitlines()
+    assert all(name in message for name in REPORTS)
+    assert_is_whole(FILES_OF_A_MODEL)
+
+
+def assert_is_whole(names):
+    listed = read_manifest(Path("out"))
+    assert names_in("out") == sorted(names) == sorted([*listed, "manifest.json"])
+    assert changed_files(Path("out"), listed) == []
+    MAPDP.load("out")
+
+
+@pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
+def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failing, fit, run, monkeypatch):
+    monkeypatch.setattr(writing, "write_findings", failing_for(failing))
+    out, err = run(f"{FIT} --overwrite", code=3)
+    assert err.startswith(f"clinclust: {failing} ")
+    assert "the disk is full" in err
+    # The report of the earlier run is gone, and not beside the model of this one.
+    assert_is_whole([name for name in FILES if name != failing])
+    assert MAPDP.load("out").n_restarts == 2
+    assert failing not in out
+
+
+def failing_for(name):
+    write = writing.write_findings
+
+    def fail(findings, path, *more, **options):
+        if path.name == name:
+            fail_with(OSError(28, "no space left"))()
+        write(findings, path, *more, **options)
+
+    return fail
+
+
+@pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
+def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing):
+    monkeypatch.setattr(writing, "write_findings", failing_for(failing))
+    for more in ("--overwrite", "--out new"):
+        assert "the disk is full" in must_refuse(f"report cohort.csv --model out --associations none {more}")
+
+
+def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch):
+    write = writing.write_findings
+
+    def meanwhile(findings, path, *more, **options):
+        write(findings, path, *more, **options)
+        if path.name == "subtypes.html":
+            PublishedMAPDP(findings.model.schema_, random_state=5, n_restarts=1).fit(findings.frame).save("out")
+
+    monkeypatch.setattr(writing, "write_findings", meanwhile)
+    (message,) = run("report cohort.csv --model out --overwrite --associations none", code=2).err.splitlines()
+    assert message.startswith("clinclust: out ")
+    assert MAPDP.load("out").random_seed_ == 5
+
+
+REPORT_OPTIONS = "--name '1=Mild = slow' --suppress 5 --min-size 4"
+
+
+@pytest.fixture(scope="module")
+def whole(fitted, tmp_path_factory):
+    """Return the folder of the fit that the next test interrupts, and finishes."""
+    out = tmp_path_factory.mktemp("whole")
+    with chdir(fitted.parent):
+        assert exit_code(f"fit cohort.csv --schema schema.yaml {QUICK} {REPORT_OPTIONS} --out", out) == 0
+    return out
+
+
+@pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
+@pytest.mark.parametrize("stage", ["writing.gathered_findings", "writing.write_findings"])
+def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch):
+    shutil.copy("schema.yaml", "cohort.yaml")
+    line = {"fit": FIT, "start": f"start cohort.csv --out out {QUICK} --yes"}[command]
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"clinclust.reporting.{stage}", fail_with(KeyboardInterrupt()))
+        message, last = run(f"{line} {REPORT_OPTIONS}", code=130).err.splitlines()
+    assert last == "clinclust: stopped"
+    assert_is_whole([*FILES_OF_A_MODEL, "sharing.json"])
+    assert message.startswith("clinclust: ")
+    (again,) = message.commands
+    run(again)
+    assert names_in("out") == sorted([*FILES, "sharing.json"])
+    for name in (*REPORTS, "model.npz", "assignments.csv"):
+        assert Path("out", name).read_bytes() == (whole / name).read_bytes(), name
+
+
+@pytest.mark.usefixtures("heeds_ctrl_c")
+def test_ctrl_c_while_the_model_is_written_waits_until_it_is_there(here, run, monkeypatch):
+    save = MAPDP.save
+
+    def press(self, folder):
+        signal.raise_signal(signal.SIGINT)
+        return save(self, folder)
+
+    monkeypatch.setattr(MAPDP, "save", press)
+    (again,) = run(FIT, code=130).err.commands
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert again.startswith("report cohort.csv ")
+    assert_is_whole(FILES_OF_A_MODEL)
+
+
+def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch):
+    def copy(*arguments, **options):
+        shutil.copytree("out", "killed")  # what a kill at this moment would leave
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(writing, "write_findings", copy)
+        run(FIT, code=130)
+    shutil.rmtree("out")
+    Path("killed").rename("out")
+    assert changed_files(Path("out"), read_manifest(Path("out"))) == []
+    run("report cohort.csv --model out --associations none")
+    private, *names = names_in("out")
+    assert PRIVATE_FOLDER.fullmatch(private)  # it goes when it is a week old
+    assert names == sorted(FILES)
+
+
+@pytest.mark.parametrize("lost", ["model.json", "model.npz"])
+def test_a_model_of_a_fit_that_died_while_it_moved_its_files_is_refused_until_it_is_written_again(
+    fit, fitted, run, must_refuse, lost
+):
+    child = os.fork()
+    if child == 0:
+        replace = os.replace
+
+        def die(source, target):
+            if Path(target) == Path("out", lost):
+                os._exit(9)
+            replace(source, target)
+
+        os.replace = die
+        with write_together("out", replacing=FILES, last="manifest.json") as folder:
+            MAPDP.load(fitted).set_params(n_restarts=3).save(folder)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assign = "assign cohort.csv --model out --out new.csv"
+    assert lost in must_refuse(assign)
+    shutil.copy(fitted / lost, "out")
+    if lost == "model.npz":  # of the other model
+        assert "two models" in must_refuse(assign)
+    run(f"{FIT} --overwrite")
+    run(assign)
+
+
+def test_the_temporary_files_of_a_workbook_stay_beside_it(fit, monkeypatch):
+    """A kill leaves them where the next run looks, and nothing of patients in the folder for temporary files."""
+    Path("temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(Path("temporary").absolute()))
+    monkeypatch.setattr("openpyxl.writer.excel.ExcelWriter.save", lambda self: os._exit(9))
+    child = os.fork()
+    if child == 0:
+        main(shlex.split("table cohort.csv --model out --out t.xlsx"))
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert names_in("temporary") == []
+    (left,) = Path().glob(".clinclust-*.partial")
+    assert {path.name for path in left.rglob("*.xml")} == {"sheet 1.xml", "sheet 2.xml"}
+
+
+# --- what is fitted is kept where a report cannot be made -------------------------------------------------------------
+def test_a_name_of_no_subtype_is_left_out_of_the_reports(here, run):
+    (message,) = run(f"{FIT} --name 7=Rare --name 1=Common", code=3).err.splitlines()
+    assert message.startswith("clinclust: --name: ")
+    assert_is_whole(FILES)
+    page = Path("out/subtypes.html").read_text(encoding="utf-8")
+    assert "1 Common" in page
+    assert "Rare" not in page
+
+
+def test_a_cohort_too_small_to_share_has_no_reports(here, run):
+    out, err = run(f"{FIT} --suppress 40", code=3)
+    assert all(name in err for name in REPORTS)
+    assert not any(name in out for name in REPORTS)
+    assert_is_whole([*FILES_OF_A_MODEL, "sharing.json"])
