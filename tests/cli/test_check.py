@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, draft_schema
 from clinclust.cli.check_report import _name, _wrapped, looks_at_draft
 
+CHECK_MODEL = "check cohort.csv --model out"
+
 # --- the verdict is that of the fit -----------------------------------------------------------------------------------
 
 NOTHING_TO_FIND = {
@@ -180,9 +182,6 @@ def misfit(tmp_path_factory):
 def model(misfit, tmp_path, monkeypatch):
     """Stand in a copy of this folder."""
     monkeypatch.chdir(shutil.copytree(misfit, tmp_path / "here"))
-
-
-CHECK_MODEL = "check cohort.csv --model out"
 
 
 def test_the_advice_is_printed_and_followed_in_a_copy_of_the_schema(model, run, run_json):
