@@ -78,7 +78,7 @@ def new_subjects(**odd):
     return frame
 
 
-def one_continuum():
+def severities():
     """Return 200 subjects who differ in degree only."""
     rng = np.random.default_rng(0)
     degree = rng.normal(size=(200, 1))

@@ -35,7 +35,6 @@ from clinclust.cli.outputs import OutputOptions, SummaryOptions, note, record, s
 from clinclust.cli.report import FitReportOptions
 from clinclust.control_characters import on_one_line
 from clinclust.errors import CohortError, InputError, refuse
-from clinclust.files.cell_text import shortened
 from clinclust.files.parquet_partitions import Part, is_in_partitions, table_of_parts
 
 if TYPE_CHECKING:
@@ -443,6 +442,8 @@ def _wrap_names(heading: str, items: Sequence[str], width: int) -> list[str]:
 
 
 def _show_name(name: object) -> str:
+    from clinclust.files.cell_text import shortened
+
     text = shortened(on_one_line(str(name)))
     return repr(text) if "," in text or text != text.strip() or not text else text
 

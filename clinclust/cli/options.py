@@ -33,7 +33,6 @@ from clinclust.estimators.parameters import (
     published_searches,
     rules_of,
 )
-from clinclust.files.listed import quoted
 
 if TYPE_CHECKING:
     from clinclust.estimators.mapdp import MAPDP
@@ -250,6 +249,8 @@ def number_or_share(text: str) -> float:
             return float(f"{value[:-1].strip()}e-2")  # as decimals: in binary, 0.7 / 100 is not 0.007
         return int(value) if value.lstrip("+-").isdecimal() else float(value)
     except ValueError:
+        from clinclust.files.listed import quoted
+
         takes = "takes a number of subjects, as 20, or a share of the cohort, as 0.02 or 2%"
         raise argparse.ArgumentTypeError(f"{takes}, not {quoted(text)}") from None
 

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from clinclust.arguments import ON_OR_OFF, RANDOM_STATE, SCHEMA, Rule, is_number, is_whole
 from clinclust.errors import InputError, refuse
-from clinclust.files.listed import listed, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -121,6 +120,8 @@ class _BlockWeights(Rule):
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
             return super().problems(name, value)
+        from clinclust.files.listed import listed, quoted
+
         wrong = [f"{quoted(block)}: {quoted(weight)}" for block, weight in value.items() if not _is_power(weight)]
         if not wrong:
             return []
@@ -419,6 +420,8 @@ def check_parameters(rules: Mapping[str, Rule] = RULES, /, **arguments: Any) -> 
 
 def check_estimator(estimator: type, parameters: Mapping[str, Any]) -> None:
     """Check the parameters of an estimator, and whether they can be combined; raise InputError with all problems."""
+    from clinclust.files.listed import listed
+
     problems = parameter_problems(parameters, rules_of(estimator))
     if problems and not issubclass(estimator, PublishedParameters | SamplerParameters):
         published = rules_of(PublishedParameters)

@@ -15,6 +15,8 @@ from clinclust import CohortWarning, Feature, FeatureSchema, draft_schema
 from clinclust.cli.check import _show_name, _wrap_names, look_at_draft
 from clinclust.methods import PublishedMAPDP
 
+CHECK_MODEL = "check cohort.csv --model out"
+
 # --- the verdict is that of the fit -----------------------------------------------------------------------------------
 
 NOTHING_TO_FIND = {
@@ -181,9 +183,6 @@ def misfit(tmp_path_factory):
 def model(misfit, tmp_path, monkeypatch):
     """Stand in a copy of this folder."""
     monkeypatch.chdir(shutil.copytree(misfit, tmp_path / "here"))
-
-
-CHECK_MODEL = "check cohort.csv --model out"
 
 
 def test_the_advice_is_printed_and_followed_in_a_copy_of_the_schema(model, run, run_json):

@@ -11,18 +11,7 @@ import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
-from command_line import (
-    FILES,
-    FIT,
-    RESTARTS,
-    SCHEMA,
-    all_gaussian,
-    cohort,
-    contents,
-    exit_code,
-    names_in,
-    one_continuum,
-)
+from command_line import FILES, FIT, RESTARTS, SCHEMA, all_gaussian, cohort, contents, exit_code, names_in, severities
 
 from clinclust import MAPDP, FeatureSchema, __version__, compare_subtypes, read_cohort
 from clinclust.methods import PublishedMAPDP
@@ -97,7 +86,7 @@ def test_a_number_that_the_search_did_not_find_loses_no_search(here, run_json):
 
 @pytest.fixture
 def continuum(here):
-    frame = one_continuum()
+    frame = severities()
     frame.to_csv("cohort.csv", index=False)
     all_gaussian(frame).to_yaml("schema.yaml")
     return frame

@@ -30,12 +30,16 @@ from command_line import (
     contents,
     exit_code,
     new_subjects,
-    one_continuum,
     pressures,
+    severities,
 )
 
 TEXTS = Path(__file__).parent / "texts"
-MASKS = {r"\d+\.\d+(e-?\d+)?|(?<![\w.-])\.\d\d+": "#.#", r"\d+( nats| s\b| seconds?| min\b| minutes?)": r"#\1"}
+MASKS = {
+    r"\d+\.\d+(e-?\d+)?|(?<![\w.-])\.\d\d+": "#.#",
+    r"\d+ nats": "# nats",
+    r"(about|up to) (\d+ (seconds|minutes|hours)|an? (second|minute|hour))\b": r"\1 # seconds",
+}
 
 
 @pytest.mark.parametrize("command", ["clinclust", *COMMANDS.split("|")])
@@ -101,7 +105,7 @@ def write_stage():
         "visits": visits.rename(columns={"who": "MRN"}),
         "new": new_subjects(stage=(0, 9), tremor=(1, "perhaps"), crp=(1, "see note")),
         "peculiar": peculiar,
-        "one": one_continuum(),
+        "one": severities(),
         "pressures": pressures().round(3),
         "sexes": sexes(),
     }

@@ -37,7 +37,7 @@ PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "cali
 def parameters(here, run, monkeypatch):
     """Return a function from options to the parameters of the search that `fit` would begin."""
 
-    def stop(model, cohort, fail_with):
+    def stop(model, cohort):
         begun.append(model.get_params())
         raise InputError("this is enough")
 

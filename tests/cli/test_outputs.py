@@ -117,7 +117,7 @@ def test_a_file_that_another_program_holds_is_refused_before_the_work(fit, must_
     monkeypatch.setattr(Path, "open", hold)
     for work in ("clinclust.MAPDP.fit_prepared", "clinclust.reporting.writing.gathered_findings"):
         monkeypatch.setattr(work, None)
-    assert f"{place} is protected from writing" in must_refuse(line)
+    must_refuse(line, naming=f"{place} protected")
 
 
 # --- whole or not at all ----------------------------------------------------------------------------------------------
@@ -134,7 +134,7 @@ def lock(monkeypatch, place):
 
 
 @pytest.mark.parametrize("earlier", [False, pytest.param(True, marks=pytest.mark.simulation)])
-@pytest.mark.parametrize("failing", ["model", "assignments", "last place"])
+@pytest.mark.parametrize("failing", ["model", "assignments", "place"])
 def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, run, must_refuse, monkeypatch):
     fit = f"fit cohort.csv --schema schema.yaml --out deep/out {QUICK} --overwrite"
     if earlier:
@@ -145,7 +145,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, run,
         monkeypatch.setattr("clinclust.reporting.assignments.write_inert_csv", fail_with(OSError(28, "no space left")))
     else:
         lock(monkeypatch, Path("deep/out/model.npz"))
-    assert ("model.npz" if failing == "last place" else "the disk is full") in must_refuse(fit)
+    assert ("model.npz" if failing == "place" else "disk") in must_refuse(fit)
 
 
 def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, run, monkeypatch):
@@ -167,7 +167,7 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
     monkeypatch.setattr(writing, "write_findings", failing_for(failing))
     out, err = run(f"{FIT} --overwrite", code=3)
     assert err.startswith(f"clinclust: {failing} ")
-    assert "the disk is full" in err
+    assert "disk" in err
     # The report of the earlier run is gone, and not beside the model of this one.
     assert_is_whole([name for name in FILES if name != failing])
     assert MAPDP.load("out").n_restarts == 2
@@ -189,7 +189,7 @@ def failing_for(name):
 def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing):
     monkeypatch.setattr(writing, "write_findings", failing_for(failing))
     for more in ("--overwrite", "--out new"):
-        assert "the disk is full" in must_refuse(f"report cohort.csv --model out --associations none {more}")
+        assert "disk" in must_refuse(f"report cohort.csv --model out --associations none {more}")
 
 
 def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch):
@@ -291,7 +291,7 @@ def test_a_model_of_a_fit_that_died_while_it_moved_its_files_is_refused_until_it
     assert lost in must_refuse(assign)
     shutil.copy(fitted / lost, "out")
     if lost == "model.npz":  # of the other model
-        assert "two models" in must_refuse(assign)
+        must_refuse(assign, naming="manifest.json")
     run(f"{FIT} --overwrite")
     run(assign)
 

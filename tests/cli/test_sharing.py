@@ -18,6 +18,7 @@ from command_line import QUICK, REPORTS, exit_code, fail_with
 from clinclust import FeatureSchema, draft_schema
 
 N = 80
+TABLE = "table cohort.csv --model out --out"
 PLANTED = {
     "a level of a categorical feature": "Zanzibarish",
     "a level of an ordered one": "agonisingly",
@@ -139,9 +140,6 @@ def test_no_planted_word_stands_in_a_shared_report(planted):
         assert all(word in everything_in(planted / "out" / name) for word in ("coastal", "frequent"))  # many have them
         # The attack finds what stands there: all but what no report shows.
         assert len(found_in(planted / "open" / name)) >= (14 if name.endswith("xlsx") else 8)
-
-
-TABLE = "table cohort.csv --model out --out"
 
 
 @pytest.mark.parametrize("suffix", ["xlsx", "html", "docx", "md", "csv", "tex"])

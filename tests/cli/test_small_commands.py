@@ -11,7 +11,7 @@ from clinclust import MAPDP, FeatureSchema
 
 
 def test_the_draft_goes_to_standard_output(here, run):
-    assert sorted(FeatureSchema.from_yaml(run("draft cohort.csv").out).names) == sorted(cohort())
+    assert sorted(FeatureSchema.from_yaml(str(run("draft cohort.csv").out)).names) == sorted(cohort())
     assert names_in() == ["cohort.csv", "schema.yaml"]
 
 

@@ -15,6 +15,7 @@ from command_line import FILES, QUICK, SCHEMA, SEED, cohort, fail_with, names_in
 from clinclust import MAPDP, FeatureSchema, read_cohort
 
 START = f"start cohort.csv {QUICK}"
+START_VISITS = f"start visits.csv {QUICK}"
 
 
 # --- from a table to the report ---------------------------------------------------------------------------------------
@@ -185,9 +186,6 @@ def table(tmp_path, monkeypatch):
     """Stand in a folder with visits.csv."""
     monkeypatch.chdir(tmp_path)
     visits().to_csv("visits.csv", index=False)
-
-
-START_VISITS = f"start visits.csv {QUICK}"
 
 
 def test_copies_of_rows_are_told_and_one_of_each_is_kept(table, run, must_refuse):
