@@ -2,7 +2,7 @@
 
     python benchmarks/bits.py > after.txt        # and the same on the version before; then diff both files
 
-One line for each reference cohort by `MAPDP.as_published`, and for each of its options and the default `MAPDP` on a few
+One line for each reference cohort by `PublishedMAPDP`, and for each of its options and the default `MAPDP` on a few
 of them: the number of clusters, the log joint in hexadecimal, and a hash of labels, membership probabilities and
 restarts. The bits are those of one machine
 with one set of versions.
@@ -47,7 +47,7 @@ def fingerprint(model: cc.MAPDP) -> str:
 
 def as_published(schema: cc.FeatureSchema | None, **options: object) -> cc.MAPDP:
     """Return an estimator of the model as published, with these options."""
-    return cc.MAPDP.as_published(schema, random_state=0, progress=False, **options)
+    return cc.methods.PublishedMAPDP(schema, random_state=0, progress=False, **options)
 
 
 def fit(index: int, **options: object) -> str:

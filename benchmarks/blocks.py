@@ -24,8 +24,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import Feature, FeatureSchema
 from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
 from block_cohorts import SETTINGS, block_cohort
@@ -40,11 +41,10 @@ WAYS: dict[str, dict[str, object]] = {
     "modelled": {},
 }
 MEANINGS = {
-    "in full": "every feature counts in full: `MAPDP.as_published()`",
-    "worth": "each block counts for what it is worth: `MAPDP.as_published(block_weights='auto')`",
-    "coarsened": 'the whole likelihood is coarsened, no powers: `MAPDP.as_published(coarsening="auto", '
-    "outlying_share=0)`",
-    "both": 'powers and coarsening: `MAPDP.as_published(block_weights="auto", coarsening="auto", outlying_share=0)`',
+    "in full": "every feature counts in full: `PublishedMAPDP()`",
+    "worth": "each block counts for what it is worth: `PublishedMAPDP(block_weights='auto')`",
+    "coarsened": 'the whole likelihood is coarsened, no powers: `PublishedMAPDP(coarsening="auto", outlying_share=0)`',
+    "both": 'powers and coarsening: `PublishedMAPDP(block_weights="auto", coarsening="auto", outlying_share=0)`',
     "one kept": "the other features of each block are left out",
     "modelled": "blocks of measurements are multivariate Gaussians: `likelihood: multivariate_gaussian`; "
     "only where all blocks hold measurements",
@@ -126,7 +126,7 @@ def fitted(task: tuple[int, str, int]) -> list[dict[str, object]]:
             continue
         asked = {"one kept": _one_of_each, "modelled": _modelled}.get(way, _as_it_is)(schema)
         began = time.perf_counter()
-        model = MAPDP.as_published(asked, n_restarts=n_restarts, n_jobs=1, random_state=seed, progress=False, **options)
+        model = PublishedMAPDP(asked, n_restarts=n_restarts, n_jobs=1, random_state=seed, progress=False, **options)
         model.fit(frame[list(asked.names)])
         powers = list(model.block_weights_.values())
         rows.append(

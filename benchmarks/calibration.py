@@ -85,8 +85,8 @@ def measured(n_cohorts: int) -> pd.DataFrame:
             kinds = {"m": "gaussian", "s": "bernoulli"}
             schema = cc.FeatureSchema([cc.Feature(name=name, likelihood=kinds[name[0]]) for name in frame])
             models = {
-                "MAPDP": cc.MAPDP.as_published(schema, calibrate=True, random_state=seed, progress=False),
-                "MAPDP as published": cc.MAPDP.as_published(schema, random_state=seed, progress=False),
+                "MAPDP": cc.methods.PublishedMAPDP(schema, calibrate=True, random_state=seed, progress=False),
+                "MAPDP as published": cc.methods.PublishedMAPDP(schema, random_state=seed, progress=False),
                 "GibbsDP": cc.GibbsDP(schema, random_state=seed, progress=False, max_sweeps=MOST_SWEEPS),
             }
             for name, model in models.items():

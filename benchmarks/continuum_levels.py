@@ -25,13 +25,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust import MAPDP, distinct_subtypes
+from clinclust import distinct_subtypes
 from clinclust.engine.continuum import tested_node
 from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.threads import Threads
 from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
+from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
 from one_population_cohorts import (
@@ -94,7 +95,7 @@ def at_the_root(task: tuple[str, int, int]) -> list[Row]:
     if (kind, n_subjects) == CHECKED:
         with mock.patch.object(tested_node, "_CHECKPOINTS", ()):
             row["p_of_all"] = result_of(problem, np.arange(n_subjects), seed)[0].p
-        model = MAPDP.as_published(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
+        model = PublishedMAPDP(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
         joins = distinct_subtypes(model, frame, n_jobs=1).joins
         row["p_of_fit"] = float(joins["p"].iloc[0]) if len(joins) else 1.0
     return [row]
@@ -105,7 +106,7 @@ def inside_groups(task: tuple[str, float | str, int]) -> list[Row]:
     warnings.simplefilter("ignore")
     kind, coarsening, seed = task
     frame, schema, groups = cohort_of_groups(seed, kind)
-    model = MAPDP.as_published(
+    model = PublishedMAPDP(
         schema, coarsening=coarsening, n_restarts=3, n_jobs=1, random_state=seed, progress=False
     ).fit(frame)
     distinct = distinct_subtypes(model, frame, DRAWS, n_jobs=1)

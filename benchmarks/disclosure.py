@@ -37,7 +37,9 @@ def model_of(cohort: SharedCohort, seed: int) -> cc.MAPDP | cc.Partition:
     Clusters of fewer subjects than the design has are merged with others.
     """
     if seed % 2 == 0:
-        fit = cc.MAPDP.as_published(cohort.schema, n_restarts=2, random_state=seed, progress=False).fit(cohort.frame)
+        fit = cc.methods.PublishedMAPDP(cohort.schema, n_restarts=2, random_state=seed, progress=False).fit(
+            cohort.frame
+        )
         for n_subtypes in range(fit.n_clusters_, 1, -1):
             cut = fit.cut(n_subtypes)
             if np.bincount(cut.labels_).min() >= np.bincount(cohort.groups).min() // 2:

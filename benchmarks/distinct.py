@@ -20,16 +20,17 @@ from pathlib import Path
 
 import pandas as pd
 
-from clinclust import MAPDP, distinct_subtypes
+from clinclust import distinct_subtypes
 from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
 from continuum_cohorts import SETTINGS, continuum_cohort
 
 RESULTS = Path(__file__).parent / "results" / "distinct.md"
 RULES = {
-    "default": "`MAPDP.as_published()`",
-    "auto": '`MAPDP.as_published(coarsening="auto")`',
+    "default": "`PublishedMAPDP()`",
+    "auto": '`PublishedMAPDP(coarsening="auto")`',
     "tested default": "`distinct_subtypes` of the default fit",
     "tested auto": '`distinct_subtypes` of the fit with `coarsening="auto"`',
     "distinct auto": "the distinct ones of these",
@@ -44,9 +45,7 @@ def fitted(task: tuple[int, str, int]) -> list[dict[str, object]]:
     found, seconds = {}, {}
     for fit, coarsening in (("default", 1.0), ("auto", "auto")):
         began = time.perf_counter()
-        model = MAPDP.as_published(schema, coarsening=coarsening, n_jobs=1, random_state=seed, progress=False).fit(
-            frame
-        )
+        model = PublishedMAPDP(schema, coarsening=coarsening, n_jobs=1, random_state=seed, progress=False).fit(frame)
         found[fit], seconds[fit] = model.labels_, time.perf_counter() - began
         began = time.perf_counter()
         tested = distinct_subtypes(model, frame, n_draws, n_jobs=1)

@@ -24,8 +24,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust import MAPDP, FeatureSchema, distinct_subtypes
+from clinclust import FeatureSchema, distinct_subtypes
 from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
 from continuum_cohorts import SETTINGS, continuum_cohort
@@ -38,7 +39,7 @@ INSTALLED = [rule for rule, (_, module, _) in PEERS.items() if importlib.util.fi
 
 def tested(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> NDArray[np.int64]:
     """Return the distinct subtypes of a fit."""
-    model = MAPDP.as_published(schema, coarsening="auto", n_jobs=1, random_state=seed, progress=False).fit(frame)
+    model = PublishedMAPDP(schema, coarsening="auto", n_jobs=1, random_state=seed, progress=False).fit(frame)
     return distinct_subtypes(model, frame, n_jobs=1).labels
 
 

@@ -5,7 +5,7 @@ each subtype are drawn from Beta(c, c), and 400 irrelevant ones, whose chance, t
 [0.1, 0.9]. The smaller c, the further apart the subtypes. Measured over ten cohorts each:
 
 - all features: `MAPDP` as it is;
-- selecting: `MAPDP.as_published(select_features=True)`;
+- selecting: `PublishedMAPDP(select_features=True)`;
 - informative only: `MAPDP` given the 20 informative features and nothing else, the ceiling of any selection;
 - true parameters: every subject in its most probable subtype when weights and chances are known.
 
@@ -26,6 +26,7 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.methods import PublishedMAPDP
 
 N_SUBJECTS, N_INFORMATIVE, N_IRRELEVANT = 400, 20, 400
 WEIGHTS = np.array([0.35, 0.3, 0.2, 0.1, 0.05])
@@ -52,9 +53,7 @@ def fit(frame: pd.DataFrame, *, select_features: bool = False) -> tuple[MAPDP, f
     """Return a fitted model and the seconds it took."""
     schema = FeatureSchema([Feature(name=name, likelihood="bernoulli") for name in frame])
     began = time.perf_counter()
-    model = MAPDP.as_published(schema, select_features=select_features, random_state=0, n_jobs=1, progress=False).fit(
-        frame
-    )
+    model = PublishedMAPDP(schema, select_features=select_features, random_state=0, n_jobs=1, progress=False).fit(frame)
     return model, time.perf_counter() - began
 
 

@@ -50,7 +50,7 @@ def small_clusters(task: tuple[int, str, int, float, float | str]) -> list[dict[
     frame, truth = cohort(seed, kind, n_rare, distance)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     settings = {"coarsening": coarsening, "n_restarts": 4, "random_state": seed, "progress": False}
-    model = cc.MAPDP.as_published(schema, **settings).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, **settings).fit(frame)
     rows = []
     for bound in BOUNDS:
         cutting.WEAK_EVIDENCE = bound

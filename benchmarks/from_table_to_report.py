@@ -24,7 +24,7 @@ import pandas as pd
 from raw_tables import raw_tables
 
 import clinclust as cc
-from clinclust.cli.check_report import looks_at_table
+from clinclust.cli.check import looks_at_table
 from clinclust.estimators.cost import duration_sentence
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
@@ -63,7 +63,7 @@ def timed(frame: pd.DataFrame, schema: cc.FeatureSchema | None, folder: Path) ->
     drafted = ours("draft", lambda: cc.draft_schema(table)) if schema is None else schema
     validated = ours("validate", lambda: drafted.validate(table, warn=False))
     model = cc.MAPDP(drafted, random_state=0, progress=False)
-    settings = Settings.of(model.get_params())
+    settings = Settings.of(model)
     cohort = ours("prepare", lambda: prepared(settings, validated, stacklevel=1))
     ours("look at the columns", lambda: looks_at_table(cohort, table))
     foreseen = duration_sentence(cohort.problem, settings)
@@ -125,7 +125,7 @@ def main() -> None:
     """Time every table, print the stages, and write the results."""
     warnings.simplefilter("ignore")
     rng = np.random.default_rng(0)
-    cc.MAPDP.as_published(random_state=0, progress=False).fit(rng.normal(size=(50, 2)))  # compiles
+    cc.methods.PublishedMAPDP(random_state=0, progress=False).fit(rng.normal(size=(50, 2)))  # compiles
     lines = [
         "# From a table to its reports",
         "",

@@ -72,7 +72,7 @@ def reporting(folder: Path) -> Turn:
     """Return comparisons and workbook of the parkinsonism example beside a plain sheet with as many cells."""
     schema = cc.FeatureSchema.from_yaml(SCHEMA)
     frame = schema.validate(cc.read_cohort(EXAMPLE))
-    model = cc.MAPDP.as_published(schema, random_state=2016, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=2016, progress=False).fit(frame)
 
     def ours() -> None:
         cc.write_report(model, frame, folder / "ours.xlsx", associations=None)

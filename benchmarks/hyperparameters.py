@@ -15,7 +15,8 @@ import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import Feature, FeatureSchema
+from clinclust.methods import PublishedMAPDP
 
 WAYS = {
     "default": {},
@@ -74,7 +75,7 @@ def results() -> pd.DataFrame:
             for seed, (frame, schema, truth) in enumerate(several):
                 held_out = np.random.default_rng(seed).permutation(len(frame)) % 3 == 0
                 began = time.perf_counter()
-                model = MAPDP.as_published(
+                model = PublishedMAPDP(
                     schema, n_restarts=N_RESTARTS, n_jobs=1, random_state=seed, progress=False, **parameters
                 ).fit(frame[~held_out])
                 seconds = time.perf_counter() - began

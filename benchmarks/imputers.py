@@ -36,7 +36,7 @@ class Task:
     @cached_property
     def model(self) -> cc.MAPDP:
         """The fit, which the first method that asks for it pays for."""
-        return cc.MAPDP.as_published(self.schema, **SETTINGS).fit(self.seen)
+        return cc.methods.PublishedMAPDP(self.schema, **SETTINGS).fit(self.seen)
 
 
 def as_numbers(frame: pd.DataFrame, schema: cc.FeatureSchema) -> pd.DataFrame:

@@ -4,7 +4,7 @@
     python benchmarks/large_cohorts.py --cohorts clear near --subjects 8000 10000 25000 50000 --seeds 0 1
 
 Cohorts of `peer_cohorts` whose oracle reaches an adjusted Rand index of .995 (clear) or .88 (near), by
-`MAPDP.as_published`; and five groups in 16 mixed features, with a severity inside each group and 10% missing, and a
+`PublishedMAPDP`; and five groups in 16 mixed features, with a severity inside each group and 10% missing, and a
 survey of 70 dependent columns without groups, both with ``coarsening="auto"``. Each is searched twice: among all
 subjects from the beginning, and from a sample on. Times are processor seconds of one thread, in the same process; those
 of K-means (scikit-learn, ten starts, as many clusters as were found, standardised numbers, indicators of the levels of
@@ -65,7 +65,7 @@ def searched(drawn: Cohort, large: int) -> tuple[cc.MAPDP, float]:
     """Return a fit, and its processor seconds, where a cohort of `large` subjects is searched in a sample first."""
     began, given = time.process_time(), {"random_state": 0, "n_jobs": 1, "progress": False}
     with patch("clinclust.estimators.search.LARGE", large):
-        model = cc.MAPDP.as_published(drawn.schema, coarsening=drawn.coarsening, **given).fit(drawn.frame)
+        model = cc.methods.PublishedMAPDP(drawn.schema, coarsening=drawn.coarsening, **given).fit(drawn.frame)
     return model, time.process_time() - began
 
 
@@ -98,7 +98,7 @@ def main() -> None:
     chosen = parser.parse_args()
     warnings.simplefilter("ignore")
     small = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 2)), columns=["a", "b"])
-    cc.MAPDP.as_published(coarsening="auto", random_state=0, progress=False).fit(small)  # compiles or loads
+    cc.methods.PublishedMAPDP(coarsening="auto", random_state=0, progress=False).fit(small)  # compiles or loads
     k_means(small.to_numpy(), 2)
     print("| cohort | size | begins in | coarsening | K | log joint at 1 | seconds | / K-means | ARI to all | ARI |")
     print("| --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")

@@ -39,7 +39,7 @@ def leaks_found(seed: int, folder: Path, suppress: int | None = 10) -> dict[str,
     frame, schema, secrets, guesses = _cohort(seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fit = cc.MAPDP.as_published(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
+        fit = cc.methods.PublishedMAPDP(schema, n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(frame)
         paths = [folder / f"leaks.{suffix}" for suffix in ("xlsx", "html")]
         for path in paths:
             cc.write_report(fit, frame, path, suppress=suppress, associations=None, progress=False)

@@ -25,7 +25,7 @@ RESULTS = Path(__file__).parent / "results" / "model_check.md"
 SIZES = (80, 60, 40)
 LEVELS = ("a", "b", "c")
 ROUNDS = 3
-ESTIMATORS = {"`MAPDP.as_published(schema)`": cc.MAPDP.as_published, "`MAPDP(schema)`": cc.MAPDP}
+ESTIMATORS = {"`PublishedMAPDP(schema)`": cc.methods.PublishedMAPDP, "`MAPDP(schema)`": cc.MAPDP}
 
 
 def misdeclared(rng: np.random.Generator) -> tuple[pd.DataFrame, np.ndarray, cc.FeatureSchema]:
@@ -123,7 +123,7 @@ def right_table(n_cohorts: int) -> str:
             told = []
             for seed in range(n_cohorts):
                 frame, schema = right(n, n_groups, np.random.default_rng([seed, n, n_groups]))
-                model = cc.MAPDP.as_published(schema, random_state=seed, progress=False).fit(frame)
+                model = cc.methods.PublishedMAPDP(schema, random_state=seed, progress=False).fit(frame)
                 told.append(set(cc.check.check_model(model, frame).advice["kind"]))
             shares = [np.mean([kind in each for each in told]) for kind in kinds]
             any_share = np.mean([bool(each) for each in told])

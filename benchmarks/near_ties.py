@@ -54,11 +54,9 @@ def k_means(values: np.ndarray, n_clusters: int) -> float:
 def measured(name: str) -> dict[str, Any]:
     """Return the row of one cohort."""
     table, schema = NEAR_TIED[name]()
-    model = cc.MAPDP.as_published(schema, random_state=0, progress=False)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, progress=False)
     problem = pose(schema.validate(table, warn=False), schema, None, 3.0)
-    estimate = estimated_seconds(
-        problem, Settings.of(cc.MAPDP.as_published(schema, n_jobs=1).get_params()), with_report=False
-    )
+    estimate = estimated_seconds(problem, Settings.of(cc.methods.PublishedMAPDP(schema, n_jobs=1)), with_report=False)
     _, fit = processor_seconds(lambda: model.fit(table))
     _, tests = processor_seconds(lambda: cc.validated_associations(model, table, progress=False))
     peer = k_means(standardised(table), model.n_clusters_)
@@ -82,7 +80,7 @@ def main() -> None:
     parser.add_argument("--cohorts", nargs="*", default=[""], help="beginnings of their names (default: all)")
     chosen = tuple(parser.parse_args().cohorts)
     warnings.simplefilter("ignore")
-    cc.MAPDP.as_published(random_state=0, progress=False).fit(
+    cc.methods.PublishedMAPDP(random_state=0, progress=False).fit(
         np.random.default_rng(0).normal(size=(50, 2))
     )  # compiles or loads
     rows = [measured(name) for name in NEAR_TIED if name.startswith(chosen)]

@@ -30,7 +30,7 @@ N_FEATURES, MOST_COHORTS, MOST_SECONDS = 10, 200, 20
 COHORTS = ((200, 0.0), (500, 0.0), (500, 0.1), (2000, 0.0))
 """Numbers of subjects, and shares of values that are missing."""
 MORE_IF_RIGHT = 2.5
-ESTIMATORS = {"MAPDP.as_published": cc.MAPDP.as_published, "MAPDP": cc.MAPDP}
+ESTIMATORS = {"PublishedMAPDP": cc.methods.PublishedMAPDP, "MAPDP": cc.MAPDP}
 LEVELS = tuple("abcd")
 Draw = Callable[[np.random.Generator, int], np.ndarray]
 

@@ -21,18 +21,19 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clinclust import MAPDP, FeatureSchema
+from clinclust import FeatureSchema
 from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
 from robust_cohorts import FLAVOURS, robust_cohort
 
 RESULTS = Path(__file__).parent / "results" / "number_asked_for.md"
 RULES = {
-    "plain": "`MAPDP.as_published()`, the number left open",
+    "plain": "`PublishedMAPDP()`, the number left open",
     "plain, cut": "the same fit, `model.cut(K)`",
-    "plain, cut, searched on": "a search that starts at these subtypes, `MAPDP.as_published(init=...)`",
-    "auto": '`MAPDP.as_published(coarsening="auto")`, the number left open',
+    "plain, cut, searched on": "a search that starts at these subtypes, `PublishedMAPDP(init=...)`",
+    "auto": '`PublishedMAPDP(coarsening="auto")`, the number left open',
     "auto, cut": "the same fit, `model.cut(K)`",
     "K-means": "scikit-learn, K given, the best of 10 starts: indicators of levels, numbers standardised, medians for "
     "missing values",
@@ -63,10 +64,10 @@ def compared(task: tuple[int, str, int]) -> list[dict[str, object]]:
     settings = {"n_restarts": n_restarts, "n_jobs": 1, "random_state": seed, "progress": False}
     found = {}
     for name, coarsening in (("plain", 1.0), ("auto", "auto")):
-        model = MAPDP.as_published(schema, coarsening=coarsening, **settings).fit(frame)
+        model = PublishedMAPDP(schema, coarsening=coarsening, **settings).fit(frame)
         found[name] = model.labels_
         found[f"{name}, cut"] = model.cut(min(n_true, model.n_clusters_)).labels_
-    on = MAPDP.as_published(schema, init=found["plain, cut"], **(settings | {"n_restarts": 1})).fit(frame)
+    on = PublishedMAPDP(schema, init=found["plain, cut"], **(settings | {"n_restarts": 1})).fit(frame)
     found["plain, cut, searched on"] = on.labels_
     found["K-means"] = k_means(frame, schema, n_true)
     return [

@@ -86,7 +86,7 @@ def _fit(scales: _Scales, levels: int, same_weight: bool) -> cc.MAPDP:
     ]
     schema = cc.FeatureSchema(features)
     frame = pd.DataFrame(scales, columns=[f"scale_{j}" for j in range(_COLUMNS)])
-    return cc.MAPDP.as_published(schema, random_state=0, progress=False, max_seconds=20).fit(schema.validate(frame))
+    return cc.methods.PublishedMAPDP(schema, random_state=0, progress=False, max_seconds=20).fit(schema.validate(frame))
 
 
 def main() -> None:

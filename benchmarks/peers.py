@@ -31,6 +31,7 @@ from peer_cohorts import WEIGHTS, PeerCohort, peer_cohort
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import MAPDP, log_joint
+from clinclust.methods import PublishedMAPDP
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -59,7 +60,7 @@ SAMPLES = (Sample(500, 0.0, 3), Sample(5_000, 0.0, 3), Sample(5_000, 0.1, 3), Sa
 
 def default_fit(cohort: PeerCohort, n_restarts: int | None = None) -> MAPDP:
     """Return the default fit: the number of subtypes unknown, the scales categorical."""
-    model = MAPDP.as_published(cohort.schema, random_state=0, n_jobs=1, progress=False)
+    model = PublishedMAPDP(cohort.schema, random_state=0, n_jobs=1, progress=False)
     if n_restarts is not None:
         model.set_params(n_restarts=n_restarts)
     return model.fit(cohort.frame)

@@ -124,7 +124,7 @@ def chained(seen: pd.DataFrame, seed: int) -> list[pd.DataFrame]:
 
 METHODS = {
     "clinclust": ours(cc.MAPDP),
-    "clinclust, as published": ours(cc.MAPDP.as_published),
+    "clinclust, as published": ours(cc.methods.PublishedMAPDP),
     "IterativeImputer, draws": iterative,
     "statsmodels MICE": chained,
     "observed values alone": lambda seen, _: [seen, seen + 0.0],

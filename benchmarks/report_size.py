@@ -73,7 +73,7 @@ def simulated(
         features.append(cc.Feature(name=name, **kind))
     schema = cc.FeatureSchema(features)
     frame = schema.validate(pd.DataFrame(columns), warn=False)
-    model = (cc.MAPDP.as_published if quick else cc.MAPDP)(schema, random_state=0, progress=False)
+    model = (cc.methods.PublishedMAPDP if quick else cc.MAPDP)(schema, random_state=0, progress=False)
     return model.fit(frame), frame
 
 
@@ -96,7 +96,7 @@ def parkinsonism(*, given: bool) -> Reported:
     if given:
         groups = pd.read_csv(folder / "true_groups.csv")["group"].to_numpy()
         return cc.Partition(groups, schema, made_by="a simulation"), frame
-    return cc.MAPDP.as_published(schema, random_state=2016, progress=False).fit(frame), frame
+    return cc.methods.PublishedMAPDP(schema, random_state=2016, progress=False).fit(frame), frame
 
 
 def real(path: Path) -> Reported:

@@ -23,24 +23,24 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clinclust import MAPDP
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.estimators.resolution_path import ResolutionPath
+from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))
 from robust_cohorts import FLAVOURS, robust_cohort
 
 RESULTS = Path(__file__).parent / "results" / "robustness.md"
 RULES = {
-    "plain": "no coarsening, nothing set aside: `MAPDP.as_published()`",
+    "plain": "no coarsening, nothing set aside: `PublishedMAPDP()`",
     "share": "coarsening from the dependence left within clusters, nothing set aside",
     "plateau": "longest plateau of K > 1 along ln coarsening, nothing set aside",
     "elbow": "elbow of the log likelihood over K, nothing set aside",
-    "outlying": "values set aside, no coarsening: `MAPDP.as_published(outlying_share=0.01)`",
+    "outlying": "values set aside, no coarsening: `PublishedMAPDP(outlying_share=0.01)`",
     "outlying + plateau": "values set aside, longest plateau",
     "outlying + elbow": "values set aside, elbow",
     "outlying + stable": "values set aside, finest coarsening whose halves of the cohort predict each other at ARI .8",
-    "auto": 'values set aside, coarsening from the dependence: `MAPDP.as_published(coarsening="auto")`',
+    "auto": 'values set aside, coarsening from the dependence: `PublishedMAPDP(coarsening="auto")`',
 }
 
 
@@ -71,7 +71,7 @@ def stable(path: ResolutionPath, frame: pd.DataFrame, schema: object, seed: int)
             break
         agreement = []
         for part in (half, ~half):
-            fit = MAPDP.as_published(
+            fit = PublishedMAPDP(
                 schema, coarsening=row["coarsening"], outlying_share=0.01, n_restarts=3, n_jobs=1, random_state=seed
             ).fit(frame[part])
             predicted = fit.predict(frame[~part])
@@ -93,9 +93,7 @@ def fitted(task: tuple[int, str, int, bool]) -> list[dict[str, object]]:
         "auto": {"coarsening": "auto"},
     }.items():
         began = time.perf_counter()
-        models[name] = MAPDP.as_published(schema, n_restarts=n_restarts, n_jobs=1, random_state=seed, **options).fit(
-            frame
-        )
+        models[name] = PublishedMAPDP(schema, n_restarts=n_restarts, n_jobs=1, random_state=seed, **options).fit(frame)
         found[name], seconds[name] = models[name].labels_, time.perf_counter() - began
     path, bare = models["auto"].resolution_path_, models["share"].resolution_path_
     found |= {"plateau": plateau(bare), "elbow": elbow(bare), "outlying": path.labels[0]}

@@ -10,6 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust import MAPDP, FeatureSchema
+from clinclust.methods import PublishedMAPDP
 
 if TYPE_CHECKING:
     from sklearn.cluster import KMeans
@@ -49,7 +50,7 @@ def stable(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> Labels:
 
 
 def _fit(frame: pd.DataFrame, schema: FeatureSchema, seed: int) -> MAPDP:
-    return MAPDP.as_published(schema, coarsening="auto", n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(
+    return PublishedMAPDP(schema, coarsening="auto", n_restarts=2, n_jobs=1, random_state=seed, progress=False).fit(
         frame
     )
 

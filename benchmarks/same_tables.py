@@ -26,7 +26,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine, make_moon
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.encoded import encoded
+from clinclust.methods.method import encode
 
 HERE = Path(__file__).parents[1]
 TOOLS = ("clinclust", "StepMix, BIC", "K-prototypes, true K", "HDBSCAN")
@@ -72,7 +72,7 @@ def ways(frame: pd.DataFrame, schema: cc.FeatureSchema, k: int) -> list[Callable
         lambda: cc.MAPDP(schema, random_state=0, n_jobs=1, progress=False).fit(frame).labels_,
         lambda: methods.LatentClasses(schema, max_clusters=8, n_restarts=3, random_state=0).fit(frame).labels_,
         lambda: by_means(schema, n_clusters=k, random_state=0).fit(frame).labels_,
-        lambda: HDBSCAN(min_cluster_size=least).fit(encoded(frame, features).values).labels_,
+        lambda: HDBSCAN(min_cluster_size=least).fit(encode(frame, features).matrix).labels_,
     ]
 
 

@@ -23,11 +23,11 @@ import pandas as pd
 from reference_cohorts import N_COHORTS, reference_cohort
 from sklearn import datasets
 
-from clinclust import MAPDP
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
+from clinclust.methods import PublishedMAPDP
 from clinclust.schema.feature_schema import schema_for_array
 
 RESULTS = Path(__file__).parent / "results"
@@ -77,7 +77,7 @@ def long_run(cohort: str, n_jobs: int) -> dict[str, Any]:
 def default_run(cohort: str, seed: int, n_jobs: int) -> dict[str, Any]:
     """Fit with the defaults."""
     frame, schema = table_and_schema(cohort)
-    model = MAPDP.as_published(schema, random_state=seed, n_jobs=n_jobs, progress=False).fit(frame)
+    model = PublishedMAPDP(schema, random_state=seed, n_jobs=n_jobs, progress=False).fit(frame)
     return {"log_joint": model.log_joint_, "n_clusters": model.n_clusters_, "searches": len(model.restarts_)}
 
 

@@ -33,6 +33,7 @@ from peers import kprototypes, stepmix
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust.methods import PublishedMAPDP
 
 RESULTS = Path(__file__).parent / "RESULTS.md"
 ORACLE = 0.995
@@ -49,7 +50,7 @@ Prepared = tuple[Callable[[], Any], Callable[[Any], np.ndarray]]
 def default_fit(cohort: PeerCohort, **parameters: Any) -> Prepared:
     """Return the default fit of a validated table."""
     frame = cohort.schema.validate(cohort.frame)
-    return lambda: MAPDP.as_published(cohort.schema, random_state=0, progress=False, **parameters).fit(
+    return lambda: PublishedMAPDP(cohort.schema, random_state=0, progress=False, **parameters).fit(
         frame
     ), lambda fit: fit.labels_
 

@@ -54,7 +54,7 @@ KINDS = {
     "one continuum (severity)": continuum,
     "skewed noise, declared Gaussian": skewed_noise,
 }
-ESTIMATORS = {"published": cc.MAPDP.as_published, "MAPDP": cc.MAPDP}
+ESTIMATORS = {"published": cc.methods.PublishedMAPDP, "MAPDP": cc.MAPDP}
 
 
 def row(name: str, estimator: str, n_cohorts: int, *, whole_procedure: bool = False) -> str:

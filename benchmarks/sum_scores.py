@@ -91,7 +91,7 @@ def _measured(steps: int, draw: Draw, n: int) -> dict[tuple[str, str], list[floa
                     continue
                 fields = {"trials": steps} if name in ("binomial", "ordinal") else {}
                 schema = cc.FeatureSchema([cc.Feature(name=score, likelihood=name, **fields) for score in frame])
-                model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
+                model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
                 right = adjusted_rand_score(group, model.labels_)
                 found[kind, name].append(model.n_clusters_ if kind == "noise" else right)
     return found

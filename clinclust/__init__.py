@@ -64,27 +64,6 @@ _HOME = {
     "validated_associations": "clinclust.associations",
     "write_report": "clinclust.reporting",
 }
-_MOVED = {
-    "assess_drift": "drift",
-    "assess_stability": "stability",
-    "audit_disclosure": "disclosure",
-    "check_model": "check",
-    "compare_methods": "methods",
-    "compare_partitions": "comparisons",
-    "dominant_columns": "comparisons",
-    "plot_certainty": "plots",
-    "plot_effects": "plots",
-    "plot_explanation": "plots",
-    "plot_missing": "plots",
-    "plot_profile": "plots",
-    "plot_relevance": "plots",
-    "plot_resolution_path": "plots",
-    "plot_restarts": "plots",
-    "plot_tree": "plots",
-    "withhold_associations": "disclosure",
-}
-"""The submodule of each function that had its name here; the name works for one version, with a FutureWarning."""
-
 __all__ = [
     "MAPDP",
     "CohortError",
@@ -116,12 +95,6 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name in _SUBMODULES:
         return import_module(f"clinclust.{name}")
-    if name in _MOVED:
-        import warnings
-
-        said = f"`clinclust.{name}` is `clinclust.{_MOVED[name]}.{name}` now; the old name will be removed"
-        warnings.warn(said, FutureWarning, stacklevel=2)
-        return getattr(import_module(f"clinclust.{_MOVED[name]}"), name)
     if name not in _HOME:
         raise AttributeError(f"module 'clinclust' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

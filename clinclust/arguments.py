@@ -1,15 +1,20 @@
-"""Check the arguments of public functions, apart from what depends on the data."""
+"""Check the arguments of public functions, apart from what depends on the data.
+
+A `Rule` completes the sentence "n_jobs must be ..." and decides which values meet it. `accepting` checks tables, models
+and other objects by such rules; `clinclust.estimators.parameters` declares the parameters of a search with them.
+"""
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, Self, TypeGuard, TypeVar
 
 from clinclust.data_frames import TABLE, in_pandas
 from clinclust.errors import refuse
@@ -30,20 +35,52 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of argument: the end of the sentence "frame must be ...", and whether a value is of this kind.
+_LONGEST_SHOWN = 200
+"""Longest value, in characters, that an error shows."""
 
-    The function gets what `read` returns, such as a table of another library as one of pandas.
+
+@dataclass(frozen=True)
+class Rule:
+    """The values that an argument accepts.
+
+    Attributes
+    ----------
+    allowed : str
+        Completes the sentence "n_jobs must be ...".
+    accepts : callable
+        Whether a value can be used.
+    in_python : str
+        Further values, which options of the command line cannot have.
+    read : callable
+        What `accepting` hands to the function for a value, such as a table of another library as one of pandas.
     """
 
     allowed: str
     accepts: Callable[[Any], bool]
+    in_python: str = ""
     read: Callable[[Any], Any] = lambda value: value
 
+    def problems(self, name: str, value: object) -> list[str]:
+        """Return one sentence for each problem of a value; empty if it can be used."""
+        if self.accepts(value):
+            return []
+        shown = repr(value)
+        shown = shown if len(shown) <= _LONGEST_SHOWN else type(value).__name__
+        return [f"{name} must be {self.allowed}{self.in_python}, not {shown}"]
 
-def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Return a decorator that refuses arguments of another kind, all in one message; defaults are accepted."""
+    def problems_of_option(self, name: str, value: object) -> list[str]:
+        """Return the same for an option of the command line."""
+        return replace(self, in_python="").problems(name, value)
+
+    def or_none(self) -> Self:
+        """Return this rule with None accepted as well."""
+        return replace(
+            self, accepts=lambda value: value is None or self.accepts(value), in_python=f"{self.in_python} or None"
+        )
+
+
+def accepting(**rules: Rule) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Return a decorator that refuses arguments that break a rule, all in one message; defaults are accepted."""
 
     def decorated(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
         parameters = signature(function)
@@ -52,16 +89,14 @@ def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callabl
         @wraps(function)
         def checked(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
             bound = parameters.bind(*args, **kwargs)
-            given = bound.arguments
-            for name, value in given.items():
-                if name in kinds and value is not defaults[name]:
-                    given[name] = kinds[name].read(value)
-            problems = [
-                f"{name} must be {kinds[name].allowed}, not {_shown(value)}"
-                for name, value in given.items()
-                if name in kinds and value is not defaults[name] and not kinds[name].accepts(value)
-            ]
-            refuse(problems)
+            arguments = bound.arguments
+            stated = [name for name in rules if name in arguments and arguments[name] is not defaults[name]]
+            arguments |= {name: rules[name].read(arguments[name]) for name in stated}
+            refuse(
+                f"{name} must be {rules[name].allowed}{rules[name].in_python}, not {_without_data(arguments[name])}"
+                for name in arguments
+                if name in stated and not rules[name].accepts(arguments[name])
+            )
             return function(*bound.args, **bound.kwargs)
 
         return checked
@@ -69,12 +104,12 @@ def accepting(**kinds: Kind) -> Callable[[Callable[Parameters, Result]], Callabl
     return decorated
 
 
-def either(*kinds: Kind) -> Kind:
-    """Return the kind of values that are of one of these kinds."""
-    return Kind(" or ".join(kind.allowed for kind in kinds), lambda value: any(kind.accepts(value) for kind in kinds))
+def either(*rules: Rule) -> Rule:
+    """Return the rule of values that one of these rules accepts."""
+    return Rule(" or ".join(rule.allowed for rule in rules), lambda value: any(rule.accepts(value) for rule in rules))
 
 
-def _shown(value: object) -> str:
+def _without_data(value: object) -> str:
     """Return a number or short text as it is; otherwise the type, because the value may hold data of patients."""
     if _is_frame(value):
         return f"a DataFrame of {value.shape[1]} columns"  # type: ignore[attr-defined]
@@ -82,8 +117,14 @@ def _shown(value: object) -> str:
     return repr(value) if shown else type(value).__name__
 
 
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
+def is_number(value: object) -> TypeGuard[float]:
+    """Return whether a value is a real number of Python or NumPy, and not a bool."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: object, lowest: float = -math.inf) -> bool:
+    """Return whether a value is a whole number of Python or NumPy, of at least `lowest`, and not a bool."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lowest
 
 
 def _is_frame(value: object) -> bool:
@@ -111,12 +152,18 @@ def _is_column(value: object) -> bool:
         return False
 
 
-def _all_are(kind: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: _is_column(value) and all(map(kind, value))
+def _all_are(accepts: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: _is_column(value) and all(map(accepts, value))
 
 
 def _maps(key: Callable[[Any], bool], to: Callable[[Any], bool]) -> Callable[[Any], bool]:
     return lambda value: isinstance(value, Mapping) and all(map(key, value)) and all(map(to, value.values()))
+
+
+def _is_truth(value: object) -> bool:
+    import numpy as np
+
+    return isinstance(value, bool | np.bool_)
 
 
 def _is_text(value: object) -> bool:
@@ -124,7 +171,8 @@ def _is_text(value: object) -> bool:
 
 
 def _is_random_state(value: object) -> bool:
-    return value is None or (_is_whole(value) and value >= 0) or _has("bit_generator", "integers")(value)  # type: ignore[operator]
+    is_generator = _has("bit_generator", "integers")(value) or _has("get_state", "randint")(value)
+    return value is None or is_whole(value, 0) or is_generator
 
 
 def _generator(random_state: Any) -> Any:
@@ -136,39 +184,43 @@ def _generator(random_state: Any) -> Any:
     return random_state
 
 
-NOTHING = Kind("None", lambda value: value is None)
-FRAME = Kind(TABLE, _is_frame, in_pandas)
+NOTHING = Rule("None", lambda value: value is None)
+FRAME = Rule(TABLE, _is_frame, read=in_pandas)
 _is_partitioned = _has("to_delayed", "npartitions")
-ANY_FRAME = Kind(f"{TABLE}, or a Dask DataFrame", lambda value: _is_frame(value) or _is_partitioned(value), in_pandas)
-COMPARISONS = Kind("a DataFrame that compare_subtypes returned", _is_frame)
-WHOLE_COMPARISONS = Kind(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed"))
-WITHHELD = Kind("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
-FRAME_OF_TESTS = Kind("a DataFrame that validated_associations returned", _is_frame)
-ASSOCIATIONS = Kind(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))
-EXPLANATION = Kind("a DataFrame that MAPDP.explain returned", _has_columns("subject", "label", "value", "log_odds"))
-SCHEMA = Kind("a FeatureSchema", _has("clustered", "validate", "names"))
-MODEL = Kind(
+ANY_FRAME = Rule(
+    f"{TABLE}, or a Dask DataFrame", lambda value: _is_frame(value) or _is_partitioned(value), read=in_pandas
+)
+COMPARISONS = Rule("a DataFrame that compare_subtypes returned", _is_frame)
+WHOLE_COMPARISONS = Rule(COMPARISONS.allowed, _has_columns("feature", "subtype", "kind", "suppressed"))
+WITHHELD = Rule("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
+FRAME_OF_TESTS = Rule("a DataFrame that validated_associations returned", _is_frame)
+ASSOCIATIONS = Rule(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))
+EXPLANATION = Rule("a DataFrame that MAPDP.explain returned", _has_columns("subject", "label", "value", "log_odds"))
+SCHEMA = Rule("a FeatureSchema", _has("clustered", "validate", "names"))
+MODEL = Rule(
     "a fitted MAPDP or a Partition", lambda value: _has("labels_", "schema_")(value) or _has("fit", "get_params")(value)
 )
-RESOLUTION_PATH = Kind("a ResolutionPath", _has("steps", "labels_at"))
-POSTERIOR = Kind("a GibbsDP", _has("membership_in", "credible_ball"))
-METHOD_COMPARISON = Kind("a MethodComparison", _has("table", "models"))
-STABILITY = Kind("a Stability", _has("subtypes", "same_number", "sensitivity"))
-AXES = Kind("matplotlib Axes", _has("barh", "twinx", "figure"))
-LABELS = Kind("one label for each subject", _is_column)
-ANY_LABELS = Kind(LABELS.allowed, lambda value: _is_column(value) or _is_partitioned(value))
-NAMES = Kind("a dictionary from the number of a subtype to its name", _maps(_is_whole, _is_text))
-SIZES = Kind(
+RESOLUTION_PATH = Rule("a ResolutionPath", _has("steps", "labels_at"))
+POSTERIOR = Rule("a GibbsDP", _has("membership_in", "credible_ball"))
+METHOD_COMPARISON = Rule("a MethodComparison", _has("table", "models"))
+STABILITY = Rule("a Stability", _has("subtypes", "same_number", "sensitivity"))
+AXES = Rule("matplotlib Axes", _has("barh", "twinx", "figure"))
+LABELS = Rule("one label for each subject", _is_column)
+ANY_LABELS = Rule(LABELS.allowed, lambda value: _is_column(value) or _is_partitioned(value))
+NAMES = Rule("a dictionary from the number of a subtype to its name", _maps(is_whole, _is_text))
+SIZES = Rule(
     "a dictionary from the number of a subtype to its size or None",
-    _maps(_is_whole, lambda value: value is None or _is_whole(value)),
+    _maps(is_whole, lambda value: value is None or is_whole(value)),
 )
-BY_FEATURE = Kind("a dictionary by feature", lambda value: isinstance(value, Mapping))
-WHOLE = Kind("a whole number", _is_whole)
-NUMBER = Kind("a number", lambda value: isinstance(value, Real) and not isinstance(value, bool))
-ON_OR_OFF = Kind("True or False", lambda value: isinstance(value, bool))
-TEXT = Kind("a text", _is_text)
-TEXTS = Kind("a list of texts", _all_are(_is_text))
-WHOLES = Kind("a list of whole numbers", _all_are(_is_whole))
-PATH = Kind("a path", lambda value: isinstance(value, str | os.PathLike))
-RANDOM_STATE = Kind("a whole number from 0, a numpy Generator or RandomState, or None", _is_random_state, _generator)
-MOMENT = Kind("a datetime", lambda value: isinstance(value, datetime))
+BY_FEATURE = Rule("a dictionary by feature", lambda value: isinstance(value, Mapping))
+WHOLE = Rule("a whole number", is_whole)
+NUMBER = Rule("a number", is_number)
+ON_OR_OFF = Rule("True or False", _is_truth)
+TEXT = Rule("a text", _is_text)
+TEXTS = Rule("a list of texts", _all_are(_is_text))
+WHOLES = Rule("a list of whole numbers", _all_are(is_whole))
+PATH = Rule("a path", lambda value: isinstance(value, str | os.PathLike))
+RANDOM_STATE = Rule(
+    "a whole number from 0", _is_random_state, ", a numpy Generator or RandomState, or None", read=_generator
+)
+MOMENT = Rule("a datetime", lambda value: isinstance(value, datetime))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -61,10 +61,10 @@ class InputError(ValueError):
         return _restored, (type(self), self.args, self.__dict__)
 
 
-def refuse(problems: Sequence[str]) -> None:
+def refuse(problems: Iterable[str]) -> None:
     """Raise InputError with all problems, if there are any."""
-    if problems:
-        raise InputError("; ".join(problems))
+    if message := "; ".join(problems):
+        raise InputError(message)
 
 
 def _restored(kind: type[InputError], args: tuple[object, ...], attributes: dict[str, Any]) -> InputError:

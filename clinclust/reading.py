@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Kind, accepting
+from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Rule, accepting
 from clinclust.errors import CohortWarning, refuse
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable
@@ -20,10 +20,10 @@ from clinclust.files.tables import cohort_table
 
 __all__ = ["read_cohort"]
 
-_ROW = Kind("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
-_DECIMAL = Kind("',' or '.'", lambda value: value in (",", "."))
-_KEEP = Kind("'first' or 'last'", lambda value: value in KEPT)
-_DATES = Kind("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
+_ROW = Rule("the number of a row, from 1, or 0 for none", lambda value: WHOLE.accepts(value) and 0 <= value < 2**20)
+_DECIMAL = Rule("',' or '.'", lambda value: value in (",", "."))
+_KEEP = Rule("'first' or 'last'", lambda value: value in KEPT)
+_DATES = Rule("'day-first' or 'month-first'", lambda value: value in DATE_ORDERS)
 
 
 @accepting(

@@ -85,12 +85,12 @@ def main() -> None:
     core = sorted(closure(project["dependencies"]))
     more = {extra: sorted(set(closure(project["optional-dependencies"][extra])) - set(core)) for extra in EXTRAS}
     lines = [
-        "# Under which licences are the packages that clinclust needs?",
+        "# What are the licences of the packages that clinclust needs?",
         "",
-        f"clinclust itself is {project['license']} ([LICENSE](../LICENSE)). Below are the packages that an",
-        "installation brings, with those that they need in turn, as SPDX expressions read from their metadata by",
-        "`python docs/licences.py`. None is copied into clinclust; a wheel may hold further libraries, under the terms",
-        "that its metadata name.",
+        f"clinclust itself is {project['license']} ([LICENSE](../LICENSE)). The table lists the packages that an",
+        "installation requires, directly or through others, with the SPDX expressions in their metadata (`python",
+        "docs/licences.py`). clinclust copies no code of theirs; a wheel may contain further libraries, under the",
+        "terms in its metadata.",
         "",
         "| package | licence | needed by |",
         "| --- | --- | --- |",

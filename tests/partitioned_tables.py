@@ -39,4 +39,4 @@ def cut(frame, n):
 
 def an_estimator(schema, **parameters):
     given = {"random_state": 0, "progress": False, "n_jobs": 1, "n_restarts": 4}
-    return cc.MAPDP.as_published(schema, **(given | parameters))
+    return cc.methods.PublishedMAPDP(schema, **(given | parameters))

@@ -39,14 +39,14 @@ def of_polars(frame):
 
 @pytest.fixture(scope="module")
 def model():
-    return cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(FRAME)
+    return cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(FRAME)
 
 
 CALLS = {
     "draft_schema": lambda model, frame: cc.draft_schema(frame, progress=False).to_yaml(),
     "validate": lambda model, frame: SCHEMA.validate(frame),
     "fit": lambda model, frame: (
-        cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame).labels
+        cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame).labels
     ),
     "fit of another method": lambda model, frame: methods.KMeans(SCHEMA, n_clusters=2).fit(frame).labels,
     "predict_proba": lambda model, frame: model.predict_proba(frame),
@@ -116,7 +116,7 @@ RANDOM_STATES = {
     "check_model": lambda model, seed: check.check_model(model, FRAME, n_draws=20, random_state=seed).checks,
     "unusual_subjects": lambda model, seed: cc.unusual_subjects(model, FRAME, random_state=seed),
     "fit": lambda model, seed: (
-        cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=seed, progress=False).fit(FRAME).restarts_
+        cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=seed, progress=False).fit(FRAME).restarts_
     ),
 }
 

@@ -94,6 +94,11 @@ def test_the_reference_lists_every_public_name():
     assert public - set(listed) == {f"{room}.{name}" for room in rooms for name in cc.__all__} & public
 
 
+def test_the_options_of_the_search_are_those_declared():
+    """`python docs/options.py` writes them into the page."""
+    assert "".join(runpy.run_path(str(ROOT / "docs" / "options.py"))["rows"]()) in text_of("docs/command_line.md")
+
+
 @pytest.mark.parametrize("document", ["README.md", *PAGES, *MORE])
 def test_commands_have_the_options_that_pages_show(document):
     lines = [line for block in blocks_of(document, "sh") for line in block.splitlines()]

@@ -47,12 +47,6 @@ HEIGHT = {room: height for height, rooms in enumerate(LAYERS) for room in rooms}
 # Imports for type checkers and lazy ones that run upwards all the same, each with its reason.
 EXCEPTIONS: dict[tuple[str, str, str], str] = {}
 
-# Rooms in which modules still import each other in a circle.
-ROOMS_WITH_CIRCLES = (
-    "cli",
-    "schema",
-)
-
 
 @dataclass(frozen=True)
 class Import:
@@ -174,13 +168,9 @@ def test_circles_are_found_whatever_the_kind_of_import():
     assert circles([Import(*edge, 1) for edge in edges[:2] + edges[3:]]) == []
 
 
-@pytest.mark.parametrize("room", [room for room in HEIGHT if room not in ROOMS_WITH_CIRCLES])
+@pytest.mark.parametrize("room", HEIGHT)
 def test_no_modules_of_a_room_import_each_other_in_a_circle(room):
     assert circles_in(room) == []
-
-
-def test_rooms_without_circles_are_not_excepted():
-    assert [room for room in ROOMS_WITH_CIRCLES if not circles_in(room)] == []
 
 
 def test_kinds_of_import_are_told_apart():

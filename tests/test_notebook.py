@@ -11,6 +11,7 @@ import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.control_characters import shortened
+from clinclust.methods import PublishedMAPDP
 
 
 class Cells(HTMLParser):
@@ -61,7 +62,7 @@ def model():
         }
     )
     with pytest.warns(match="same"):
-        return MAPDP.as_published(schema, random_state=0, n_restarts=2).fit(frame)
+        return PublishedMAPDP(schema, random_state=0, n_restarts=2).fit(frame)
 
 
 def test_a_schema_is_a_table_of_its_features(model):

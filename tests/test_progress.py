@@ -118,7 +118,7 @@ def test_the_searches_for_block_weights_are_named_as_such(stages):
     shared = rng.normal(size=(100, 1))
     frame = pd.DataFrame(shared + 0.3 * rng.normal(size=(100, 3)), columns=list("abc")).assign(d=rng.normal(size=100))
     features = [cc.Feature(name=name, likelihood="gaussian", block=None if name == "d" else "one") for name in frame]
-    cc.MAPDP.as_published(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
+    cc.methods.PublishedMAPDP(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
     *rounds, restarts, refinement = [name for name, _ in stages]
     assert (restarts, refinement) == ("restarts", "refinement, in batches")
     assert rounds == [f"block weights, round {number}: restarts" for number in range(1, len(rounds) + 1)]
@@ -163,14 +163,14 @@ def test_listening_leaves_the_logger_as_it_was(clock):
 def test_the_stages_of_a_fit_and_of_a_report_are_told_in_their_order(stages, tmp_path, capsys):
     rng = np.random.default_rng(1)
     values = np.vstack([rng.normal(0, 1, (60, 3)), rng.normal(6, 1, (40, 3))])
-    model = cc.MAPDP.as_published(random_state=0, coarsening="auto").fit(values)
+    model = cc.methods.PublishedMAPDP(random_state=0, coarsening="auto").fit(values)
     frame = pd.DataFrame(values, columns=list(model.schema_.names))
     cc.write_report(model, frame, tmp_path / "report.html")
     assert [name for name, _ in stages] == [
         *("restarts", "refinement, in batches", "coarsening", "comparisons", "associations", "report .html")
     ]
     stages.clear()
-    cc.MAPDP.as_published(random_state=0, progress=False).fit(values)
+    cc.methods.PublishedMAPDP(random_state=0, progress=False).fit(values)
     cc.write_report(model, frame, tmp_path / "report.html", progress=False)
     assert stages == []
     assert capsys.readouterr() == ("", "")

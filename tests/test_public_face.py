@@ -42,17 +42,6 @@ def test_every_public_name_is_there_and_shown():
         clinclust.KMeans  # noqa: B018
 
 
-def test_a_name_that_moved_to_a_submodule_works_with_a_warning():
-    from clinclust.stability import assess_stability
-
-    with pytest.warns(
-        FutureWarning, match=r"`clinclust.assess_stability` is `clinclust.stability.assess_stability` now"
-    ):
-        assert clinclust.assess_stability is assess_stability
-    assert "assess_stability" not in clinclust.__all__
-    assert "stability" in dir(clinclust)
-
-
 def test_the_version_is_one():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert clinclust.__version__ == project["version"]

@@ -24,13 +24,13 @@ SHUFFLED = FRAME.sample(frac=1, random_state=1)
 def model():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)
-        return cc.MAPDP.as_published(SCHEMA, random_state=0).fit(FRAME)
+        return cc.methods.PublishedMAPDP(SCHEMA, random_state=0).fit(FRAME)
 
 
 CALLS = {
     "validate": lambda model: SCHEMA.validate(FRAME),
-    "fit": lambda model: cc.MAPDP.as_published(SCHEMA, random_state=0).fit(FRAME),
-    "fit without a schema": lambda model: cc.MAPDP.as_published(random_state=0).fit(FRAME),
+    "fit": lambda model: cc.methods.PublishedMAPDP(SCHEMA, random_state=0).fit(FRAME),
+    "fit without a schema": lambda model: cc.methods.PublishedMAPDP(random_state=0).fit(FRAME),
     "resolution_path": lambda model: cc.resolution_path(FRAME, SCHEMA, coarsenings=[1.0]),
     "write_report": lambda model: cc.write_report(model, SHUFFLED, "report.html", associations=None),
     "validated_associations": lambda model: cc.validated_associations(model, SHUFFLED),

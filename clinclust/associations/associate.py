@@ -1,26 +1,448 @@
-"""Test every feature against subtypes found without it."""
+"""Test every feature of a cohort against subtypes that were found without it, and grade what each test shows."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
 from clinclust.arguments import BY_FEATURE, FRAME, LABELS, MODEL, NOTHING, NUMBER, TEXT, accepting, either
+from clinclust.arrays import Array, Labels
+from clinclust.associations.feature_test import NOT_FOUND_AGAIN, Found, TestRules, described, tested, whole_cohort
+from clinclust.associations.refit import (
+    OTHER_BELOW,
+    AsReported,
+    agreement,
+    column_keys,
+    effects,
+    posed_as_fitted,
+    refit,
+    without,
+)
+from clinclust.comparisons.frame import is_missing
 from clinclust.errors import InputError, refuse
-from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
+from clinclust.estimators.cost import MOST_REFITS
+from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems, rows_of_the_fit
 from clinclust.estimators.subtype_model import require_fitted
+from clinclust.files.cell_text import canonical_text
+from clinclust.files.selection.repeated_subjects import noted_several_rows
+from clinclust.graded import graded, mid_ranks
+from clinclust.nearest import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from clinclust.associations.feature_tests import FeatureTests
     from clinclust.comparisons.contrasts import ContrastKind
+    from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.schema import Feature
+    from clinclust.schema import Feature, FeatureSchema
+
+
+def persons_of(model: SubtypeModel, frame: pd.DataFrame, given: str | ArrayLike | None) -> NDArray[np.int64] | None:
+    """Return the person of each subject, int64 (N,), in the order of the model; None if each row is of another."""
+    if given is None:
+        given = _column_of_persons(frame, model.schema_)
+        if given is None or given not in frame.columns:
+            return None
+    if isinstance(given, str):
+        if given not in frame.columns:
+            raise InputError(
+                f"persons: the table has no column {given!r}.{did_you_mean(given, map(str, frame.columns))}"
+            )
+        column = frame[given]
+    else:
+        column = pd.Series(np.asarray(given).ravel())
+        if len(column) != len(frame):
+            raise InputError(f"persons must name one person for each row: {len(frame)}, not {len(column)}")
+    codes = _numbered(column)
+    if np.unique(codes).size == codes.size:
+        return None
+    if model.fit_ is None:
+        return codes
+    rows = rows_of_the_fit(model.fit_, frame)
+    return codes if rows is None else codes[rows]
+
+
+def _column_of_persons(frame: pd.DataFrame, schema: FeatureSchema) -> str | None:
+    """Return the column that `read_cohort` noted, or, of several identifiers, the repeating one with most values."""
+    noted = noted_several_rows(frame)
+    if noted is not None:
+        return noted.column
+    ids = [feature.name for feature in schema.ids if feature.name in frame.columns]
+    counts = {name: int(frame[name].nunique()) for name in ids}
+    repeating = [name for name in ids if counts[name] < int(frame[name].notna().sum())]
+    return max(repeating, key=lambda name: counts[name], default=None) if len(ids) > 1 else None
+
+
+def _numbered(column: pd.Series) -> NDArray[np.int64]:
+    """Return the number of the person of each row, int64 (N,); a row without one is a person of its own."""
+    texts = column.map(canonical_text, na_action="ignore")
+    texts = texts.mask(texts.astype("string").str.strip().fillna("") == "")
+    codes = texts.factorize()[0].astype(np.int64)
+    unknown = codes < 0
+    codes[unknown] = codes.max(initial=-1) + 1 + np.arange(int(unknown.sum()))
+    return codes
+
+
+_SUBJECTS_PER_COLUMN = 5
+"""With more related columns than this allows, those that correlate most are adjusted for."""
+_SUBJECTS_PER_FEATURE = 20
+"""As many of the other features as this allows are adjusted for, related or not: the test is then exact where features
+are jointly normal."""
+_LEAST_RELATED = 1.0
+"""Further columns with a smaller n r^2 inside subtypes are not adjusted for one by one: all of a wide table would
+explain every subtype."""
+_LEAST_DF = 3
+
+
+class GivenOthers(NamedTuple):
+    """The test of one feature given the others."""
+
+    p: float
+    """NaN = untestable; 1 if, given the others, the subtypes differ the other way."""
+    strongest: int
+    """The column of the others that correlates most with the feature inside subtypes; -1 if there is none."""
+    correlation: float
+
+
+UNTESTED = GivenOthers(np.nan, -1, np.nan)
+
+
+def given_others(own: Array, others: Array, groups: Labels) -> GivenOthers:
+    """Return the smallest p of the columns (N, C) of a feature, times C, given columns (N, D) of others; NaN = missing.
+
+    Subjects of groups (N,) below 0 take no part. The N/20 others that correlate most are adjusted for, further ones and
+    squares where n r^2 inside groups is above 1, and the sum of all others weighed by r (the first component of partial
+    least squares). Their missing values are the means of the groups.
+    """
+    taking_part = groups >= 0
+    member = np.eye(int(groups.max()) + 1)[groups[taking_part]]
+    member = member[:, member.any(axis=0)]
+    own, others = own[taking_part], others[taking_part]
+    if member.shape[1] < 2 or not others.size:
+        return UNTESTED
+    centred = others - np.nanmean(np.where(np.isnan(others).all(axis=0), 0.0, others), axis=0)
+    columns = np.column_stack([centred, centred**2])
+    found = [_of_column(column, columns, member, others.shape[1]) for column in own.T]
+    tested = [each for each in found if not is_missing(each.p)]
+    if not tested:
+        return UNTESTED
+    best = min(tested)
+    return best._replace(p=min(1.0, best.p * own.shape[1]))
+
+
+def _inside(columns: Array, member: Array) -> tuple[Array, Array]:
+    """Return the deviations of columns (n, D) from the means of groups, 0 where missing, and these means, (n, D)."""
+    seen = ~np.isnan(columns)
+    means = (member.T @ np.where(seen, columns, 0.0)) / np.maximum(member.T @ seen, 1.0)
+    return np.where(seen, columns - member @ means, 0.0), member @ means
+
+
+def _of_column(column: Array, others: Array, member: Array, n_others: int) -> GivenOthers:
+    from scipy.special import fdtrc
+
+    seen = ~np.isnan(column)
+    if not seen.any():
+        return UNTESTED
+    member = member[seen][:, member[seen].any(axis=0)]
+    values = column[seen]
+    inside, means = _inside(others[seen], member)
+    own, raw = _inside(values[:, None], member)
+    lengths = np.sqrt((inside**2).sum(axis=0) * (own**2).sum())
+    r = np.where(lengths > 0.0, (own.T @ inside)[0] / np.maximum(lengths, 1e-300), 0.0)
+    most = max(values.size // _SUBJECTS_PER_COLUMN - member.shape[1], 1)
+    strength = r**2 * values.size
+    strength[np.argsort(-strength[:n_others], kind="stable")[: values.size // _SUBJECTS_PER_FEATURE]] = np.inf
+    related = np.count_nonzero(strength > _LEAST_RELATED)
+    at = np.sort(np.argsort(-strength, kind="stable")[: min(most, related)])
+    adjusting = inside + means
+    scales = np.sqrt((inside[:, :n_others] ** 2).sum(axis=0))
+    along = adjusting[:, :n_others] @ (r[:n_others] / np.where(scales > 0.0, scales, 1.0))
+    adjusting = np.column_stack([adjusting[:, at], along])
+    adjusting = adjusting - adjusting.mean(axis=0)
+    slopes, rank, left = _fitted(np.column_stack([member, adjusting]), values)
+    _, rank_without, left_without = _fitted(np.column_stack([np.ones(values.size), adjusting]), values)
+    df, df2 = rank - rank_without, values.size - rank
+    if df < 1 or df2 < _LEAST_DF or left <= 0.0:
+        return UNTESTED
+    adjusted = member @ slopes[: member.shape[1]]
+    same_way = float((raw[:, 0] - raw.mean()) @ (adjusted - adjusted.mean())) > 0.0
+    p = float(fdtrc(df, df2, (left_without - left) / df / (left / df2))) if same_way else 1.0
+    strongest = int(np.abs(r[:n_others]).argmax())
+    return GivenOthers(p, strongest, float(r[strongest]))
+
+
+def _fitted(columns: Array, values: Array) -> tuple[Array, int, float]:
+    """Return the coefficients, the rank, and the squares left of a regression."""
+    slopes, _, rank, _ = np.linalg.lstsq(columns, values)
+    return np.asarray(slopes, dtype=np.float64), int(rank), float(((values - columns @ slopes) ** 2).sum())
+
+
+Grade: TypeAlias = Literal["differs beyond dependence", "differs", "not shown", "not tested"]
+
+
+def grade_of(row: Mapping[str, Any], level: float) -> Grade:
+    """Return what the test of a feature shows, by its row of `validated_associations` and the level for q and p."""
+    agreement = row.get("agreement")
+    is_of_others = agreement is not None and not is_missing(agreement) and agreement < OTHER_BELOW
+    if is_missing(row.get("p")) or is_of_others:
+        return "not tested"
+    if not row["q"] <= level:
+        return "not shown"
+    given_others = row.get("p_given_others")
+    is_beyond = given_others is not None and not is_missing(given_others) and given_others <= level
+    return "differs beyond dependence" if is_beyond and not may_be_undone(row, level) else "differs"
+
+
+def may_be_undone(row: Mapping[str, Any], level: float) -> bool:
+    """Return whether p could be above the level if the missing values were known."""
+    bound = row.get("p_whatever_is_missing")
+    return bound is not None and not is_missing(bound) and not bound <= level
+
+
+_QUARTILES = (0.25, 0.5, 0.75)
+_LEAST_EXPECTED = 5.0
+_GRID = 2001
+
+
+def p_whatever_is_missing(values: Array, found: Found, rules: TestRules, *, is_nominal: bool) -> float:
+    """Return an upper bound of p over all values that the missing ones can have; 1 if expected counts are too small.
+
+    Values (N,) are cut in two at each quartile, or into each nominal level and all others. p is that of the smallest
+    chi-squared, with shares between all missing values below and all above the cut, times the number of cuts
+    (worst-case bounds: Horowitz and Manski 2000, Journal of the American Statistical Association 95). Rows must be
+    independent. Subtypes of fewer than 20 subjects take no part.
+    """
+    own, groups = values[found.rows], rules.groups(found, values.size)
+    p = [_least_p(own, above, groups) for above in _cuts(own, is_nominal=is_nominal)]
+    usable = [each for each in p if not np.isnan(each)]
+    return min(1.0, len(usable) * min(usable)) if usable else 1.0
+
+
+def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
+    """Return whether each value is above each cut, bool (N,); False where it is missing."""
+    observed = values[~np.isnan(values)]
+    if not observed.size:
+        return []
+    if is_nominal:
+        return [values == level for level in np.unique(observed)]
+    at = np.unique(np.quantile(observed, _QUARTILES, method="lower"))
+    return [values > cut for cut in at if cut < observed.max()]
+
+
+def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
+    """Return p of the smallest chi-squared of one cut over all values that the missing ones can have."""
+    from scipy.special import chdtrc
+
+    taking_part = groups >= 0
+    where = groups[taking_part]
+    n = np.bincount(where, minlength=1).astype(np.float64)
+    is_group = n * min(_QUARTILES) >= _LEAST_EXPECTED
+    if is_group.sum() < 2:
+        return float("nan")
+    low = np.bincount(where, above[taking_part])[is_group]
+    high = low + np.bincount(where, np.isnan(values[taking_part]))[is_group]
+    n = n[is_group]
+    # For a common share q, the shares nearest to it within their bounds give the smallest statistic.
+    q = np.linspace(0.0, 1.0, _GRID)[1:-1, None]
+    nearest = np.clip(q, low / n, high / n)
+    statistic = (n * (nearest - q) ** 2 / (q * (1.0 - q))).sum(axis=1)
+    best = int(statistic.argmin())
+    if n.min() * min(q[best, 0], 1.0 - q[best, 0]) < _LEAST_EXPECTED:
+        return float("nan")
+    return float(chdtrc(n.size - 1.0, statistic[best]))
+
+
+class ValidityChecks:
+    """The checks of the features of a cohort; `clustered` are those that the subtypes were found from."""
+
+    def __init__(self, clustered: Sequence[Feature], frame: pd.DataFrame, rules: TestRules) -> None:
+        self.frame, self.rules, self.clustered = frame, rules, clustered
+        scores = ((feature.scores(frame[feature.column]), feature.traits.is_nominal) for feature in clustered)
+        self.graded = graded(scores, mid_ranks)
+
+    def columns_of(self, feature: Feature) -> Array:
+        """Return the feature on the scale of its model, or indicators of its levels, or with point masses both."""
+        if feature.point_masses:
+            first, second = feature.parts
+            at = graded([(first.scores(self.frame[feature.name]), True)], mid_ranks).columns
+            return np.column_stack([at, second.transformed(self.frame[feature.name])])
+        if feature.traits.is_nominal:
+            return graded([(feature.scores(self.frame[feature.name]), True)], mid_ranks).columns
+        return feature.transformed(self.frame[feature.name])[:, None]
+
+    def of(
+        self, feature: Feature, found: Found, included: NDArray[np.bool_], level: float
+    ) -> tuple[dict[str, Any], list[str]]:
+        """Return the columns `p_given_others` and `p_whatever_is_missing` of the result, and remarks on them.
+
+        `included`, (D,), are the features that the subtypes were found from.
+        """
+        values = feature.scores(self.frame[feature.name])
+        is_nominal, remarks = feature.traits.is_nominal, []
+        columns, _, owners = self.graded
+        kept = np.flatnonzero(included[owners])
+        own = graded([(values, is_nominal)], mid_ranks).columns
+        found = one_row_each(found, self.rules)
+        groups = self.rules.groups(found, values.size)
+        related = given_others(own[found.rows], columns[np.ix_(found.rows, kept)], groups)
+        row = {"p_given_others": related.p}
+        if related.p > level:
+            other = self.clustered[owners[kept[related.strongest]]].title
+            remarks.append(
+                f"its relation to other features, most to {other} (r = {related.correlation:.2f}), may explain it"
+            )
+        if np.isnan(values).any():
+            bound = p_whatever_is_missing(values, found, self.rules, is_nominal=is_nominal)
+            row["p_whatever_is_missing"] = bound
+            if may_be_undone(row, level):
+                remarks.append(f"could be undone by what is missing: whatever the values are, p is at most {bound:.2g}")
+        return row, remarks
+
+
+def one_row_each(found: Found, rules: TestRules) -> Found:
+    """Return the subtypes with the first row of each person, so that rows are independent."""
+    if rules.persons is None:
+        return found
+    first = np.isin(np.arange(rules.persons.size), np.unique(rules.persons, return_index=True)[1])[found.rows]
+    return found._replace(rows=found.rows[first], labels=found.labels[first])
+
+
+def finds_one_population(model: SubtypeModel) -> bool:
+    """Return whether the test of the tree found one continuous population, so that subtypes are slices of it."""
+    fit = model.fit_
+    if fit is None or fit.tree_test_ is None or not len(fit.tree_test_.joins):
+        return False
+    return int(fit.tree_test_.parted_of(fit.tree_).max()) == 0
+
+
+def mark_slices(rows: list[dict[str, Any]]) -> None:
+    """Take back the tests given the others, in place: the subtypes are slices of one continuum of these."""
+    for row in rows:
+        if not is_missing(row.get("p")):
+            row["p_given_others"] = np.nan
+            row["remark"] = "; ".join(filter(None, ["these subtypes are slices of one continuum", row.get("remark")]))
+
+
+class FeatureTests:
+    """The tests of all features of one cohort, with the data that they share."""
+
+    def __init__(self, model: MAPDP, frame: pd.DataFrame, plan: SearchPlan, rules: TestRules) -> None:
+        self.problem = posed_as_fitted(model, frame)
+        self.model, self.frame, self.plan, self.rules = model, frame, plan, rules
+        self.encoded = self.problem.cohort.encoding.features
+        self.places: dict[str, list[int]] = {}
+        for place, feature in enumerate(self.encoded):  # both parts of a feature are left out together
+            self.places.setdefault(feature.column, []).append(place)
+        self.checks = ValidityChecks(self.encoded, frame, rules)
+        self.reported = np.asarray(model.labels_)
+        # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
+        order = self.problem.cohort.order
+        scores = [feature.scores(frame[feature.column])[order] for feature in self.encoded]
+        self.keys = column_keys(scores)
+
+    def sharing_a_search(self, features: list[Feature]) -> list[list[Feature]]:
+        """Return the features in groups that are left out together: those of one block, and more if there are many.
+
+        These are dealt out in turns: neighbours in a table are often related.
+        """
+        blocks = {feature.block for feature in self.encoded}
+        groups: dict[tuple[str, str], list[Feature]] = {}
+        for feature in features:
+            in_block = feature.block is not None and feature.block in blocks
+            key = ("block", str(feature.block)) if in_block else ("feature", feature.name)
+            groups.setdefault(key, []).append(feature)
+        searched = [group for group in groups.values() if any(feature.name in self.places for feature in group)]
+        n_searches = min(MOST_REFITS, len(searched))
+        direct = [group for group in groups.values() if group not in searched]
+        return direct + [list(chain.from_iterable(searched[first::n_searches])) for first in range(n_searches)]
+
+    def rows(self, group: list[Feature]) -> list[dict[str, Any]]:
+        """Return the row of each feature of a group of `sharing_a_search`, as a dict without q."""
+        left_out = np.zeros(len(self.encoded), dtype=np.bool_)
+        left_out[[place for feature in group for place in self.places.get(feature.name, [])]] = True
+        method = "refit" if left_out.any() else "direct"
+        found = None
+        if not left_out.all():
+            found = self._without(left_out) if left_out.any() else whole_cohort(self.model)
+        return [self._row(feature, left_out, found, method) for feature in group]
+
+    def _row(self, feature: Feature, left_out: NDArray[np.bool_], found: Found | None, method: str) -> dict[str, Any]:
+        """Return the row of a feature, given the subtypes found without its group; None if no feature is left."""
+        others = dict.fromkeys(self.encoded[place].column for place in np.flatnonzero(left_out))
+        others.pop(feature.name, None)
+        about = described(feature) | {"left_out": "; ".join(others) or None}
+        if feature.name in self.model.uninformative_:
+            return described(feature) | {"remark": f"not tested: it has {self.model.uninformative_[feature.name]}"}
+        if found is None:
+            return about | {"remark": "not tested: without it (and its block) no feature is left"}
+        row = tested(feature, self.frame, found, method, self.rules)
+        if row["method"] is None:
+            return about | row
+        validity, remarks = self.checks.of(feature, found, ~left_out, self.rules.significance_level)
+        in_the_refit = {} if method == "direct" else self._in_the_refit(feature, found)
+        remarks = [*self._on_the_refit(in_the_refit, found.n_found), *remarks]
+        return about | row | validity | in_the_refit | {"remark": "; ".join(remarks) or None}
+
+    def _in_the_refit(self, feature: Feature, found: Found) -> dict[str, Any]:
+        """Return how the subtypes found without the feature agree with the reported ones, as columns."""
+        groups = self.rules.groups(whole_cohort(self.model), self.reported.size)
+        effect_reported, effect = effects(self.checks.columns_of(feature), self.reported, groups, found)
+        return {"agreement": agreement(self.reported, found), "effect": effect, "effect_reported": effect_reported}
+
+    def _on_the_refit(self, about: dict[str, Any], n_found: int) -> list[str]:
+        """Return the remark that the subtypes found without the feature are other ones than the reported, or none."""
+        if not about or about["agreement"] >= OTHER_BELOW:
+            return []
+        if n_found == 1:
+            there = "there is one subtype, and its best division is another one"
+        elif n_found < int(self.reported.max()) + 1:
+            there = "there are fewer subtypes, and divided further they are other ones"
+        else:
+            there = "there are other subtypes"
+        return [f"not tested: without it {there} (agreement {about['agreement']:.2f})"]
+
+    def _without(self, left_out: NDArray[np.bool_]) -> Found:
+        """Return the subtypes found without the features of `left_out`, bool (D,)."""
+        problem, order = without(self.problem, left_out, self.keys)
+        labels, n_found = refit(problem, self.plan, self._as_reported())
+        return Found(self.problem.cohort.order[order], labels, n_found)
+
+    def _as_reported(self) -> AsReported:
+        """Return the numbers of reported subtypes and groups."""
+        sizes, groups = np.bincount(self.reported), np.bincount(self.model.cluster_labels_)
+        fewest = max(self.rules.min_size, self.rules.floor)
+        large = sizes[sizes >= fewest]
+        enough = max(fewest, int(large.min()) // 2) if large.size else fewest
+        n_groups = int((groups >= enough).sum())
+        return AsReported(sizes.size, large.size, n_groups, enough)
+
+
+def rows_of_given(
+    model: SubtypeModel, frame: pd.DataFrame, features: Sequence[Feature], rules: TestRules
+) -> list[dict[str, Any]]:
+    """Return a row for each feature if the subtypes do not come from a search."""
+    given = whole_cohort(model)
+    formed = [feature for feature in features if feature.is_clustered and feature.name not in model.uninformative_]
+    checks = ValidityChecks(formed, frame, rules)
+
+    def row(feature: Feature) -> dict[str, Any]:
+        if not feature.is_described:
+            return {"remark": NOT_FOUND_AGAIN}
+        found = tested(feature, frame, given, "direct", rules)
+        if found["method"] is None:
+            return found
+        validity, remarks = checks.of(feature, given, np.ones(len(formed), dtype=np.bool_), rules.significance_level)
+        return found | validity | {"remark": "; ".join(remarks) or None}
+
+    return [described(feature) | row(feature) for feature in features]
+
 
 _DTYPES = {
     **dict.fromkeys(("feature", "label", "section", "role", "likelihood", "method"), "string"),
@@ -141,11 +563,8 @@ def validated_associations(
     """
     import pandas as pd
 
-    from clinclust.associations.feature_tests import FeatureTests, rows_of_given
-    from clinclust.associations.persons import persons_of
-    from clinclust.associations.refit_without import refit_plan
-    from clinclust.associations.tested_association import TestRules
-    from clinclust.associations.validity import finds_one_population, grade_of, mark_slices
+    from clinclust.associations.feature_test import TestRules
+    from clinclust.associations.refit import refit_plan
     from clinclust.comparisons.contrasts import checked_choice
     from clinclust.comparisons.t_tests import adjusted
     from clinclust.compiled import announcing_compilation
@@ -161,7 +580,7 @@ def validated_associations(
     refuse([*parameter_problems(parameters), *cohort_problems(model, frame)])
     chosen = checked_choice(contrasts, model.schema_)
     of_persons = persons_of(model, frame, persons)
-    frame = cohort_of(model, frame, stacklevel=3)
+    frame = cohort_of(model, frame, stacklevel=3).table
     rules = TestRules(min_size, fewest_subjects(model), significance_level, chosen, of_persons)
     features = list(model.schema_.reported)
     seed: int | None = None

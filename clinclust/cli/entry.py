@@ -7,17 +7,31 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
-from clinclust.cli import assign, check, compare, draft, fit, impute, outcomes, report, schemas, start, table, validate
-from clinclust.cli.failures import BAD_INPUT, tell_failure
-from clinclust.cli.options import Command, in_options
-from clinclust.cli.streams import quiet, streams_for_people, tell
-from clinclust.cli.summary import note, summarised
+from clinclust.cli.assign import (
+    AssignOptions,
+    CompareOptions,
+    ImputeOptions,
+    OutcomesOptions,
+    SchemasOptions,
+    ValidateOptions,
+    run_assign,
+    run_compare,
+    run_impute,
+    run_outcomes,
+    run_schemas,
+    run_validate,
+)
+from clinclust.cli.check import CheckOptions, run_check
+from clinclust.cli.fit import DraftOptions, FitOptions, StartOptions, run_draft, run_fit, run_start
+from clinclust.cli.options import Command, add_command, in_options
+from clinclust.cli.outputs import BAD_INPUT, note, quiet, streams_for_people, summarised, tell, tell_failure
+from clinclust.cli.report import RepeatOptions, SubtypeTableOptions, run_report, run_table
 from clinclust.control_characters import on_one_line
 from clinclust.nearest import did_you_mean, nearest
 
@@ -55,6 +69,23 @@ tables may be csv, tsv or xlsx; parquet, xls, xlsb, ods, SPSS, Stata and SAS nee
 
 exit codes: 0 done, 2 the input is at fault and nothing was done, 3 done in part, 70 a bug in clinclust, 130 stopped
 """
+
+
+COMMANDS: dict[str, tuple[str, Callable[[Any], int], type[Command]]] = {
+    "start": ("the whole way, from a table to the report", run_start, StartOptions),
+    "draft": ("propose a feature schema for a table", run_draft, DraftOptions),
+    "check": ("check a table, or whether a model fits it", run_check, CheckOptions),
+    "fit": ("find subtypes and write the report", run_fit, FitOptions),
+    "report": ("make the reports of a fit again", run_report, RepeatOptions),
+    "table": ("write the subtype table of a paper", run_table, SubtypeTableOptions),
+    "outcomes": ("outcomes by subtype, and predictors of subtypes", run_outcomes, OutcomesOptions),
+    "impute": ("the table with its missing values drawn", run_impute, ImputeOptions),
+    "compare": ("other methods of clustering compared with a fit: why not K-means?", run_compare, CompareOptions),
+    "assign": ("assign new subjects to subtypes", run_assign, AssignOptions),
+    "validate": ("are the subtypes found again in another cohort?", run_validate, ValidateOptions),
+    "schemas": ("list or print ready schemas of instruments", run_schemas, SchemasOptions),
+}
+"""What each command does in a line, its function, and its options, in the order of the help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -140,8 +171,8 @@ def _parser() -> Parser:
     debug = "show the traceback of every failure; it may hold values of the table"
     parser.add_argument("--debug", action="store_true", help=debug)
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for command in (start, draft, check, fit, report, table, outcomes, impute, compare, assign, validate, schemas):
-        command.add_parser(commands)
+    for name, (summary, run, options) in COMMANDS.items():
+        add_command(commands, name, summary, run, options)
     for command_parser in commands.choices.values():  # without a default, which would undo one before the command
         command_parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=debug)
     return parser
@@ -155,16 +186,16 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse arguments as argparse does, after a check for unknown options and commands."""
-        given = sys.argv[1:] if args is None else list(args)
+        arguments = sys.argv[1:] if args is None else list(args)
         commands = self._commands()
-        own, rest = _divided(given) if commands else (given, [])
-        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(own)]
+        before, rest = _divided(arguments) if commands else (arguments, [])
+        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(before)]
         problems = [problem for problem in problems if problem]
         if rest and rest[0] not in commands and not problems:
             problems = [_unknown_command(rest[0], commands)]
         if problems:
             self.error("; ".join(problems))
-        return super().parse_known_args(given, namespace)
+        return super().parse_known_args(arguments, namespace)
 
     def error(self, message: str) -> NoReturn:
         """Print the problem and where the options are listed, and exit with the code of bad input."""
@@ -179,14 +210,14 @@ class Parser(argparse.ArgumentParser):
         return []
 
     def _unknown(self, name: str, is_before_command: bool) -> str:
-        known = [option for action in self._actions for option in action.option_strings]
-        if name in known:
+        flags = [option for action in self._actions for option in action.option_strings]
+        if name in flags:
             return ""
-        close = nearest(name.lstrip("-"), (option.lstrip("-") for option in known if option.startswith("--")))
+        close = nearest(name.lstrip("-"), (option.lstrip("-") for option in flags if option.startswith("--")))
         hint = f" Did you mean --{close}?" if close else ""
         if is_before_command and not close:
             hint = " The options of a command stand after it, as in: clinclust draft cohort.csv --out schema.yaml"
-        return f"there is no option {_shown(name)}.{hint}"
+        return f"there is no option {_cut_short(name)}.{hint}"
 
 
 def _names_of_options(arguments: Sequence[str]) -> list[str]:
@@ -204,9 +235,9 @@ def _divided(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
 def _unknown_command(name: str, commands: Sequence[str]) -> str:
     hint = did_you_mean(name, commands)
     if not hint and (Path(name).suffix or Path(name).exists()):
-        hint = f" To begin with this table: clinclust start {_shown(shlex.quote(name))}"
-    return f"there is no command {_shown(name)}.{hint or ' The commands are ' + ', '.join(commands)}"
+        hint = f" To begin with this table: clinclust start {_cut_short(shlex.quote(name))}"
+    return f"there is no command {_cut_short(name)}.{hint or ' The commands are ' + ', '.join(commands)}"
 
 
-def _shown(text: str) -> str:
+def _cut_short(text: str) -> str:
     return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."

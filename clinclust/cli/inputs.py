@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from clinclust.cli.options import Command, Options, columns_between_commas, in_options, option, path_given
+from clinclust.cli.options import Command, Options, in_options, option, read_names, read_path
 from clinclust.errors import CohortError, CohortWarning, InputError
 
 if TYPE_CHECKING:
@@ -46,14 +46,14 @@ class _ColumnOptions(Options):
         "keep these columns; names with commas in double quotes",
         (),
         action="extend",
-        type=columns_between_commas,
+        type=read_names,
         metavar="A,B",
     )
     drop: tuple[str, ...] = option(
         "leave these columns out; names with commas in double quotes",
         (),
         action="extend",
-        type=columns_between_commas,
+        type=read_names,
         metavar="A,B",
     )
 
@@ -85,7 +85,7 @@ class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
         "cohort table: csv, tsv, xlsx; parquet, xls, xlsb, ods, SPSS, Stata or SAS with a further package (`draft`, "
         "`check --schema`, `fit`: or a folder of parquet files)",
         positional=True,
-        type=path_given,
+        type=read_path,
         metavar="TABLE",
     )
 
@@ -94,14 +94,14 @@ class TableOptions(_ReadingOptions, RowOptions, _ColumnOptions):
 class SchemaOptions(Options):
     """The schema of the table."""
 
-    schema: Path = option("feature schema (YAML)", type=path_given, required=True)
+    schema: Path = option("feature schema (YAML)", type=read_path, required=True)
 
 
 @dataclass(kw_only=True)
 class ModelOptions(TableOptions, Command):
     """The model fitted on the table, and whether to include rows that the fit left out."""
 
-    model: Path = option("folder that `clinclust fit` wrote", type=path_given, required=True, metavar="DIR")
+    model: Path = option("folder that `clinclust fit` wrote", type=read_path, required=True, metavar="DIR")
     all_rows: bool = option("take all rows of the table, also if the model was fitted on some", False)
 
 
@@ -111,7 +111,7 @@ class DictionaryOptions(Options):
 
     dictionary: Path | None = option(
         "REDCap data dictionary, or a codebook (csv, xlsx): labels, levels, units, missing codes of the columns",
-        type=path_given,
+        type=read_path,
         metavar="FILE",
     )
     dictionary_sheet: str | None = option("sheet of an xlsx dictionary (default: the first)", metavar="SHEET")
@@ -121,7 +121,7 @@ def rows_asked_for(options: TableOptions) -> RowChoice:
     """Return the choice of rows of the options."""
     from clinclust.files.selection.row_choice import RowChoice
 
-    return RowChoice(**{one.name: getattr(options, one.name) for one in fields(RowChoice)})
+    return RowChoice(**{item.name: getattr(options, item.name) for item in fields(RowChoice)})
 
 
 def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of: str = "") -> pd.DataFrame:
@@ -129,11 +129,11 @@ def read_table(options: TableOptions, rows: RowChoice | None = None, *, rows_of:
     from clinclust.files.listed import limited
     from clinclust.files.selection.row_choice import ChoiceError
 
-    asked = rows_asked_for(options)
+    rows_of_options = rows_asked_for(options)
     try:
-        return _read(options, asked if rows is None else rows)
+        return _read(options, rows_of_options if rows is None else rows)
     except ChoiceError as error:
-        if not rows_of or rows in (None, asked):
+        if not rows_of or rows in (None, rows_of_options):
             raise
         raise ChoiceError(limited(f"{error.at_command_line} ({rows_of})")) from error
 
@@ -237,26 +237,26 @@ def read_cohort_of_model(options: ModelOptions, model: MAPDP) -> tuple[pd.DataFr
 
     table = read_table_of_model(options, model)
     with about_table(options):
-        return table, cohort_of(model, table)
+        return table, cohort_of(model, table).table
 
 
 def _rows_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> RowChoice:
     from clinclust.files.selection.row_choice import RowChoice
 
-    asked, fitted = rows_asked_for(options), model.schema_.rows
+    rows, fitted = rows_asked_for(options), model.schema_.rows
     if options.all_rows:
-        if set(asked.as_dict()) - {"rows"}:
-            raise InputError(f"--all-rows takes all rows, and other options take {asked.in_words()}: give one of them")
-        return RowChoice(rows=asked.rows)
-    return asked.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
+        if set(rows.as_dict()) - {"rows"}:
+            raise InputError(f"--all-rows takes all rows, and other options take {rows.in_words()}: give one of them")
+        return RowChoice(rows=rows.rows)
+    return rows.completed_by(fitted if of_sheet else fitted.by_values or RowChoice())
 
 
 def _tell_of_rows(options: TableOptions, rows: RowChoice, how: str) -> None:
     from clinclust.files.listed import limited
     from clinclust.files.opening import shown_name
 
-    asked = rows_asked_for(options)
-    if rows and any(getattr(asked, name) != getattr(rows, name) for name in rows.as_dict()):
+    rows_of_options = rows_asked_for(options)
+    if rows and any(getattr(rows_of_options, name) != getattr(rows, name) for name in rows.as_dict()):
         note = f"{shown_name(options.table)}: rows are taken {how}: {rows.in_words()}"
         warnings.warn(limited(note), CohortWarning, stacklevel=3)
 

@@ -1,17 +1,438 @@
-"""Outputs of commands: never over inputs, and over other files only with ``--overwrite``."""
+"""What commands print and write: lines for people, a summary for programs, files that replace nothing unasked."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+import json
+import os
+import platform
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
 
 from clinclust.cli.inputs import TableOptions
-from clinclust.cli.options import option, path_given
-from clinclust.cli.summary import note
-from clinclust.errors import InputError
-from clinclust.files.writing import MANIFEST
+from clinclust.cli.options import Command, Options, flag_of, in_options, option, read_path, whole_number
+from clinclust.control_characters import on_one_line, visible_to_people
+from clinclust.errors import CohortError, InputError, MissingPackageError
+from clinclust.files.writing import MANIFEST, changed_files, plain_error, plain_sentence, read_manifest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+_OUTPUT = "standard output"
+_LONGEST_LINE = 1000  # a name may have any length
+_IS_QUIET: ContextVar[bool] = ContextVar("clinclust_quiet", default=False)
+
+
+class VisibleStream:
+    """A text stream for people: control characters become visible signs, and what cannot be encoded an escape.
+
+    The stream is None if it was closed. With `must_arrive`, a failure to write is an OSError.
+    """
+
+    def __init__(self, stream: TextIO | None, *, must_arrive: bool) -> None:
+        self._stream = stream
+        self._must_arrive = must_arrive
+        self._failure: OSError | None = None
+
+    def write(self, text: str) -> int:
+        """Write text, which may begin with a carriage return (progress bars)."""
+        if self._stream is not None:
+            bar = "\r" if text.startswith("\r") else ""
+            encoding = self._stream.encoding or "utf-8"
+            shown = visible_to_people(text.removeprefix(bar)).encode(encoding, "backslashreplace").decode(encoding)
+            with self._may_fail(self._stream):
+                self._stream.write(bar + shown)
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        """Write several texts."""
+        for line in lines:
+            self.write(line)
+
+    def write_exactly(self, text: str) -> None:
+        """Write text unchanged, in UTF-8; on a terminal as `write` does."""
+        if self._stream is None:
+            raise OSError(f"{_OUTPUT} is closed, and the result was to go there; give --out")
+        if self._stream.isatty():
+            self.write(text)
+            return
+        with self._may_fail(self._stream):
+            self._stream.flush()
+            binary = getattr(self._stream, "buffer", None)
+            if binary is None:
+                self._stream.write(text)
+            else:
+                binary.write(text.encode("utf-8", "surrogateescape"))
+
+    def flush(self) -> None:
+        """Flush the stream, and raise the first error of a write again."""
+        if self._failure is not None:
+            raise self._failure
+        if self._stream is not None:
+            with self._may_fail(self._stream):
+                self._stream.flush()
+
+    def isatty(self) -> bool:
+        """Return whether a terminal shows the text."""
+        return self._stream is not None and self._stream.isatty()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    @contextmanager
+    def _may_fail(self, stream: TextIO) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            _point_at_null(stream)
+            if not self._must_arrive:
+                return
+            is_unread = isinstance(error, BrokenPipeError)
+            self._failure = error if is_unread else plain_error(error, _OUTPUT, "written")
+            raise self._failure from (None if is_unread else error)
+
+
+@contextmanager
+def streams_for_people() -> Iterator[None]:
+    """Replace standard output and standard error by a `VisibleStream` while the block runs."""
+    _occupy_closed_descriptors()
+    before = sys.stdout, sys.stderr
+    sys.stdout = cast(TextIO, VisibleStream(sys.stdout, must_arrive=True))
+    sys.stderr = cast(TextIO, VisibleStream(sys.stderr, must_arrive=False))
+    try:
+        yield
+    finally:
+        sys.stderr.flush()
+        sys.stdout, sys.stderr = before
+
+
+@contextmanager
+def quiet(is_quiet: bool) -> Iterator[None]:
+    """Let `say` print nothing while the block runs, if `is_quiet`."""
+    token = _IS_QUIET.set(is_quiet)
+    try:
+        yield
+    finally:
+        _IS_QUIET.reset(token)
+
+
+def say(line: str = "") -> None:
+    """Print one line on standard output, unless quiet."""
+    if not _IS_QUIET.get():
+        print(on_one_line(line))
+
+
+def tell(message: str) -> None:
+    """Print a message on standard error, its further lines indented."""
+    first, *more = message.split("\n")
+    lines = [first, *(line if line.startswith("  ") else f"  {line}" for line in more)]
+    # In one piece, because lines on stages come from threads of their own.
+    print("\n".join([*map(_cut, lines), ""]), end="", file=sys.stderr)
+
+
+def write_data(text: str) -> None:
+    """Write the result of a command on standard output, for a program, or visibly on a terminal."""
+    if isinstance(sys.stdout, VisibleStream):
+        sys.stdout.write_exactly(text)
+    else:
+        sys.stdout.write(text)
+
+
+def _cut(line: str) -> str:
+    if len(line) <= _LONGEST_LINE:
+        return line
+    return f"{line[: _LONGEST_LINE // 2]} ... {line[-_LONGEST_LINE // 2 :]}"
+
+
+def _point_at_null(stream: TextIO) -> None:
+    """Discard what is still buffered, so that Python reports no second error at exit."""
+    with suppress(OSError, ValueError):  # a stream in memory has no descriptor
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+
+
+def _occupy_closed_descriptors() -> None:
+    """Open the null device for each closed standard descriptor, so that no file gets its number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)
+
+
+_FACTS: ContextVar[dict[str, Any] | None] = ContextVar("clinclust_summary", default=None)
+
+
+@dataclass(kw_only=True)
+class SummaryOptions(Options):
+    """The option of a command that can summarise what it did for a program."""
+
+    json: bool = option("print a summary as JSON on standard output, in the place of sentences", False, parameter=None)
+
+
+def record(**facts: object) -> None:
+    """Add facts to the summary, if one was asked for."""
+    summary = _FACTS.get()
+    if summary is not None:
+        summary.update(facts)
+
+
+def note(message: str, kind: str = "note") -> None:
+    """Print a note on standard error, and add it to the summary."""
+    tell(f"clinclust: note: {message}")
+    _listed("warnings", {"kind": kind, "message": message})
+
+
+def record_failure(error: Exception, message: str, lost: str) -> None:
+    """Add a failure to the summary; `lost` is the part that was not done, empty for all.
+
+    That of a table has its failures by column, without the values that it holds.
+    """
+    problem: dict[str, Any] = {"kind": type(error).__name__, "message": message, "not_done": lost}
+    if isinstance(error, CohortError):
+        problem["message"] = "the table does not fit the schema"
+        failures = error.failures.drop(columns="examples")
+        problem["failures"] = failures.assign(repair=failures["repair"].map(in_options)).to_dict("records")
+    _listed("problems", problem)
+
+
+def _listed(name: str, fact: dict[str, Any]) -> None:
+    summary = _FACTS.get()
+    if summary is not None:
+        summary[name].append(fact)
+
+
+def refuse_output(options: SummaryOptions, out: Path | None) -> None:
+    """Raise InputError if the result itself would go to standard output."""
+    if options.json and out is None:
+        raise InputError(f"{flag_of('json')} prints on standard output, where the result would go: give --out as well")
+
+
+def summarised(command: str, run: Callable[[], int]) -> int:
+    """Run a command, print its summary, and return its exit code."""
+    from clinclust import __version__
+
+    summary: dict[str, Any] = {"clinclust": __version__, "command": command}
+    summary |= {"exit_code": 0, "warnings": [], "problems": []}
+    token = _FACTS.set(summary)
+    try:
+        summary["exit_code"] = run()
+    finally:
+        _FACTS.reset(token)
+    from clinclust.reporting.results import json_text
+
+    write_data(json_text(summary))
+    return int(summary["exit_code"])
+
+
+BAD_INPUT, PARTLY, BUG = 2, 3, 70
+"""Exit codes: nothing was written, because the input is at fault; some of the results were written; a bug."""
+
+
+def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
+    """Print a failure on standard error, and return the exit code; `lost` is the part of the work that was not done."""
+    if options.debug:
+        tell("".join(traceback.format_exception(error)).rstrip())
+    about = f"{lost}: " if lost else ""
+    if is_bad_input(error):
+        tell(f"clinclust: {about}{sentence_of(error)}")
+        record_failure(error, sentence_of(error), lost)
+        return PARTLY if lost else BAD_INPUT
+    tell(f"clinclust: {about}this is a bug in clinclust; your input is not at fault.")
+    record_failure(error, "a bug in clinclust: standard error has what to send to the maintainers", lost)
+    for line in _report_of(error, options.command):
+        tell(line)
+    return BUG
+
+
+def is_bad_input(error: BaseException) -> bool:
+    """Return whether an exception is of the operating system, of memory, or raised by this package on purpose."""
+    return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
+
+
+def sentence_of(error: Exception) -> str:
+    """Return the message of an error, with options in the place of parameters."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory"
+    if isinstance(error, InputError):
+        return in_options(error.at_command_line)
+    return plain_sentence(error) if isinstance(error, OSError) else str(error)
+
+
+def _report_of(error: BaseException, command: str) -> Iterator[str]:
+    """Yield the lines to send about a bug, without messages or variables, which may hold data of patients."""
+    from clinclust.estimators.saving import software_versions
+
+    yield "Please send the lines below to the maintainers of clinclust; they hold no value of your table."
+    yield "-" * 40
+    yield f"command: {command}"
+    yield ", ".join(f"{name} {version}" for name, version in software_versions().items())
+    yield f"{platform.system()} {platform.machine()}"
+    cause: BaseException | None = error
+    while cause is not None:
+        yield type(cause).__name__
+        for frame, line in traceback.walk_tb(cause.__traceback__):
+            yield f"  {frame.f_globals.get('__name__', '?')}:{line} in {frame.f_code.co_name}"
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+        if cause is not None:
+            yield "after"
+    yield "-" * 40
+    yield f"`clinclust --debug {command} ...` shows the whole message, which may hold values of your table."
+
+
+@contextmanager
+def interrupts_held() -> Iterator[Callable[[], None]]:
+    """Yield a function that delays Ctrl-C from its call to the end of the block, where KeyboardInterrupt is raised."""
+    pressed: list[int] = []
+    before: list[Any] = []
+
+    def hold() -> None:
+        # Signal handlers can be set on the main thread only.
+        if not before and threading.current_thread() is threading.main_thread():
+            before.append(signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number)))
+
+    try:
+        yield hold
+    finally:
+        if before:
+            signal.signal(signal.SIGINT, before[0])
+    if pressed:
+        raise KeyboardInterrupt
+
+
+_TERMS = ("suppress", "round_to", "missing_is_harmless", "min_n")
+_MOST_BYTES = 10_000
+NOT_SHARED = "a shared report has nothing of it"
+
+
+@dataclass(kw_only=True)
+class SuppressOptions(Options):
+    """Whether small counts are withheld."""
+
+    TITLE = "results that can be shared"
+
+    suppress: int | None = option(
+        "withhold counts below N (10), and all about single subjects, so that the result can be shared; commands on "
+        "the model of a fit do as the fit was asked (0: nothing is withheld)",
+        type=whole_number,
+        nargs="?",
+        const=10,
+        metavar="N",
+    )
+    is_off: bool = False
+    """Whether the options exclude suppression."""
+    is_as_fitted: bool = False
+    """Whether counts are withheld as in the fit."""
+
+
+@dataclass(kw_only=True)
+class SharingOptions(SuppressOptions):
+    """How counts are withheld or rounded."""
+
+    TITLE = SuppressOptions.TITLE
+
+    round_to: int | None = option(
+        "with --suppress: round every count to a multiple of N, such as 5, and leave out tests",
+        type=whole_number,
+        metavar="N",
+    )
+    missing_is_harmless: bool = option(
+        "with --suppress: numbers of missing values are shown unless they give small counts away", False
+    )
+    min_n: int | None = option(
+        "with --suppress: means and quartiles of fewer than N values withheld (default: of fewer than --suppress)",
+        type=whole_number,
+        metavar="N",
+    )
+
+
+Shared = TypeVar("Shared", bound=SuppressOptions)
+
+
+def sharing_in_words(options: SharingOptions) -> str:
+    """Return the options of a report for sharing as they were given, with ``--suppress`` first."""
+    further = {"--round-to": options.round_to, "--min-n": options.min_n}
+    words = [f"--suppress {options.suppress}", *(f"{name} {number}" for name, number in further.items() if number)]
+    return " ".join([*words, *(["--missing-is-harmless"] if options.missing_is_harmless else [])])
+
+
+def record_sharing(options: SharingOptions, folder: Path) -> list[str]:
+    """Write what a fit withholds, if anything; return the names of files written."""
+    if options.suppress is None:
+        return []
+    text = json.dumps({name: getattr(options, name) for name in _TERMS}, indent=1)
+    (folder / SHARING).write_text(f"{text}\n", encoding="utf-8", newline="\n")
+    return [SHARING]
+
+
+def follow_the_fit(options: Shared, model: Path) -> Shared:
+    """Return the options that withhold what the fit did, unless they say otherwise."""
+    threshold = options.suppress
+    if threshold is None:
+        recorded = {name: value for name, value in _recorded(model).items() if hasattr(options, name)}
+        options = replace(options, **{name: getattr(options, name) or value for name, value in recorded.items()})
+    suppress = None if threshold == 0 else options.suppress
+    return replace(
+        options, suppress=suppress, is_off=threshold == 0, is_as_fitted=threshold is None and suppress is not None
+    )
+
+
+def as_the_fit_was_asked(options: SuppressOptions) -> str:
+    """Return the sentence that counts are withheld as in the fit; empty if they are not."""
+    if not options.is_as_fitted:
+        return ""
+    return f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
+
+
+def refuse_to_share(options: Shared, model: Path, what: str) -> Shared:
+    """Return the options of `follow_the_fit`; raise InputError if `what` would have to withhold counts."""
+    followed = follow_the_fit(options, model)
+    if followed.suppress is not None:
+        why = as_the_fit_was_asked(followed)
+        raise InputError(f"{what} cannot be used with --suppress: {NOT_SHARED}{why}")
+    return followed
+
+
+def say_what_is_withheld(options: SuppressOptions) -> None:
+    """Print what was withheld, or that nothing was."""
+    if isinstance(options, SharingOptions) and options.suppress is not None:
+        say(f"Small counts withheld: {sharing_in_words(options)}{as_the_fit_was_asked(options)}")
+    elif options.is_off:
+        say("Nothing withheld (--suppress 0): not for sharing.")
+
+
+def _recorded(folder: Path) -> dict[str, Any]:
+    from clinclust.reporting.options import ReportOptions
+
+    if not (folder / MANIFEST).is_file():
+        return {}
+    path, listed = folder / SHARING, read_manifest(folder)
+    if SHARING not in listed and not path.exists():
+        return {}
+    if SHARING in listed and not changed_files(folder, {SHARING: listed[SHARING]}):
+        with path.open("rb") as file:
+            content = file.read(_MOST_BYTES)
+        try:
+            terms = json.loads(content)
+        except (ValueError, RecursionError):
+            terms = None
+        if isinstance(terms, dict) and terms.keys() == set(_TERMS) and not ReportOptions(**terms).problems():
+            return terms
+    raise InputError(
+        f"{path} says what is withheld of this model, and is not as the fit wrote it; say it with --suppress N, or "
+        "--suppress 0 to withhold nothing"
+    )
+
 
 REPORTS = ("subtypes.xlsx", "subtypes.html", "subtypes.json")
 REPORTS_IN_WORDS = f"{', '.join(REPORTS[:-1])} and {REPORTS[-1]}"
@@ -34,17 +455,17 @@ def overwrite(what: str) -> bool:
 class OutputOptions(TableOptions):
     """The file that a command writes."""
 
-    out: Path | None = option("file to write (default: standard output)", type=path_given, metavar="FILE")
+    out: Path | None = option("file to write (default: standard output)", type=read_path, metavar="FILE")
     overwrite: bool = overwrite("the file")
 
 
 def spare_the_inputs(inputs: Iterable[tuple[str, Path]], *outputs: Path, more: Sequence[str] = ()) -> None:
     """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
-    problems, known = [], list(inputs)
+    problems, paths = [], list(inputs)
     for output in outputs:
         problems += [
             f"--out would replace {output}, which is {what}; give another name"
-            for what, path in known
+            for what, path in paths
             if output.exists() and path.exists() and output.samefile(path)
         ]
     problems += more
@@ -62,8 +483,8 @@ def spare_file(
     if path is None:  # standard output
         return
     misnamed = suffixes and path.suffix.lower() not in suffixes and not path.is_dir()
-    said = f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name"
-    spare_the_inputs(inputs_of(options), path, more=[said] if misnamed else [])
+    repair = f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name"
+    spare_the_inputs(inputs_of(options), path, more=[repair] if misnamed else [])
     if (path.is_file() or path.is_symlink()) and not options.overwrite:
         raise InputError(
             f"{path} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
@@ -111,14 +532,14 @@ def reports_placed(folder: Path) -> Iterator[Path]:
     """Yield a temporary folder whose reports move to `folder` at the end; InputError if the model there has changed."""
     from clinclust.files.writing import write_manifest, write_together
 
-    kept = _listed_beside_reports(folder)
+    others = _listed_beside_reports(folder)
     with write_together(folder, last=MANIFEST) as new:
         yield new
-        if _listed_beside_reports(folder) != kept:
+        if _listed_beside_reports(folder) != others:
             raise InputError(
                 f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
             )
-        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=kept)
+        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=others)
 
 
 def _listed_beside_reports(folder: Path) -> dict[str, str]:

@@ -147,7 +147,7 @@ def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     >>> cc.comparisons.dominant_columns(model, frame)[["column", "role", "groups"]].values.tolist()
     [['sex', 'describe', ((1,), (2,))]]
     """
-    cohort = cohort_of(model, frame)
+    cohort = cohort_of(model, frame).table
     return dominant_in(model, cohort, ignored_columns(frame, cohort))
 
 

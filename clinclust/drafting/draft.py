@@ -34,10 +34,9 @@ from clinclust.progress import SILENT, Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
 from clinclust.schema.changed_roles import WRITE_LIKELIHOOD, needs_likelihood, role_problems
 from clinclust.schema.failures import Failure, failures_frame
-from clinclust.schema.feature import Feature
+from clinclust.schema.feature import Feature, block_key
 from clinclust.schema.feature_schema import FeatureSchema
 from clinclust.schema.reading import read_column
-from clinclust.schema.rules import block_key
 from clinclust.schema.validation import refuse_unusable
 
 

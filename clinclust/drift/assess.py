@@ -1,7 +1,11 @@
-"""Does a new batch of subjects differ from the cohort in subtypes, missing values or distributions? In words."""
+"""Whether a new batch of subjects differs from the cohort, in its subtypes, missing values or distributions.
+
+Each feature is tested in two samples, the subtypes of both are counted, and `Drift` says in words what differs.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
@@ -10,27 +14,226 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, RandomState
+from clinclust.comparisons.contrasts import Contrast
+from clinclust.comparisons.t_tests import adjusted
 from clinclust.compiled import announcing_compilation
 from clinclust.control_characters import on_one_line
-from clinclust.drift.tables import (
-    subtypes_of_batch,
-    subtypes_of_cohort,
-    table_of_features,
-    table_of_subtypes,
-    table_of_tests,
-)
+from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.search.threads import interruptible
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.cohort_table import warn_of_other_rows
+from clinclust.estimators.explanation import left_out_scores
 from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
 from clinclust.estimators.new_subjects import about_new_subjects, unseen_rows, without_unseen
 from clinclust.estimators.subtype_model import require_search
 from clinclust.files.cell_text import shortened
 
 if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.likelihoods.likelihood import Likelihood
+
+
+Counts = NDArray[np.int64]
+
+_FIRST, _MOST, _CELLS = 2_000, 100_000, 1_000_000
+"""Draws with which every feature is tested, the most with which a small p is computed, and their most numbers."""
+_ENOUGH = 10  # draws at least as far out as the batch at which p is known well enough
+_MOST_VALUES = 100  # most different values with a test by permutation; with more, ties are too few to matter
+_MOST_EXACT = 1_000_000
+"""Largest product of the sizes of the samples with the exact distribution of Kolmogorov and Smirnov."""
+
+
+def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> Contrast:
+    """Return the test of observed values (n,) and (m,) for a likelihood: chi-squared, trend, or Kolmogorov-Smirnov."""
+    if not cohort.size or not batch.size:
+        return Contrast()
+    values, places = np.unique(np.concatenate([cohort, batch]), return_inverse=True)
+    in_cohort = np.bincount(places[: cohort.size], minlength=values.size)
+    in_batch = np.bincount(places[cohort.size :], minlength=values.size)
+    if values.size < 2:
+        return Contrast()
+    if likelihood.is_share:
+        return chi_squared(in_cohort, in_batch, rng)
+    if likelihood.is_scale:
+        return _trend(values, in_cohort, in_batch, rng)
+    if values.size <= _MOST_VALUES:
+        return _permuted("Kolmogorov-Smirnov, permuted", _largest_distance, in_cohort, in_batch, rng)
+    from scipy.stats import ks_2samp
+
+    found = ks_2samp(cohort, batch, method="exact" if cohort.size * batch.size <= _MOST_EXACT else "asymp")
+    return Contrast("Kolmogorov-Smirnov", float(found.statistic), p=float(found.pvalue))
+
+
+def chi_squared(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> Contrast:
+    """Return the chi-squared test of numbers by level, int64 (L,), in cohort and batch, by permutation."""
+    held = in_cohort + in_batch > 0
+    if held.sum() < 2 or not in_cohort.any() or not in_batch.any():
+        return Contrast()
+    return _permuted("chi-squared, permuted", _chi_squared, in_cohort[held], in_batch[held], rng)
+
+
+def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> Contrast:
+    """Return the test of Cochran and Armitage."""
+
+    def differences(batch: Counts, totals: Counts) -> Array:
+        here = batch.sum(axis=1)
+        return np.asarray((batch @ values) / here - ((totals - batch) @ values) / (totals.sum() - here))
+
+    found = _permuted("trend, permuted", lambda *counts: np.abs(differences(*counts)), in_cohort, in_batch, rng)
+    signed = differences(in_batch[None, :], in_cohort + in_batch)
+    return found._replace(statistic=float(signed[0]))
+
+
+def _largest_distance(batch: Counts, totals: Counts) -> Array:
+    in_batch, in_both = batch.cumsum(axis=1), totals.cumsum()
+    n_batch, n_both = int(batch[0].sum()), int(totals.sum())
+    distances = np.abs(in_batch / n_batch - (in_both - in_batch) / (n_both - n_batch))
+    return np.asarray(distances.max(axis=1))
+
+
+def _chi_squared(batch: Counts, totals: Counts) -> Array:
+    n_batch, n_both = int(batch[0].sum()), int(totals.sum())
+    expected = totals * (n_batch / n_both)
+    # Both samples depart from their expected numbers by the same; together these terms are one.
+    return np.asarray(((batch - expected) ** 2 / expected).sum(axis=1) * (n_both / (n_both - n_batch)))
+
+
+def _permuted(
+    name: str,
+    statistic: Callable[[Counts, Counts], Array],
+    in_cohort: Counts,
+    in_batch: Counts,
+    rng: np.random.Generator,
+) -> Contrast:
+    """Return the test of a statistic of the numbers of the batch, int64 (draws, L), and those of both samples (L,)."""
+    totals, n_batch = in_cohort + in_batch, int(in_batch.sum())
+    here = float(statistic(in_batch[None, :], totals)[0])
+    p = 1.0
+    for n in (_FIRST, min(_MOST, _CELLS // totals.size)):
+        drawn = rng.multivariate_hypergeometric(totals, n_batch, size=n, method="marginals")
+        n_as_far = int((statistic(drawn, totals) >= here - 1e-9 * max(here, 1.0)).sum())
+        p = (1 + n_as_far) / (1 + n)
+        if n_as_far >= _ENOUGH:
+            break
+    return Contrast(name, here, p=p)
+
+
+def table_of_features(
+    fit: Fit, cohort: pd.DataFrame, batch: pd.DataFrame, unseen: dict[str, NDArray[np.bool_]], rng: np.random.Generator
+) -> pd.DataFrame:
+    """Return one row for each clustered feature, as `assess_drift` explains it, from the results of `batch_of`."""
+    encoding, names = fit.clusters_.encoding, fit.schema_.names
+    in_cohort, in_batch = (model_values(frame, encoding.features) for frame in (cohort, batch))
+    none_unseen = np.zeros(len(batch), dtype=np.bool_)
+    rows = []
+    pairs = zip(encoding.features, encoding.likelihoods, strict=True)
+    for feature, likelihood in sorted(pairs, key=lambda pair: names.index(pair[0].column)):
+        name, is_unseen = feature.name, unseen.get(feature.column, none_unseen)
+        # Values at a point mass are not missing; they are counted in the row of the first part.
+        missing = np.isnan(in_cohort[name]), np.isnan(in_batch[name]) & ~is_unseen
+        is_rest = feature.is_part and not feature.levels
+        rows.append(
+            {"feature": feature.column, "label": feature.title, "likelihood": likelihood.name}
+            | (dict.fromkeys(_OF_MISSING, np.nan) if is_rest else _of_missing(*missing))
+            | {"q_missing": np.nan, "n_unseen": int(is_unseen.sum())}
+            | _of_margins(likelihood, _observed(in_cohort[name]), _observed(in_batch[name]), rng)
+        )
+    table = pd.DataFrame(rows)
+    return table.assign(q_missing=adjusted(table["p_missing"].to_numpy()), q=adjusted(table["p"].to_numpy()))
+
+
+_OF_MISSING = ("missing_cohort", "missing_batch", "p_missing")
+
+
+def _observed(column: Array) -> Array:
+    return column[~np.isnan(column)]
+
+
+def _of_missing(in_cohort: NDArray[np.bool_], in_batch: NDArray[np.bool_]) -> dict[str, Any]:
+    from scipy.stats import fisher_exact
+
+    missing = int(in_cohort.sum()), int(in_batch.sum())
+    sizes = in_cohort.size, in_batch.size
+    table = np.array([[here, size - here] for here, size in zip(missing, sizes, strict=True)])
+    is_tested = 0 < sum(missing) < sum(sizes)
+    return {
+        "missing_cohort": missing[0] / sizes[0],
+        "missing_batch": missing[1] / sizes[1],
+        "p_missing": float(fisher_exact(table).pvalue) if is_tested else np.nan,
+    }
+
+
+def _of_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> dict[str, Any]:
+    test = compared_margins(likelihood, cohort, batch, rng)
+    measure, effect = "", np.nan
+    if test.test and likelihood.is_nominal:
+        measure, effect = "Cramer's V", float(np.sqrt(test.statistic / (cohort.size + batch.size)))
+    elif test.test:
+        spread, measure = float(cohort.std()), "SD of the cohort"
+        effect = (float(batch.mean()) - float(cohort.mean())) / spread if spread > 0.0 else np.nan
+    results = {"test": test.test, "statistic": test.statistic, "measure": measure, "effect": effect, "p": test.p}
+    return {"n_cohort": cohort.size, "n_batch": batch.size} | results
+
+
+def subtypes_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Counts:
+    """Return how many subjects of the cohort, assigned by all others, get each subtype, and none, (K + 1,)."""
+    scores, labels = left_out_scores(fit, cohort), fit.cluster_labels_
+    is_alone = fit.clusters_.sizes[labels] < 2
+    scores[is_alone, labels[is_alone]] = -np.inf  # the cluster is empty without the subject
+    return _counted(fit, cohort, scores)
+
+
+def subtypes_of_batch(fit: Fit, frame: pd.DataFrame) -> Counts:
+    """Return the same numbers for new subjects, validated."""
+    clusters = fit.clusters_
+    values = model_values(frame, clusters.encoding.features)
+    return _counted(fit, frame, clusters.scores(values, coarsened=True))
+
+
+def _counted(fit: Fit, frame: pd.DataFrame, scores: NDArray[np.float64]) -> Counts:
+    with np.errstate(invalid="ignore"):
+        found = fit.subtypes_.log_summed(scores).argmax(axis=1)
+    observed = frame[fit.selected_features_].notna().any(axis="columns").to_numpy()
+    return np.bincount(found[observed], minlength=fit.n_clusters_ + 1)
+
+
+def table_of_subtypes(in_cohort: Counts, in_batch: Counts) -> pd.DataFrame:
+    """Return one row for each subtype, and a last one for none of these (0), from the numbers of both, (K + 1,)."""
+    shares = [counts / max(int(counts.sum()), 1) for counts in (in_cohort, in_batch)]
+    return pd.DataFrame(
+        {
+            "subtype": np.append(np.arange(1, in_cohort.size), 0),
+            "n_cohort": in_cohort,
+            "n_batch": in_batch,
+            "share_cohort": shares[0],
+            "share_batch": shares[1],
+        }
+    )
+
+
+def table_of_tests(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the two tests: of the share that fits no subtype, and of the subtypes of all others."""
+    none = _of_none(in_cohort, in_batch)
+    shares = chi_squared(in_cohort[:-1], in_batch[:-1], rng)
+    n_both = int(in_cohort[:-1].sum() + in_batch[:-1].sum())
+    rows = [
+        ("none of these", none.test, "difference of shares", none.statistic, none.p),
+        ("shares of subtypes", shares.test, "Cramer's V", float(np.sqrt(shares.statistic / max(n_both, 1))), shares.p),
+    ]
+    return pd.DataFrame(rows, columns=["question", "test", "measure", "effect", "p"])
+
+
+def _of_none(in_cohort: Counts, in_batch: Counts) -> Contrast:
+    from scipy.stats import fisher_exact
+
+    if not in_cohort.any() or not in_batch.any():
+        return Contrast()
+    table = np.array([[counts[-1], counts[:-1].sum()] for counts in (in_batch, in_cohort)])
+    difference = float(in_batch[-1] / in_batch.sum() - in_cohort[-1] / in_cohort.sum())
+    return Contrast("Fisher's exact", difference, p=float(fisher_exact(table).pvalue))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -232,7 +435,7 @@ def assess_drift(
     ['grip']
     """
     fit = require_search(model, "assess_drift")
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     warn_of_other_rows(fit.schema_, new, stacklevel=3)
     batch, unseen = batch_of(cast("MAPDP", model), new)
 

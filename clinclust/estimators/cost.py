@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from clinclust.arguments import is_number
 from clinclust.engine.continuum.tested_node import LARGEST_NODE
 from clinclust.engine.joint_estimates.dependence import has_repeated
 from clinclust.engine.search.plan import n_threads
 from clinclust.engine.search.restarts import LARGE, N_DIVIDED, N_SAMPLED
 from clinclust.errors import CohortWarning, InputError
-from clinclust.estimators.parameters import is_number
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem

@@ -19,7 +19,7 @@ from clinclust.arrays import Labels
 from clinclust.engine.search.labels import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.few_subjects import NO_FLOOR, evidence_between, with_joined
-from clinclust.estimators.parameters import DISTINCT, MAPDP_RULES, check_parameters
+from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, check_parameters, rules_of
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
@@ -69,8 +69,7 @@ def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size:
 
     if isinstance(n_clusters, DistinctSubtypes):
         return cut_fit(_with_test(fit, n_clusters), DISTINCT, min_size)
-    rules = {name: MAPDP_RULES[name] for name in ("n_clusters", "min_size")}
-    check_parameters(rules, n_clusters=n_clusters, min_size=min_size)
+    check_parameters(rules_of(MAPDPParameters), n_clusters=n_clusters, min_size=min_size)
     if isinstance(fit, PartitionedFit):
         n_subjects = int(fit.clusters_.sizes.sum())
         refuse_too_large_a_floor(min_size, n_subjects)

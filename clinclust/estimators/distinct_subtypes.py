@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import FRAME, MODEL, WHOLE, accepting
+from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
 from clinclust.errors import refuse
 from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
-from clinclust.estimators.parameters import RULES, Rule, is_number, parameter_problems, seed_of
+from clinclust.estimators.parameters import RULES, parameter_problems, seed_of
 from clinclust.estimators.subtype_model import parameters_of, require_fitted, require_search
 from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree, TreeTest
 from clinclust.progress import Progress
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _RULES: Mapping[str, Rule] = {
     "n_draws": Rule(
         f"a whole number of at least {FEWEST_DRAWS}",
-        lambda value: WHOLE.accepts(value) and value >= FEWEST_DRAWS,
+        lambda value: is_whole(value, FEWEST_DRAWS),
     ),
     "significance_level": Rule(
         "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
@@ -304,7 +304,7 @@ def distinct_subtypes(
         "n_jobs": n_jobs,
     }
     fit = _checked(model, frame, parameters)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     parameters["random_state"] = fit.random_seed_ if random_state is None else seed_of(random_state)
     cancelled = Cancelled()
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from collections.abc import Mapping
+from functools import partial
 from inspect import signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 import pandas as pd
@@ -15,64 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from clinclust.errors import InputError, not_fitted
 from clinclust.estimators.subtype_model import CLEAR, SubtypeModel, own_membership
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
-_PARAMETERS = {"block_powers": "block_weights"}
-RENAMED = {
-    "finer_labels_": "cluster_labels_",
-    "finer_membership_": "cluster_membership_",
-    "described_only_": "untested_",
-    "kept_out_": "uninformative_",
-    "outlying_": "outliers_",
-    "block_powers_": "block_weights_",
-    **_PARAMETERS,
-}
-"""New name of each renamed attribute, by the old one."""
-
-
-class RenamedAttributes:
-    """Gives access to renamed attributes by their old names."""
-
-    if not TYPE_CHECKING:  # else type checkers would accept any attribute
-
-        def __getattr__(self, name: str) -> Any:
-            if name in RENAMED:
-                return value_of_renamed(self, name, stacklevel=3)
-            return object.__getattribute__(self, name)  # again, for the error that it raises
-
-
-def value_of_renamed(owner: object, name: str, *, stacklevel: int) -> Any:
-    """Return the attribute of an old name, with a warning; `stacklevel` is as in `warnings.warn`."""
-    value = getattr(owner, RENAMED[name])
-    _warn(name, RENAMED[name], stacklevel=stacklevel)
-    return value
-
-
-def renamed_parameters(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function take renamed parameters by their old names as well."""
-
-    @wraps(function)
-    def taking_both(*args: P.args, **parameters: P.kwargs) -> R:
-        if _PARAMETERS.keys().isdisjoint(parameters):
-            return function(*args, **parameters)
-        return function(*args, **under_new_names(parameters, stacklevel=3))
-
-    return taking_both
-
-
-def under_new_names(parameters: Mapping[str, Any], *, stacklevel: int) -> dict[str, Any]:
-    """Return parameters by their new names, and warn of old ones; `stacklevel` is as in `warnings.warn`."""
-    for name in _PARAMETERS.keys() & parameters.keys():
-        _warn(name, _PARAMETERS[name], stacklevel=stacklevel)
-    return {_PARAMETERS.get(name, name): value for name, value in parameters.items()}
-
-
-def _warn(old: str, new: str, *, stacklevel: int) -> None:
-    told = f"`{old}` is called `{new}` now; the old name will be removed in the next version"
-    warnings.warn(told, FutureWarning, stacklevel=stacklevel + 1)
-
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -100,10 +41,10 @@ class Parameterised:
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name; raise InputError that names all unknown ones."""
-        known, parameters = _defaults(self), under_new_names(parameters, stacklevel=3)
-        unknown = sorted(set(parameters) - set(known))
+        names = _defaults(self)
+        unknown = sorted(set(parameters) - set(names))
         if unknown:
-            raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(known)}")
+            raise InputError(f"{type(self).__name__} has no parameter {', '.join(unknown)}; it has {', '.join(names)}")
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
@@ -149,7 +90,7 @@ def _in_words(labels: pd.Series[Any], called: pd.Index[Any]) -> pd.Series[Any]:
     return pd.Series(pd.Categorical.from_codes(labels.to_numpy(), called), index=labels.index, name="subtype")
 
 
-class BaseSubtypes(RenamedAttributes):
+class BaseSubtypes:
     """The base of `MAPDP`, `GibbsDP` and `Partition` (`SubtypeModel`)."""
 
     if TYPE_CHECKING:
@@ -209,6 +150,8 @@ class FittedAttributes(BaseSubtypes, _Attributes):
     """An estimator with the attributes of its fit."""
 
     fit_: Fit
+    _of_paper: ClassVar[frozenset[str]] = frozenset({"leave_one_out_nll_", "completed_log_joint_"})
+    """Results of the paper's search, which only `PublishedMAPDP` shows."""
 
     @property
     def made_by(self) -> str:
@@ -220,16 +163,14 @@ class FittedAttributes(BaseSubtypes, _Attributes):
 
         NotFittedError is raised without a fit, AttributeError if the attribute is None or unknown.
         """
-        if name in RENAMED:
-            return value_of_renamed(self, name, stacklevel=3)
-        found = vars(self).get("fit_")
-        is_fitted_attribute = name.endswith("_") and not name.startswith("_")
-        value = getattr(found, name, None) if is_fitted_attribute and found is not None else None
+        fit, estimator = vars(self).get("fit_"), type(self).__name__
+        is_fitted_attribute = name.endswith("_") and not name.startswith("_") and name not in self._of_paper
+        value = getattr(fit, name, None) if is_fitted_attribute and fit is not None else None
         if value is not None:
             return value
-        if found is None and (is_fitted_attribute or name == "labels"):
-            raise not_fitted(f"{name!r} is no attribute of this MAPDP, which is not fitted yet: call fit first")
-        raise AttributeError(f"{name!r} is no attribute of this MAPDP")
+        if fit is None and (is_fitted_attribute or name == "labels"):
+            raise not_fitted(f"{name!r} is no attribute of this {estimator}, which is not fitted yet: call fit first")
+        raise AttributeError(f"{name!r} is no attribute of this {estimator}")
 
     def __dir__(self) -> list[str]:
         from clinclust.estimators.fit import FITTED_ATTRIBUTES
@@ -241,4 +182,4 @@ class FittedAttributes(BaseSubtypes, _Attributes):
 
     def _require_fit(self) -> None:
         if not self.__sklearn_is_fitted__():
-            raise not_fitted("This MAPDP is not fitted yet: call fit first")
+            raise not_fitted(f"This {type(self).__name__} is not fitted yet: call fit first")

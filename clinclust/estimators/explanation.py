@@ -17,7 +17,7 @@ from clinclust.arrays import Array, Labels
 from clinclust.control_characters import on_one_line
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.predictives import log_predictives
-from clinclust.schema.parts import mass_text, of_wholes
+from clinclust.schema.feature import mass_text, of_wholes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

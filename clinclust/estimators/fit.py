@@ -20,7 +20,7 @@ from clinclust.estimators.resolution_path import ResolutionPath
 from clinclust.estimators.subtype_tree import SubtypeTree, TreeTest
 from clinclust.files.selection.row_choice import RowCounts
 from clinclust.schema import FeatureSchema
-from clinclust.schema.parts import of_wholes
+from clinclust.schema.feature import of_wholes
 
 STOPPED_EARLY = "ended by its time limit with the best partition so far; a longer search may find a better one"
 """Completes the sentence "The search was ..." in reports."""

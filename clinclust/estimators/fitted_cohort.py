@@ -1,8 +1,13 @@
-"""The cohort of a fitted model: validation that a table holds its subjects, and the problem of the fit."""
+"""The cohort of a fitted model: a partition with the table of its subjects, and the problem of the fit.
+
+A public function takes a model and a table of its user, makes one `FittedCohort` of them (`cohort_of`), and hands that
+on: everything below relies on validated columns in the order of the labels.
+"""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,10 +25,37 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.schema import FeatureSchema
 
 
-def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> pd.DataFrame:
-    """Return the validated cohort of a model, with its rows in the order of the labels (which warns).
+@dataclass(frozen=True, eq=False)
+class FittedCohort:
+    """A partition of a cohort with the table of its subjects.
+
+    Attributes
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP` or `GibbsDP`, a `Partition`, or the result of another method.
+    table : DataFrame, N rows
+        The validated columns of the schema, with rows in the order of the labels of the model.
+    """
+
+    model: SubtypeModel
+    table: pd.DataFrame
+
+    @property
+    def schema(self) -> FeatureSchema:
+        """Schema of the cohort."""
+        return self.model.schema_
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """Subtype of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
+        return np.asarray(self.model.labels_, dtype=np.int64)
+
+
+def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> FittedCohort:
+    """Validate a table as the cohort of a model, and put its rows in the order of the labels (which warns).
 
     CohortError is raised if the table does not fit the schema, InputError if it is not the cohort. A `Partition` has no
     fingerprint: number and index of its rows are compared. Stack level 1 is the caller.
@@ -31,7 +63,7 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
     refuse(cohort_problems(model, frame))
     validated = model.schema_.validate(frame, warn=False)
     if model.fit_ is None:
-        return validated
+        return FittedCohort(model, validated)
     rows = model.fit_.cohort_fingerprint_.rows_of_fit(validated)
     if rows is None:
         compared = _some([str(name) for name in validated])
@@ -42,13 +74,13 @@ def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) 
             f"{hint_at_rows(model.schema_)}"
         )
     if np.array_equal(rows, np.arange(len(rows))):
-        return validated
+        return FittedCohort(model, validated)
     warnings.warn(
         "the rows of the table are in another order than when the model was fitted; they were put back into that order",
         CohortWarning,
         stacklevel=stacklevel + 1,
     )
-    return validated.iloc[rows]
+    return FittedCohort(model, validated.iloc[rows])
 
 
 def cohort_problems(model: SubtypeModel, frame: pd.DataFrame) -> list[str]:

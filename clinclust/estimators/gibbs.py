@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
@@ -11,29 +10,30 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arguments import LABELS, accepting
-from clinclust.arrays import Array, Labels, RandomState
+from clinclust.arguments import LABELS, accepting, is_number
+from clinclust.arrays import Array, Labels
 from clinclust.errors import CohortError, CohortWarning, InputError, not_fitted
 from clinclust.estimators.cohort_table import table_of_fitted
-from clinclust.estimators.estimator import BaseSubtypes, Parameterised, renamed_parameters
+from clinclust.estimators.estimator import BaseSubtypes, Parameterised
 from clinclust.estimators.memberships import Memberships
 from clinclust.estimators.new_subjects import about_new_subjects
-from clinclust.estimators.parameters import cluster_codes, is_number
+from clinclust.estimators.parameters import SamplerParameters, cluster_codes, documented
 from clinclust.estimators.prediction import NONE_OF_THESE
-from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.engine.sampling.point_estimate import CredibleBall
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.posterior import Posterior
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.schema import FeatureSchema
 
 
 _MOST_IN_FULL = 5_000
 """Largest number of subjects for which all pairs of the posterior similarity are returned: 200 MB."""
 
 
-class GibbsDP(Memberships, Parameterised, BaseSubtypes):
+@documented
+class GibbsDP(SamplerParameters, Memberships, Parameterised, BaseSubtypes):
     """Dirichlet process mixture by collapsed Gibbs sampling: the posterior whose mode `MAPDP` finds.
 
     Partitions are drawn from p(z | X_obs), which is proportional to the joint of `MAPDP`, by Gibbs sweeps (Neal 2000,
@@ -46,26 +46,7 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
-        As in `MAPDP`.
-    concentration : float or "drawn"
-        N0. ``"drawn"``: drawn with the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.
-    discount, coarsening, block_weights : float, float, dict, optional
-        As in `MAPDP`; not estimated.
-    hyperparameters : dict or "drawn", optional
-        As in `MAPDP`. ``"drawn"``: those that the schema does not state are drawn with the partition, log-normal around
-        their defaults with a standard deviation of 1.
-    loss : {"variation-of-information", "binder"}
-        Loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.
-    n_chains, max_sweeps : int
-        Number of chains, at least 2, and largest number of sweeps of each.
-    max_seconds : float, optional
-        Seconds after which no further round of sweeps begins.
-    n_jobs : int, optional
-        Number of threads; None or -1: one per processor.
-    random_state : int, numpy.random.Generator, RandomState or None
-    progress : bool
-        As in `MAPDP`.
+    {parameters}
 
     Attributes
     ----------
@@ -104,38 +85,6 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
     >>> model.cluster_sizes_.tolist(), bool(model.n_clusters_posterior_[2] > 0.5)
     ([60, 40], True)
     """
-
-    @renamed_parameters
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        *,
-        concentration: float | str = 3.0,
-        discount: float = 0.0,
-        coarsening: float = 1.0,
-        block_weights: Mapping[str, float] | None = None,
-        hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
-        loss: str = "variation-of-information",
-        n_chains: int = 4,
-        max_sweeps: int = 12800,
-        max_seconds: float | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        progress: bool = True,
-    ) -> None:
-        self.schema = schema
-        self.concentration = concentration
-        self.discount = discount
-        self.coarsening = coarsening
-        self.block_weights = block_weights
-        self.hyperparameters = hyperparameters
-        self.loss = loss
-        self.n_chains = n_chains
-        self.max_sweeps = max_sweeps
-        self.max_seconds = max_seconds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
 
     @classmethod
     def of(cls, model: SubtypeModel, **parameters: Any) -> Self:
@@ -190,7 +139,7 @@ class GibbsDP(Memberships, Parameterised, BaseSubtypes):
         from clinclust.estimators.posterior import checked, drawn_posterior
         from clinclust.estimators.settings import SamplerSettings
 
-        settings = SamplerSettings.of(self.get_params())
+        settings = SamplerSettings.of(self)
         cohort = checked(settings, X, stacklevel=2)
         cancelled = Cancelled()
         found = interruptible(partial(drawn_posterior, settings, cohort, cancelled), cancelled)

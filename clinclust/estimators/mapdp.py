@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from collections.abc import Mapping
 from functools import partial
 from numbers import Integral
 from pathlib import Path
@@ -15,22 +14,21 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting
-from clinclust.arrays import RandomState
 from clinclust.data_frames import is_partitioned
 from clinclust.errors import CohortWarning
-from clinclust.estimators.estimator import Parameterised, renamed_parameters
-from clinclust.estimators.parameters import DISTINCT
+from clinclust.estimators.estimator import Parameterised
+from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters, documented
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
-from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
     from clinclust.estimators.preparation import Prepared
 
-__all__ = ["MAPDP", "NONE_OF_THESE"]
+__all__ = ["MAPDP", "NONE_OF_THESE", "PublishedMAPDP"]
 
 
-class MAPDP(Parameterised, Prediction):
+@documented
+class MAPDP(MAPDPParameters, Parameterised, Prediction):
     """Maximum a posteriori Dirichlet process mixture for features of mixed types, independent given the cluster.
 
     The search maximises the collapsed log joint over the partition z, whose number of clusters K is free:
@@ -43,60 +41,12 @@ class MAPDP(Parameterised, Prediction):
     out. Clusters that one continuous population explains are merged to subtypes. The result depends neither on the
     order of subjects nor on threads.
 
-    `as_published` is the model of the paper. docs/mapdp-parameters.md has the equations and measurements behind each
-    parameter.
+    `clinclust.methods.PublishedMAPDP` is the model of the paper. docs/mapdp-parameters.md has the equations and
+    measurements behind each parameter.
 
     Parameters
     ----------
-    schema : FeatureSchema, optional
-        Schema of the columns. By default one is drafted from the data (`schema_`); check it.
-    n_clusters : "distinct", int or None
-        ``"distinct"``: merge clusters that one continuous population explains (`distinct_subtypes`). A number: merge
-        along `tree_` until so many are left. None: each cluster is a subtype.
-    min_size : int, float or None
-        Fewest subjects of a tested subtype: at least 2, or a share of the cohort up to 0.5. Smaller ones are merged
-        where hardly distinct (below 5 nats, if the tree was not tested), else left untested. None: no floor.
-    concentration : float, sequence of float, "map" or "cross-validation"
-        N0, the prior count in subjects; larger values give more clusters. A sequence is a grid, ``"map"`` estimates N0
-        with the partition, ``"cross-validation"`` by the density of held-out subjects (0.1 to 30).
-    discount : float
-        Discount of a Pitman-Yor process, in [0, 1). 0 is the Dirichlet process.
-    coarsening : float or "auto"
-        Power of the likelihood, in (0, 1] (Miller and Dunson 2019). ``"auto"``: from the dependence left inside
-        clusters; not with `select_features` or an estimated prior.
-    block_weights : "auto", None or dict
-        Weight in (0, 1] of the features of each `block` of the schema: p features count for w p. ``"auto"``: from their
-        correlations within clusters. None: 1. ``{block: w}``: these weights.
-    missing : {"marginal", "mode"}
-        ``"marginal"`` integrates missing values out. ``"mode"`` fills them with modes (appendix F of the paper), which
-        makes clusters too certain; for reproduction only.
-    outlying_share : float, optional
-        Prior probability, in [0, 1), that a value is outlying (`outliers_`) and adds nothing to its cluster's
-        statistics. Default: .01 with ``coarsening="auto"``, else 0.
-    select_features : bool
-        Select the features that differ between the clusters, together with the partition.
-    calibrate : bool
-        Divide log odds of clusters by `temperature_`, so that probabilities of 90% are right in 90%, of members and of
-        new subjects. False: probabilities given the partition, as in the paper, which are too certain.
-    n_restarts : int
-        Largest number of starts. With ``init="search"``, fewer if three have ended at the best partition; from 8,000
-        subjects on, in a sample of 5,000.
-    init : {"search", "single"} or array of int, shape (N,)
-        Starts of several kinds, a single cluster as in the paper, or these labels.
-    hyperparameters : dict, "empirical" or "greedy", optional
-        ``{feature: {name: value}}`` on the scale after the transform; others are from the schema or the data.
-        ``"empirical"``: maximise the joint with a weak hyperprior; ``"greedy"``: the coordinate search of the paper.
-    max_sweeps : int
-        Largest number of sweeps of a restart.
-    max_seconds : float, optional
-        Seconds after which the search ends with the best partition so far (`stopped_early_`), which then depends on the
-        speed of the machine.
-    n_jobs : int, optional
-        Number of threads; None or -1: one per processor.
-    random_state : int, numpy.random.Generator, RandomState or None
-        Seed of the starts. For None a seed is drawn (`random_seed_`).
-    progress : bool
-        Show the stages of the search on the terminal and in the logger ``clinclust.progress``.
+    {parameters}
 
     Attributes
     ----------
@@ -130,12 +80,8 @@ class MAPDP(Parameterised, Prediction):
         Outlying values; columns as in `feature_names_in_`, but two for a feature with a spike or limit.
     log_joint_, merged_log_joint_ : float
         Log joint in nats, with all constants, of the partition into clusters and into subtypes.
-    completed_log_joint_ : float
-        With ``missing="mode"`` only: log joint of the completed table.
     log_joint_trace_ : float64
         Log joint of the winning restart after each sweep; it never decreases.
-    leave_one_out_nll_ : float
-        The paper's E (eq. 12); it is not the objective.
     restarts_ : DataFrame
         One row per restart: start, log joint, number of clusters, sweeps, converged, adjusted Rand index to the best
         partition.
@@ -170,77 +116,6 @@ class MAPDP(Parameterised, Prediction):
     0      x0      mean              1      -0.0   -0.3    0.2
     1      x0      mean              2       5.9    5.6    6.2
     """
-
-    @renamed_parameters
-    def __init__(
-        self,
-        schema: FeatureSchema | None = None,
-        *,
-        n_clusters: int | str | None = "distinct",
-        min_size: float | None = None,
-        concentration: float | ArrayLike = 3.0,
-        discount: float = 0.0,
-        coarsening: float | str = "auto",
-        block_weights: Mapping[str, float] | str | None = "auto",
-        missing: str = "marginal",
-        outlying_share: float | None = None,
-        select_features: bool = False,
-        calibrate: bool = True,
-        n_restarts: int = 10,
-        init: str | ArrayLike = "search",
-        hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = None,
-        max_sweeps: int = 200,
-        max_seconds: float | None = None,
-        n_jobs: int | None = None,
-        random_state: RandomState = None,
-        progress: bool = True,
-    ) -> None:
-        self.schema = schema
-        self.n_clusters = n_clusters
-        self.min_size = min_size
-        self.concentration = concentration
-        self.discount = discount
-        self.coarsening = coarsening
-        self.block_weights = block_weights
-        self.missing = missing
-        self.outlying_share = outlying_share
-        self.select_features = select_features
-        self.calibrate = calibrate
-        self.n_restarts = n_restarts
-        self.init = init
-        self.hyperparameters = hyperparameters
-        self.max_sweeps = max_sweeps
-        self.max_seconds = max_seconds
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.progress = progress
-
-    @classmethod
-    def as_published(cls, schema: FeatureSchema | None = None, **parameters: Any) -> Self:
-        """Return an estimator of the model of Raykov et al. (2016), not fitted.
-
-        It has ``n_clusters=None``, ``coarsening=1.0``, ``block_weights=None`` and ``calibrate=False``.
-        ``missing="mode"``, ``init="single"`` and ``hyperparameters="greedy"`` reproduce the search of the paper.
-
-        Parameters
-        ----------
-        schema : FeatureSchema, optional
-        **parameters
-            Other parameters of `MAPDP`, or other values of these four.
-
-        Raises
-        ------
-        TypeError
-            If there is no such parameter.
-
-        Examples
-        --------
-        >>> import clinclust as cc
-        >>> cc.MAPDP.as_published(random_state=0)
-        MAPDP(n_clusters=None, coarsening=1.0, block_weights=None, calibrate=False, random_state=0)
-        """
-        of_paper = {"n_clusters": None, "coarsening": 1.0, "block_weights": None, "calibrate": False}
-        return cls(schema, **(of_paper | parameters))
 
     def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
         """Find the subtypes of a cohort.
@@ -278,7 +153,7 @@ class MAPDP(Parameterised, Prediction):
 
         if is_partitioned(X):
             return self._fit_partitioned(X)
-        return self.fit_prepared(prepared(Settings.of(self.get_params()), X, stacklevel=2))
+        return self.fit_prepared(prepared(Settings.of(self), X, stacklevel=2))
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""
@@ -288,7 +163,7 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.estimators.fitting import found_fit, warnings_of_fit
         from clinclust.estimators.settings import Settings
 
-        settings, cancelled = Settings.of(self.get_params()), Cancelled()
+        settings, cancelled = Settings.of(self), Cancelled()
         # Set after the search, so that an interrupted fit leaves the model unchanged.
         self.fit_ = interruptible(partial(found_fit, settings, cohort, cancelled), cancelled)
         self._rows = cohort.frame.index
@@ -302,7 +177,7 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.estimators.partitioned.fitting import partitioned_fit
         from clinclust.estimators.settings import Settings
 
-        settings, cancelled = Settings.of(self.get_params()), Cancelled()
+        settings, cancelled = Settings.of(self), Cancelled()
         fit, sample = interruptible(partial(partitioned_fit, settings, table, cancelled), cancelled)
         self.fit_, self._rows = fit, None
         for warning in warnings_of_fit(fit.in_sample_, settings, sample):
@@ -397,7 +272,7 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.estimators.saving import save
 
         self._require_fit()
-        return save(self.get_params(), self.fit_, Path(folder))
+        return save(self, self.fit_, Path(folder))
 
     @staticmethod
     @accepting(folder=PATH)
@@ -421,8 +296,8 @@ class MAPDP(Parameterised, Prediction):
         """
         from clinclust.estimators.saving import load
 
-        parameters, fit = load(Path(folder), stacklevel=3)
-        model = MAPDP(**parameters)
+        is_published, parameters, fit = load(Path(folder), stacklevel=3)
+        model = PublishedMAPDP(**parameters) if is_published else MAPDP(**parameters)
         model.fit_ = fit
         return model
 
@@ -431,8 +306,44 @@ class MAPDP(Parameterised, Prediction):
         from clinclust.schema.notebook_view import block, paragraph
 
         if not self.__sklearn_is_fitted__():
-            return block("MAPDP, not fitted yet", paragraph(repr(self)))
+            return block(f"{type(self).__name__}, not fitted yet", paragraph(repr(self)))
         return model_html(self, self.fit_)
+
+
+@documented
+class PublishedMAPDP(PublishedParameters, MAPDP):
+    """MAP-DP as Raykov, Boukouvalas, Baig and Little (2016) published it: a `MAPDP` with their model and searches.
+
+    Each cluster is a subtype, the likelihood counts in full, and probabilities are those given the partition. The
+    search starts from several partitions and integrates missing values out, unless ``init="single"``,
+    ``missing="mode"`` or ``hyperparameters="greedy"`` ask for the search of the paper.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    leave_one_out_nll_ : float
+        The paper's E (eq. 12); it is not the objective.
+    completed_log_joint_ : float
+        With ``missing="mode"`` only: log joint of the completed table.
+    tuning_ : DataFrame
+        One row per concentration tried, with a grid or cross-validation.
+
+    Further attributes are those of `MAPDP`.
+
+    Examples
+    --------
+    >>> from clinclust import methods
+    >>> import numpy as np
+    >>> X = np.random.default_rng(1).normal(np.repeat([[0], [6]], [60, 40], axis=0), 1, (100, 4))
+    >>> model = methods.PublishedMAPDP(random_state=0).fit(X)
+    >>> model.cluster_sizes_.tolist()
+    [60, 40]
+    """
+
+    _of_paper = frozenset()
 
 
 def _import_everything() -> None:

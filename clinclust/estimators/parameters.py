@@ -1,121 +1,165 @@
-"""Rules for the values of parameters; a check reports all invalid ones together."""
+"""The parameters of the estimators: each is declared once, here.
+
+A field of `MAPDPParameters` holds the name, type and default of a parameter, its `Rule`, the sentences that explain it,
+and how the command line reads it. Everything else follows: the constructor (the estimators inherit the fields), the
+checks, the section "Parameters" of the docstring (`documented`), the options of the command line with their help
+(`declarations`), and their table in docs/command_line.md.
+
+    n_restarts: int = parameter(10, _whole(1), "Largest number of starts of the search.", Option("whole number", "R"))
+
+Only the standard library is imported here, because ``clinclust --help`` reads the declarations.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, fields
 from itertools import pairwise
-from numbers import Integral, Real
-from typing import Any, TypeGuard
+from numbers import Integral
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-
-from clinclust.arrays import RandomState
+from clinclust.arguments import ON_OR_OFF, RANDOM_STATE, SCHEMA, Rule, is_number, is_whole
 from clinclust.errors import InputError, refuse
 from clinclust.files.listed import listed, quoted
-from clinclust.schema import FeatureSchema
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from clinclust.arrays import RandomState
+    from clinclust.schema import FeatureSchema
+
+Estimator = TypeVar("Estimator", bound=type)
 
 DISTINCT = "distinct"
 """The value of `MAPDP.n_clusters` for the distinct subtypes."""
 LEAST_CONCENTRATION, MOST_CONCENTRATION = 1e-12, 1e12
 """Bounds of the concentration. Within them the log joint is accurate to ten digits."""
-_LONGEST_SHOWN = 200
-"""Longest value, in characters, that an error shows."""
+AUTOMATIC_SHARE = 0.01
+"""Default of `outlying_share` with ``coarsening="auto"``."""
+DRAWN = "drawn"
+"""The value of parameters of `GibbsDP` that are drawn with the partition."""
 
 
 @dataclass(frozen=True)
-class Rule:
-    """The values that a parameter accepts.
+class Option:
+    """How the command line reads a parameter.
 
     Attributes
     ----------
-    allowed : str
-        Completes the sentence "n_jobs must be ...".
-    accepts : callable
-        Whether a value can be used.
-    in_python : str
-        Further values, which options of the command line cannot have.
+    reads : {"whole number", "number", "share", "flag", ""}
+        What is read besides `words`; a share is a number of subjects, or a share of the cohort as 0.02 or 2%.
+    metavar : str
+        The name of the value in the help.
+    words : tuple of str
+        Words that are values; ``none`` is None.
     """
 
-    allowed: str
-    accepts: Callable[[Any], bool]
-    in_python: str = ""
-
-    def problems(self, name: str, value: object) -> list[str]:
-        """Return one sentence for each problem of a value; empty if it can be used."""
-        if self.accepts(value):
-            return []
-        shown = repr(value)
-        shown = shown if len(shown) <= _LONGEST_SHOWN else type(value).__name__
-        return [f"{name} must be {self.allowed}{self.in_python}, not {shown}"]
-
-    def problems_of_option(self, name: str, value: object) -> list[str]:
-        """Return the same for an option of the command line."""
-        return replace(self, in_python="").problems(name, value)
-
-    def or_none(self) -> Rule:
-        """Return this rule with None accepted as well."""
-        return replace(
-            self, accepts=lambda value: value is None or self.accepts(value), in_python=f"{self.in_python} or None"
-        )
+    reads: str = ""
+    metavar: str | None = None
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
-class _DictionaryOfDictionaries(Rule):
+class Parameter:
+    """The declaration of a parameter; `option` is None for one that the command line does not have."""
+
+    name: str
+    default: Any
+    rule: Rule
+    help: str
+    option: Option | None
+
+
+def parameter(default: Any, rule: Rule, help: str, option: Option | None = None) -> Any:
+    """Declare a parameter as the field of a dataclass."""
+    return field(default=default, metadata={"rule": rule, "help": help, "option": option})
+
+
+def declarations(estimator: type) -> dict[str, Parameter]:
+    """Return the declaration of each parameter of an estimator, by name, in the order of its constructor."""
+    declared = [each for each in fields(estimator) if each.metadata]
+    return {each.name: Parameter(each.name, each.default, **each.metadata) for each in declared}
+
+
+def as_in(estimator: type, name: str, **changes: Any) -> Any:
+    """Declare a parameter as another estimator does, with some changes: `default`, `rule`, `help` or `option`."""
+    declared = declarations(estimator)[name]
+    return parameter(**{key: changes.get(key, getattr(declared, key)) for key in ("default", "rule", "help", "option")})
+
+
+def documented(estimator: Estimator) -> Estimator:
+    """Write the declarations of an estimator into its docstring, in the place of ``{parameters}``."""
+    lines = []
+    for name, declared in declarations(estimator).items():
+        default = "optional" if declared.default is None else f"default {declared.default!r}"
+        lines += [f"    {name} : {declared.rule.allowed}{declared.rule.in_python}; {default}"]
+        lines += [fill(declared.help, 112, initial_indent=" " * 8, subsequent_indent=" " * 8)]
+    estimator.__doc__ = (estimator.__doc__ or "").replace("    {parameters}", "\n".join(lines))
+    return estimator
+
+
+@dataclass(frozen=True)
+class _Hyperparameters(Rule):
     """A rule for stated hyperparameters, by feature and name; their values are checked with the cohort."""
 
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
             return super().problems(name, value)
         return [
-            f"{name} of {feature} must be a dictionary by name, not {named!r}"
-            for feature, named in value.items()
-            if not isinstance(named, Mapping)
+            f"{name} of {feature} must be a dictionary by name, not {by_name!r}"
+            for feature, by_name in value.items()
+            if not isinstance(by_name, Mapping)
         ]
 
 
 @dataclass(frozen=True)
-class _Powers(Rule):
+class _BlockWeights(Rule):
     """A rule for block weights by block."""
 
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
             return super().problems(name, value)
-        wrong = [f"{quoted(block)}: {quoted(power)}" for block, power in value.items() if not _is_power(power)]
+        wrong = [f"{quoted(block)}: {quoted(weight)}" for block, weight in value.items() if not _is_power(weight)]
         if not wrong:
             return []
         return [f"{name} must be a number above 0 and at most 1 for each block, not {listed(wrong)}"]
 
 
-def is_number(value: object) -> TypeGuard[float]:
-    """Return whether a value is a real number of Python or NumPy, and not a bool."""
-    return isinstance(value, Real) and not isinstance(value, bool)
-
-
 def _whole(lowest: int) -> Rule:
-    return Rule(f"a whole number of at least {lowest}", lambda value: _is_whole(value, lowest))
+    return Rule(f"a whole number of at least {lowest}", lambda value: is_whole(value, lowest))
 
 
-def _is_whole(value: object, lowest: int) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= lowest
+def _words(*words: str) -> Callable[[object], bool]:
+    return lambda value: isinstance(value, str) and value in words
+
+
+def _none_or(*words: str) -> Callable[[object], bool]:
+    return lambda value: value is None or _words(*words)(value)
+
+
+def _word_or(accepts: Callable[[Any], bool], *words: str) -> Callable[[Any], bool]:
+    """Return whether a value is one of these words or, if it is no text, accepted."""
+    return lambda value: value in words if isinstance(value, str) else accepts(value)
 
 
 def _is_concentration(value: object) -> bool:
     return is_number(value) and LEAST_CONCENTRATION <= value <= MOST_CONCENTRATION
 
 
+def _is_grid(value: Any) -> bool:
+    is_sequence = isinstance(value, list | tuple) or getattr(value, "ndim", 0) > 0
+    return is_sequence and len(value) > 0 and all(map(_is_concentration, value))
+
+
 def _is_power(value: object) -> bool:
     return is_number(value) and 0.0 < value <= 1.0
 
 
-def _is_grid(value: object) -> bool:
-    values = list(value) if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim) else []
-    return len(values) > 0 and all(map(_is_concentration, values))
-
-
 def _is_one_dimensional(value: Any) -> bool:
+    import numpy as np
+
     try:
         return np.ndim(value) == 1
     except (ValueError, TypeError):  # lists of different lengths
@@ -123,126 +167,265 @@ def _is_one_dimensional(value: Any) -> bool:
 
 
 def _fall(values: object) -> bool:
-    coarsenings = list(values) if isinstance(values, Iterable) else []
-    in_range = len(coarsenings) > 0 and all(map(_is_power, coarsenings))
-    return in_range and all(finer > coarser for finer, coarser in pairwise(coarsenings))
+    powers = list(values) if isinstance(values, Iterable) else []
+    return len(powers) > 0 and all(map(_is_power, powers)) and all(high > low for high, low in pairwise(powers))
 
 
 def _is_floor(value: object) -> bool:
-    return _is_whole(value, 2) or (is_number(value) and not isinstance(value, Integral) and 0.0 < value <= 0.5)
+    return is_whole(value, 2) or (is_number(value) and not isinstance(value, Integral) and 0.0 < value <= 0.5)
 
 
+_NUMBERS = f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}"
 _SHARE = Rule("a number from 0 to below 1", lambda value: is_number(value) and 0.0 <= value < 1.0)
-_ON_OR_OFF = Rule("True or False", lambda value: isinstance(value, bool | np.bool_))
+_POWER = Rule("a number above 0 and at most 1", _is_power)
+_OPTIONAL_SCHEMA = SCHEMA.or_none()
+
+
+@dataclass(eq=False, repr=False)
+class MAPDPParameters:
+    """The parameters of `MAPDP`."""
+
+    schema: FeatureSchema | None = parameter(
+        None, _OPTIONAL_SCHEMA, "Schema of the columns. By default one is drafted from the data (`schema_`); check it."
+    )
+    _: KW_ONLY
+    n_clusters: int | str | None = parameter(
+        DISTINCT,
+        Rule(
+            f"'{DISTINCT}' or a whole number of at least 1",
+            _word_or(lambda value: value is None or is_whole(value, 1), DISTINCT),
+            ", or None",
+        ),
+        "Number of subtypes. 'distinct': clusters that one continuous population explains are merged "
+        "(`distinct_subtypes`). A number: clusters are merged along their tree until so many are left. None: each "
+        "cluster is a subtype.",
+        Option("whole number", "K", (DISTINCT, "none")),
+    )
+    min_size: float | None = parameter(
+        None,
+        Rule(
+            "a whole number of at least 2 (subjects), or a number above 0 and at most 0.5 (share of the cohort)",
+            lambda value: value is None or _is_floor(value),
+            ", or None",
+        ),
+        "Fewest subjects of a subtype that is tested. A smaller one is merged with another from which it is hardly "
+        "distinct (below 5 nats, if the tree was not tested), and is else untested. By default there is no floor.",
+        Option("share", "N|SHARE"),
+    )
+    concentration: float | str | ArrayLike = parameter(
+        3.0,
+        Rule(f"'map' or {_NUMBERS}", _word_or(_is_concentration, "map")),
+        "N0, the prior count of a new subtype, in subjects; larger values give more clusters. 'map' estimates it with "
+        "the partition.",
+        Option("number", "N0", ("map",)),
+    )
+    discount: float = parameter(0.0, _SHARE, "Discount of a Pitman-Yor process; 0 is the Dirichlet process.")
+    coarsening: float | str = parameter(
+        "auto",
+        Rule(f"'auto' or {_POWER.allowed}", _word_or(_is_power, "auto")),
+        "Power of the likelihood (Miller and Dunson 2019). 'auto' finds it from the dependence left inside clusters, "
+        "and sets outlying values aside; it cannot be combined with `select_features` or an estimated prior.",
+        Option("number", "POWER", ("auto",)),
+    )
+    block_weights: Mapping[str, float] | str | None = parameter(
+        "auto",
+        _BlockWeights("'auto'", _none_or("auto"), ", a dictionary by block or None"),
+        "Weight of the features of each block of the schema: p features of weight w count for w p. 'auto' finds the "
+        "weights from the correlations inside clusters; None counts each feature in full.",
+        Option(words=("auto", "none")),
+    )
+    outlying_share: float | None = parameter(
+        None,
+        _SHARE.or_none(),
+        "Prior probability that a value is outlying (`outliers_`) and adds nothing to its cluster's statistics. By "
+        f"default {AUTOMATIC_SHARE} with coarsening='auto', else 0.",
+    )
+    select_features: bool = parameter(
+        False, ON_OR_OFF, "Leave out features that do not differ between clusters.", Option("flag")
+    )
+    calibrate: bool = parameter(
+        True,
+        ON_OR_OFF,
+        "Divide log odds of clusters by `temperature_`, so that probabilities of 90% are right in 90%, of members and "
+        "of new subjects. False: probabilities given the partition, as in the paper, which are too certain.",
+    )
+    n_restarts: int = parameter(
+        10,
+        _whole(1),
+        "Largest number of starts of the search. Fewer are made if three have ended at the best partition; from 8,000 "
+        "subjects on they are made in a sample of 5,000.",
+        Option("whole number", "R"),
+    )
+    init: str | ArrayLike = parameter(
+        "search",
+        Rule("'search' or one label for each subject", _word_or(_is_one_dimensional, "search")),
+        "Starts of several kinds, or these labels, shape (N,).",
+    )
+    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
+        None,
+        _Hyperparameters("'empirical'", _none_or("empirical"), ", a dictionary by feature or None"),
+        "Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
+        "data. 'empirical' maximises the joint with a weak hyperprior.",
+        Option(words=("empirical",)),
+    )
+    max_sweeps: int = parameter(200, _whole(1), "Largest number of sweeps of a start.", Option("whole number", "S"))
+    max_seconds: float | None = parameter(
+        None,
+        Rule(
+            "a number of seconds above 0",
+            lambda value: value is None or (is_number(value) and 0.0 < value < float("inf")),
+            " or None",
+        ),
+        "Seconds after which the search ends with the best partition so far (`stopped_early_`), which then depends on "
+        "the speed of the machine. By default there is no limit.",
+        Option("number", "S"),
+    )
+    n_jobs: int | None = parameter(
+        None,
+        Rule(
+            "a whole number of at least 1",
+            lambda value: value is None or (is_whole(value, -1) and value != 0),
+            ", or None or -1 for all",
+        ),
+        "Number of threads. By default one for each processor.",
+        Option("whole number", "J"),
+    )
+    random_state: RandomState = parameter(
+        None,
+        RANDOM_STATE,
+        "Seed of the search; without one, a seed is drawn (`random_seed_`).",
+        Option("whole number", "SEED"),
+    )
+    progress: bool = parameter(
+        True, ON_OR_OFF, "Show the stages of the search on the terminal and in the logger ``clinclust.progress``."
+    )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PublishedParameters(MAPDPParameters):
+    """The parameters of `PublishedMAPDP`: those of `MAPDP`, with the values and the searches of the paper."""
+
+    n_clusters: int | str | None = as_in(MAPDPParameters, "n_clusters", default=None)
+    concentration: float | str | ArrayLike = as_in(
+        MAPDPParameters,
+        "concentration",
+        rule=Rule(
+            f"'map', 'cross-validation' or {_NUMBERS}",
+            _word_or(lambda value: _is_concentration(value) or _is_grid(value), "map", "cross-validation"),
+            ", or a sequence of such numbers",
+        ),
+        help="N0, the prior count of a new cluster, in subjects; larger values give more clusters. 'map' estimates it "
+        "with the partition, 'cross-validation' by the density of subjects left out (0.1 to 30); a sequence is a grid.",
+        option=Option("number", "N0", ("map", "cross-validation")),
+    )
+    coarsening: float | str = as_in(MAPDPParameters, "coarsening", default=1.0)
+    block_weights: Mapping[str, float] | str | None = as_in(MAPDPParameters, "block_weights", default=None)
+    calibrate: bool = as_in(MAPDPParameters, "calibrate", default=False)
+    missing: str = parameter(
+        "marginal",
+        Rule("'marginal' or 'mode'", _words("marginal", "mode")),
+        "'marginal' integrates missing values out. 'mode' fills them with modes (appendix F of the paper), which makes "
+        "clusters too certain.",
+    )
+    init: str | ArrayLike = as_in(
+        MAPDPParameters,
+        "init",
+        rule=Rule(
+            "'search', 'single' or one label for each subject", _word_or(_is_one_dimensional, "search", "single")
+        ),
+        help="Starts of several kinds, a single cluster as in the paper, or these labels, shape (N,).",
+    )
+    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = as_in(
+        MAPDPParameters,
+        "hyperparameters",
+        rule=_Hyperparameters(
+            "'empirical' or 'greedy'", _none_or("empirical", "greedy"), ", a dictionary by feature or None"
+        ),
+        help="Hyperparameters by feature and name, on the scale after the transform; others are from the schema or the "
+        "data. 'empirical' maximises the joint with a weak hyperprior; 'greedy' is the coordinate search of the paper.",
+        option=Option(words=("empirical", "greedy")),
+    )
+
+
+@dataclass(eq=False, repr=False)
+class SamplerParameters:
+    """The parameters of `GibbsDP`."""
+
+    schema: FeatureSchema | None = as_in(MAPDPParameters, "schema")
+    _: KW_ONLY
+    concentration: float | str = as_in(
+        MAPDPParameters,
+        "concentration",
+        rule=Rule(f"'{DRAWN}' or {_NUMBERS}", _word_or(_is_concentration, DRAWN)),
+        help="N0. 'drawn': drawn with the partition, under the hyperprior Gamma(1, 1/3), whose mean is 3.",
+    )
+    discount: float = as_in(MAPDPParameters, "discount")
+    coarsening: float = parameter(1.0, _POWER, "Power of the likelihood; it is not estimated.")
+    block_weights: Mapping[str, float] | None = parameter(
+        None,
+        _BlockWeights("a dictionary by block or None", _none_or()),
+        "Weight of the features of each block of the schema; None counts each feature in full.",
+    )
+    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None = parameter(
+        None,
+        _Hyperparameters(f"'{DRAWN}'", _none_or(DRAWN), ", a dictionary by feature or None"),
+        "As in `MAPDP`. 'drawn': those that the schema does not state are drawn with the partition, log-normal around "
+        "their defaults with a standard deviation of 1.",
+    )
+    loss: str = parameter(
+        "variation-of-information",
+        Rule("'variation-of-information' or 'binder'", _words("variation-of-information", "binder")),
+        "Loss of the point estimate (Wade and Ghahramani 2018). Binder's loss tends to add very small clusters.",
+    )
+    n_chains: int = parameter(4, _whole(2), "Number of chains.")
+    max_sweeps: int = parameter(12800, _whole(1), "Largest number of sweeps of each chain.")
+    max_seconds: float | None = as_in(
+        MAPDPParameters, "max_seconds", help="Seconds after which no further round of sweeps begins."
+    )
+    n_jobs: int | None = as_in(MAPDPParameters, "n_jobs")
+    random_state: RandomState = as_in(MAPDPParameters, "random_state", help="Seed of the chains.")
+    progress: bool = as_in(MAPDPParameters, "progress")
+
+
+def rules_of(estimator: type) -> dict[str, Rule]:
+    """Return the rule of each parameter of an estimator, by name."""
+    return {name: declared.rule for name, declared in declarations(estimator).items()}
+
 
 RULES: dict[str, Rule] = {
-    "schema": Rule("a FeatureSchema", lambda value: isinstance(value, FeatureSchema)),
-    "concentration": Rule(f"a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}", _is_concentration),
-    "discount": _SHARE,
-    "coarsening": Rule("a number above 0 and at most 1", _is_power),
-    "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
-    "block_weights": _Powers("a dictionary by block or None", lambda value: value is None),
+    **rules_of(MAPDPParameters),
+    "schema": SCHEMA,
+    "concentration": Rule(_NUMBERS, _is_concentration),
+    "coarsening": _POWER,
     "outlying_share": _SHARE,
-    "select_features": _ON_OR_OFF,
-    "calibrate": _ON_OR_OFF,
-    "n_restarts": _whole(1),
+    "block_weights": declarations(SamplerParameters)["block_weights"].rule,
+    "hyperparameters": _Hyperparameters("a dictionary by feature or None", _none_or()),
+    "coarsenings": Rule("falling numbers, each above 0 and at most 1", _fall),
     "n_fresh": _whole(1),
     "min_size": _whole(1),
-    "init": Rule(
-        "'search', 'single' or one label for each subject",
-        lambda value: value in ("search", "single") if isinstance(value, str) else _is_one_dimensional(value),
-    ),
-    "hyperparameters": _DictionaryOfDictionaries("a dictionary by feature or None", lambda value: value is None),
-    "max_sweeps": _whole(1),
-    "max_seconds": Rule(
-        "a number of seconds above 0",
-        lambda value: value is None or (is_number(value) and 0.0 < value < np.inf),
-        " or None",
-    ),
-    "n_jobs": Rule(
-        "a whole number of at least 1",
-        lambda value: value is None or (_is_whole(value, -1) and value != 0),
-        ", or None or -1 for all",
-    ),
-    "random_state": Rule(
-        "a whole number from 0",
-        lambda value: (
-            value is None or isinstance(value, np.random.Generator | np.random.RandomState) or _is_whole(value, 0)
-        ),
-        ", a numpy Generator or RandomState, or None",
-    ),
-    "progress": _ON_OR_OFF,
 }
-"""Rules by parameter for all functions other than `MAPDP`."""
-
-MAPDP_RULES: dict[str, Rule] = {
-    **RULES,
-    "schema": RULES["schema"].or_none(),
-    "n_clusters": Rule(
-        "'distinct' or a whole number of at least 1",
-        lambda value: value == "distinct" if isinstance(value, str) else value is None or _is_whole(value, 1),
-        ", or None",
-    ),
-    "min_size": Rule(
-        "a whole number of at least 2 (subjects), or a number above 0 and at most 0.5 (share of the cohort)",
-        lambda value: value is None or _is_floor(value),
-        ", or None",
-    ),
-    "concentration": Rule(
-        f"'map', 'cross-validation' or a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}",
-        lambda value: (
-            value in ("map", "cross-validation")
-            if isinstance(value, str)
-            else _is_concentration(value) or _is_grid(value)
-        ),
-        ", or a sequence of such numbers",
-    ),
-    "coarsening": Rule(
-        "'auto' or a number above 0 and at most 1",
-        lambda value: value == "auto" if isinstance(value, str) else _is_power(value),
-    ),
-    "block_weights": _Powers(
-        "'auto', a dictionary by block or None",
-        lambda value: value is None or (isinstance(value, str) and value == "auto"),
-    ),
-    "outlying_share": _SHARE.or_none(),
-    "missing": Rule("'marginal' or 'mode'", lambda value: isinstance(value, str) and value in ("marginal", "mode")),
-    "hyperparameters": _DictionaryOfDictionaries(
-        "'empirical', 'greedy', a dictionary by feature or None",
-        lambda value: value is None or (isinstance(value, str) and value in ("empirical", "greedy")),
-    ),
-}
-"""Rules of `MAPDP` by parameter, with further values for estimated ones."""
+"""Rules by parameter for all functions other than the estimators."""
 
 
-GIBBS_RULES: dict[str, Rule] = {
-    **RULES,
-    "schema": RULES["schema"].or_none(),
-    "concentration": Rule(
-        f"'drawn' or a number from {LEAST_CONCENTRATION:g} to {MOST_CONCENTRATION:g}",
-        lambda value: value == "drawn" if isinstance(value, str) else _is_concentration(value),
-    ),
-    "hyperparameters": _DictionaryOfDictionaries(
-        "'drawn', a dictionary by feature or None",
-        lambda value: value is None or (isinstance(value, str) and value == "drawn"),
-    ),
-    "loss": Rule(
-        "'variation-of-information' or 'binder'",
-        lambda value: isinstance(value, str) and value in ("variation-of-information", "binder"),
-    ),
-    "n_chains": _whole(2),
-}
-"""Rules of `GibbsDP` by parameter."""
+def parameter_problems(arguments: Mapping[str, Any], rules: Mapping[str, Rule] = RULES) -> list[str]:
+    """Return one sentence for each problem of arguments by name; no cohort is needed."""
+    return [problem for name, value in arguments.items() for problem in rules[name].problems(name, value)]
 
 
-def parameter_problems(given: Mapping[str, Any], rules: Mapping[str, Rule] = RULES) -> list[str]:
-    """Return one sentence for each problem of the parameters by name; no cohort is needed."""
-    return [problem for name, value in given.items() for problem in rules[name].problems(name, value)]
+def check_parameters(rules: Mapping[str, Rule] = RULES, /, **arguments: Any) -> None:
+    """Check arguments by name against rules; raise InputError with all problems."""
+    refuse(parameter_problems(arguments, rules))
 
 
-def check_parameters(rules: Mapping[str, Rule] = RULES, /, **given: Any) -> None:
-    """Check parameters by name against rules; raise InputError with all problems."""
-    refuse(parameter_problems(given, rules))
+def check_estimator(estimator: type, parameters: Mapping[str, Any]) -> None:
+    """Check the parameters of an estimator, and whether they can be combined; raise InputError with all problems."""
+    problems = parameter_problems(parameters, rules_of(estimator))
+    if problems and not issubclass(estimator, PublishedParameters | SamplerParameters):
+        published = rules_of(PublishedParameters)
+        of_paper = [name for name, value in parameters.items() if not rules_of(estimator)[name].accepts(value)]
+        if of_paper := [name for name in of_paper if published[name].accepts(parameters[name])]:
+            problems.append(f"clinclust.methods.PublishedMAPDP has this {listed(of_paper)} of the paper")
+    refuse(problems or combination_problems(parameters))
 
 
 _SEARCHES = {
@@ -254,69 +437,63 @@ _SEARCHES = {
 }
 
 
-def combined_searches(given: Mapping[str, Any]) -> list[str]:
+def combined_searches(parameters: Mapping[str, Any]) -> list[str]:
     """Return the parameters in `_SEARCHES` that cannot be combined in one fit."""
-    searches, asked = list(_SEARCHES), _searches_asked(given)
+    order, stated = list(_SEARCHES), _additional_searches(parameters)
     # The first two form one search, and so do the last two.
-    return [] if len(asked) < 2 or asked in (searches[:2], searches[3:]) else asked
+    return [] if len(stated) < 2 or stated in (order[:2], order[3:]) else stated
 
 
-def _searches_asked(given: Mapping[str, Any]) -> list[str]:
-    """Return the parameters in `_SEARCHES` that ask for an additional search."""
-    share = given["outlying_share"]
-    wanted = (
-        isinstance(given["hyperparameters"], str),
-        not is_number(given["concentration"]),
-        given["select_features"],
-        isinstance(given["coarsening"], str),
-        share is not None and share > 0.0,
-    )
-    return [name for name, is_wanted in zip(_SEARCHES, wanted, strict=True) if is_wanted]
+def _additional_searches(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the parameters in `_SEARCHES` whose values need an additional search."""
+    is_searched = {
+        "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
+        "concentration": not is_number(parameters["concentration"]),
+        "select_features": parameters.get("select_features", False),
+        "coarsening": isinstance(parameters["coarsening"], str),
+        "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
+    }
+    return [name for name in _SEARCHES if is_searched[name]]
 
 
-def combination_problems(given: Mapping[str, Any]) -> list[str]:
+def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
     """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
-    published = published_searches(given)
-    if published and given["n_clusters"] == DISTINCT:
+    published = published_searches(parameters)
+    if published and parameters["n_clusters"] == DISTINCT:
         return [
-            f"{' and '.join(f'{name}={given[name]!r}' for name in published)} cannot be combined with "
-            "n_clusters='distinct', the default: it reproduces a published search. Use MAPDP.as_published(...), or "
-            "state n_clusters as a number or None"
+            f"{' and '.join(f'{name}={parameters[name]!r}' for name in published)} cannot be combined with "
+            f"n_clusters='{DISTINCT}': it reproduces a published search. State n_clusters as a number or None"
         ]
-    problems = _problems_of_filling(given)
-    clash = combined_searches(given)
-    if clash:
-        asked = [_SEARCHES[name] for name in clash]
+    problems = []
+    stated = [_SEARCHES[name] for name in _additional_searches(parameters)]
+    if "missing" in published and stated:
         problems.append(
-            f"{', '.join(asked[:-1])} and {asked[-1]} cannot be combined in one fit; what one fit found "
-            "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next"
+            f"missing='mode' cannot be combined with {', '.join(stated)}: these would take filled values for observed "
+            "ones; leave them out, or integrate missing values out (missing='marginal', the default)"
         )
-        if isinstance(given["coarsening"], str):
-            problems[-1] += ". coarsening='auto' is the default: state a number, such as coarsening=1"
+    if clash := [_SEARCHES[name] for name in combined_searches(parameters)]:
+        is_default = isinstance(parameters["coarsening"], str)
+        problems.append(
+            f"{', '.join(clash[:-1])} and {clash[-1]} cannot be combined in one fit; the results of one fit "
+            "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next"
+            + ". coarsening='auto' is the default: state a number, such as coarsening=1"
+            * is_default
+        )
     return problems
-
-
-def published_searches(given: Mapping[str, Any]) -> list[str]:
-    """Return the parameters of `MAPDP` whose values reproduce a published search."""
-    return [name for name, value in _PUBLISHED.items() if isinstance(given[name], str) and given[name] == value]
 
 
 _PUBLISHED = {"missing": "mode", "init": "single", "hyperparameters": "greedy"}
 
 
-def _problems_of_filling(given: Mapping[str, Any]) -> list[str]:
-    """Return what cannot be combined with the paper's search with modes."""
-    asked = [_SEARCHES[name] for name in _searches_asked(given)]
-    if given["missing"] != "mode" or not asked:
-        return []
-    return [
-        f"missing='mode' cannot be combined with {', '.join(asked)}: these would take filled values for observed ones; "
-        "leave them out, or integrate missing values out (missing='marginal', the default)"
-    ]
+def published_searches(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the parameters whose values reproduce a published search."""
+    return [name for name, value in _PUBLISHED.items() if _words(value)(parameters.get(name))]
 
 
 def seed_of(random_state: RandomState) -> int:
     """Return the seed of a `random_state`: the number, a draw of the generator, or system entropy for None."""
+    import numpy as np
+
     if isinstance(random_state, Integral):
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
@@ -329,11 +506,14 @@ def cluster_codes(labels: ArrayLike, n_subjects: int, *, called: str) -> NDArray
 
     InputError, which names the argument `called`, is raised if a label is missing or their number is wrong.
     """
+    import numpy as np
+    import pandas as pd
+
     # A Series may hold labels of a nullable type, which np.asarray would convert to objects.
-    given = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)
-    if given.shape != (n_subjects,):
-        raise InputError(f"{called} must be {n_subjects} labels, one for each subject; these have shape {given.shape}")
-    codes = pd.factorize(given)[0].astype(np.int64)
+    values = labels.to_numpy() if isinstance(labels, pd.Series) else np.asarray(labels)
+    if values.shape != (n_subjects,):
+        raise InputError(f"{called} must be {n_subjects} labels, one for each subject; these have shape {values.shape}")
+    codes = pd.factorize(values)[0].astype(np.int64)
     if (codes < 0).any():
         raise InputError(f"{called}: the label of {int((codes < 0).sum())} subject(s) is missing")
     return codes

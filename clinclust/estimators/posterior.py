@@ -26,9 +26,9 @@ from clinclust.engine.sampling.point_estimate import (
     same_cluster,
 )
 from clinclust.engine.search.plan import Budget, SearchPlan, n_threads
-from clinclust.estimators.parameters import seed_of
+from clinclust.estimators.parameters import DRAWN, seed_of
 from clinclust.estimators.preparation import Prepared, posed, several_subjects
-from clinclust.estimators.settings import DRAWN, SamplerSettings
+from clinclust.estimators.settings import SamplerSettings
 from clinclust.progress import Progress
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pandas as pd
 from clinclust.arguments import FRAME, SCHEMA, accepting
 from clinclust.arrays import Labels, RandomState
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import MAPDP_RULES, RULES, check_parameters, seed_of
+from clinclust.estimators.parameters import RULES, MAPDPParameters, check_parameters, rules_of, seed_of
 
 if TYPE_CHECKING:
     from clinclust.engine.joint_estimates.resolution import ResolutionStep
@@ -128,7 +128,7 @@ def resolution_path(
 
     coarsenings = COARSENINGS if coarsenings is None else coarsenings
     check_parameters(
-        RULES | {"block_weights": MAPDP_RULES["block_weights"]},
+        RULES | {"block_weights": rules_of(MAPDPParameters)["block_weights"]},
         block_weights=block_weights,
         hyperparameters=hyperparameters,
         concentration=concentration,

@@ -9,11 +9,10 @@ import math
 import platform
 import warnings
 from collections.abc import Mapping
-from dataclasses import fields
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import pandas as pd
@@ -24,11 +23,13 @@ from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.estimators.fingerprint import seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fit_checks import fit_problems
-from clinclust.estimators.parameters import MAPDP_RULES, parameter_problems
+from clinclust.estimators.parameters import MAPDPParameters, PublishedParameters, parameter_problems, rules_of
 from clinclust.estimators.partitioned.fit import PartitionedFit
 from clinclust.estimators.saved_fields import Arrays, read_arrays, read_fields, written_fields
-from clinclust.estimators.settings import Settings
 from clinclust.files.writing import MANIFEST, changed_files, naming, read_manifest, write_manifest, write_together
+
+if TYPE_CHECKING:
+    from clinclust.estimators.estimator import Parameterised
 
 LARGEST = 256 * 2**20
 """Most bytes of a text: 256 MiB."""
@@ -80,18 +81,23 @@ def _finite(text: str) -> float:
     return number
 
 
-_FORMAT = 13
+_FORMAT = 1
 _TEXT, _NUMBERS = "model.json", "model.npz"
 _ASSIGNMENTS = "assignments.csv"
 _INIT = "init"
 """Name of the array of the parameter `init`."""
 
 
-def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
+_PARAMETERS: dict[str, type[MAPDPParameters]] = {"MAPDP": MAPDPParameters, "PublishedMAPDP": PublishedParameters}
+"""The parameters of each estimator that can be saved."""
+
+
+def save(model: Parameterised, fit: Fit, folder: Path) -> Path:
     """Write the parameters of a model and its fit to a folder and return it; see `MAPDP.save`."""
     from clinclust import __version__
 
-    problems = parameter_problems(parameters, MAPDP_RULES)
+    parameters, estimator = model.get_params(), type(model).__name__
+    problems = parameter_problems(parameters, rules_of(_PARAMETERS[estimator]))
     if problems:
         raise InputError(f"the model cannot be saved with these parameters: {'; '.join(problems)}")
     arrays: Arrays = {}
@@ -100,6 +106,7 @@ def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
     text = {
         "clinclust_model": _FORMAT,
         "clinclust_version": __version__,
+        "estimator": estimator,
         "parameters": _written_parameters(parameters, fit.random_seed_, arrays),
         "fit": written_fields(fit, arrays),
         "seal_of_subtypes": _seal(fit),
@@ -121,9 +128,9 @@ def save(parameters: Mapping[str, Any], fit: Fit, folder: Path) -> Path:
 def _read_back(written: Path, fit: Fit) -> None:
     """Raise RuntimeError if the written files do not hold the model."""
     try:
-        found = load(written)[1]
-        found = found.in_sample_ if isinstance(found, PartitionedFit) else found
-        is_the_same = np.array_equal(found.labels_, fit.labels_)
+        copy = load(written)[2]
+        copy = copy.in_sample_ if isinstance(copy, PartitionedFit) else copy
+        is_the_same = np.array_equal(copy.labels_, fit.labels_)
     except InputError as error:
         raise RuntimeError(f"the model was not saved, because it cannot be read back: {error}") from error
     if not is_the_same:
@@ -148,22 +155,19 @@ def _written_parameters(parameters: Mapping[str, Any], seed: int, arrays: Arrays
     return written
 
 
-def load(folder: Path, *, stacklevel: int = 2) -> tuple[dict[str, Any], Fit]:
-    """Return the parameters and the fit from a folder; see `MAPDP.load`."""
-    for name in (_TEXT, _NUMBERS):
+def load(folder: Path, *, stacklevel: int = 2) -> tuple[bool, dict[str, Any], Fit]:
+    """Return whether a `PublishedMAPDP` was saved, its parameters and its fit from a folder; see `MAPDP.load`."""
+    for name in (_TEXT, _NUMBERS, MANIFEST):
         if not (folder / name).is_file():
-            repair = f"; {_REPAIR}" if (folder / MANIFEST).is_file() else ""
+            repair = f"; {_REPAIR}" if any((folder / part).is_file() for part in (_TEXT, _NUMBERS, MANIFEST)) else ""
             raise FileNotFoundError(visible(f"{folder} holds no saved model: {name} is missing{repair}"))
         _refuse_link(folder, name)
     text, numbers = _content(folder, _TEXT), (folder / _NUMBERS).read_bytes()
-    if not (folder / MANIFEST).is_file():
-        _refuse_other_format(folder, text)  # older formats had no manifest
-    _refuse_link(folder, MANIFEST)
     listed = read_manifest(folder)
     for name, content in ((_TEXT, text), (_NUMBERS, numbers)):
         if listed.get(name) != hashlib.sha256(content).hexdigest():
             raise InputError(f"{folder} {_UNREADABLE}: {name} {_DIFFERS}")
-    parameters, fit = _read(folder, text, numbers)
+    model = _read(folder, text, numbers)
     if (folder / _ASSIGNMENTS).is_file() and changed_files(folder, _only(listed, _ASSIGNMENTS)):
         warnings.warn(
             f"{folder / _ASSIGNMENTS} is not the file that was written with the model: it was edited since, or is of "
@@ -171,7 +175,7 @@ def load(folder: Path, *, stacklevel: int = 2) -> tuple[dict[str, Any], Fit]:
             CohortWarning,
             stacklevel=stacklevel + 1,
         )
-    return parameters, fit
+    return model
 
 
 _UNREADABLE = "holds no model that can be read"
@@ -201,14 +205,6 @@ def _content(folder: Path, name: str) -> bytes:
     return (folder / name).read_bytes()
 
 
-def _refuse_other_format(folder: Path, content: bytes) -> None:
-    """Raise InputError if `content` is no model, or has another format."""
-    try:
-        _checked_format(read_text(content))
-    except InputError as error:
-        raise InputError(f"{folder} {_UNREADABLE}: {error}") from error
-
-
 def _checked_format(text: Any) -> dict[str, Any]:
     if not isinstance(text, dict) or "clinclust_model" not in text:
         raise InputError(f"{_TEXT} was not written by clinclust")
@@ -222,9 +218,9 @@ def _checked_format(text: Any) -> dict[str, Any]:
     return text
 
 
-def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[dict[str, Any], Fit]:
+def _read(folder: Path, content: bytes, numbers: bytes) -> tuple[bool, dict[str, Any], Fit]:
     try:
-        return _parameters_and_fit(_checked_format(read_text(content)), read_arrays(numbers))
+        return _read_model(_checked_format(read_text(content)), read_arrays(numbers))
     except KeyError as error:
         raise InputError(f"{folder} {_UNREADABLE}: {str(error)[:200]} is missing") from error
     except (TypeError, ValueError, RecursionError) as error:
@@ -239,7 +235,7 @@ def _shown(error: Exception) -> str:
     return said if len(said) <= _LONGEST_SHOWN else f"{said[:_LONGEST_SHOWN]} ..."
 
 
-def _parameters_and_fit(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[dict[str, Any], Fit]:
+def _read_model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[bool, dict[str, Any], Fit]:
     fit = read_fields(Fit, text["fit"], arrays)
     problems = fit_problems(fit, arrays)
     if text["seal_of_subtypes"] != _seal(fit):
@@ -247,14 +243,17 @@ def _parameters_and_fit(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -
     parameters = dict(text["parameters"])
     if _INIT in arrays and _INIT not in parameters:
         parameters[_INIT] = arrays[_INIT]
-    expected = {field.name for field in fields(Settings)} - {"schema"}
-    if set(parameters) != expected:
-        problems.append(f"its parameters are not {', '.join(sorted(expected))}")
+    if text["estimator"] not in list(_PARAMETERS):
+        problems.append(f"its estimator is none of {', '.join(_PARAMETERS)}")
     else:
-        problems += parameter_problems(parameters, MAPDP_RULES)
+        rules = rules_of(_PARAMETERS[text["estimator"]])
+        if rules.keys() - {"schema"} != parameters.keys():
+            problems.append(f"its parameters are not {', '.join(sorted(rules.keys() - {'schema'}))}")
+        else:
+            problems += parameter_problems(parameters, rules)
     refuse(problems)
-    found = PartitionedFit.read(fit, text["all_subjects"], arrays) if "all_subjects" in text else fit
-    return {"schema": fit.schema_, **parameters}, found
+    whole = PartitionedFit.read(fit, text["all_subjects"], arrays) if "all_subjects" in text else fit
+    return text["estimator"] == "PublishedMAPDP", {"schema": fit.schema_, **parameters}, whole
 
 
 _PACKAGES = ("numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl")

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clinclust.arrays import RandomState
+from clinclust.arguments import is_number
 from clinclust.engine.joint_estimates.concentration import DEFAULT
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
-from clinclust.errors import InputError, refuse
+from clinclust.errors import InputError
 from clinclust.estimators.parameters import (
-    GIBBS_RULES,
-    MAPDP_RULES,
+    AUTOMATIC_SHARE,
+    PublishedParameters,
+    SamplerParameters,
+    check_estimator,
     cluster_codes,
-    combination_problems,
-    is_number,
-    parameter_problems,
     seed_of,
 )
 from clinclust.files.listed import listed
@@ -31,44 +29,19 @@ if TYPE_CHECKING:
 
     from clinclust.engine.problem.problem import Problem
     from clinclust.engine.search.plan import Budget
+    from clinclust.estimators.estimator import Parameterised
     from clinclust.progress import Progress
     from clinclust.schema import FeatureSchema
 
-AUTOMATIC_SHARE = 0.01
-"""Default of `outlying_share` with ``coarsening="auto"``."""
-DRAWN = "drawn"
-"""The value of parameters of `GibbsDP` that are drawn with the partition."""
 
-
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """The checked parameters of `MAPDP`."""
-
-    schema: FeatureSchema | None
-    n_clusters: int | str | None
-    min_size: float | None
-    concentration: float | ArrayLike
-    discount: float
-    coarsening: float | str
-    block_weights: Mapping[str, float] | str | None
-    missing: str
-    outlying_share: float | None
-    select_features: bool
-    calibrate: bool
-    n_restarts: int
-    init: str | ArrayLike
-    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None
-    max_sweeps: int
-    max_seconds: float | None
-    n_jobs: int | None
-    random_state: RandomState
-    progress: bool
+class Settings(PublishedParameters):
+    """The checked parameters of a `MAPDP` or `PublishedMAPDP`; those of the paper have their defaults for `MAPDP`."""
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Check parameters by name; raise InputError with all problems."""
-        refuse(parameter_problems(parameters, MAPDP_RULES) or combination_problems(parameters))
-        return cls(**parameters)
+    def of(cls, model: Parameterised) -> Self:
+        """Check the parameters of a model; raise InputError with all problems."""
+        check_estimator(type(model), model.get_params())
+        return cls(**model.get_params())
 
     @property
     def is_tested(self) -> bool:
@@ -160,29 +133,14 @@ class Settings:
         return cluster_codes(labels[problem.cohort.order], n_subjects, called="init")
 
 
-@dataclass(frozen=True, eq=False)
-class SamplerSettings:
-    """The checked parameters of `GibbsDP`."""
-
-    schema: FeatureSchema | None
-    concentration: float | str
-    discount: float
-    coarsening: float
-    block_weights: Mapping[str, float] | None
-    hyperparameters: Mapping[str, Mapping[str, Any]] | str | None
-    loss: str
-    n_chains: int
-    max_sweeps: int
-    max_seconds: float | None
-    n_jobs: int | None
-    random_state: RandomState
-    progress: bool
+class SamplerSettings(SamplerParameters):
+    """The checked parameters of a `GibbsDP`."""
 
     @classmethod
-    def of(cls, parameters: Mapping[str, Any]) -> Self:
-        """Check parameters by name; raise InputError with all problems."""
-        refuse(parameter_problems(parameters, GIBBS_RULES))
-        return cls(**parameters)
+    def of(cls, sampler: Parameterised) -> Self:
+        """Check the parameters of a sampler; raise InputError with all problems."""
+        check_estimator(cls, sampler.get_params())
+        return cls(**sampler.get_params())
 
     def problem_of(self, frame: pd.DataFrame, schema: FeatureSchema) -> Problem:
         """Return the problem of a validated cohort; drawn parameters begin at their defaults."""

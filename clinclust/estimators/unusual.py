@@ -17,7 +17,7 @@ from clinclust.engine.problem.encoding import model_values
 from clinclust.estimators.explanation import value_text
 from clinclust.estimators.few_subjects import FEW_SUBJECTS
 from clinclust.estimators.subtype_model import require_search
-from clinclust.schema.parts import of_wholes
+from clinclust.schema.feature import of_wholes
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters
@@ -94,7 +94,7 @@ def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: 
     from clinclust.estimators.fitted_cohort import cohort_of
 
     fit = require_search(model, "unusual_subjects")
-    found = unusual_of(fit, cohort_of(model, frame, stacklevel=3), np.random.default_rng(random_state))
+    found = unusual_of(fit, cohort_of(model, frame, stacklevel=3).table, np.random.default_rng(random_state))
     return found.reset_index(drop=True)
 
 

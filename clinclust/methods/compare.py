@@ -1,70 +1,68 @@
-"""Run other methods than MAP-DP, and say of each what it found, by measures that hold for all."""
+"""compare_methods: other methods of clustering on the cohort of a MAP-DP fit, by measures that hold for all."""
 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
+from threading import Event
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import logsumexp
 
 from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, RANDOM_STATE, SCHEMA, TEXTS, WHOLE, accepting, either
-from clinclust.arrays import RandomState
+from clinclust.arrays import Array, Labels, RandomState
+from clinclust.comparisons import compare_partitions
+from clinclust.engine.joint_estimates.outlying_search import none_outlying
+from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.problem.objective import log_joint
+from clinclust.engine.problem.posterior import clusters_of
+from clinclust.engine.problem.problem import Problem, pose
+from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError, MissingPackageError, refuse
 from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.fitting import fit_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
+from clinclust.estimators.search import SearchResult, tried_once
 from clinclust.estimators.subtype_model import require_search
-from clinclust.methods.dp_means import DPMeans
-from clinclust.methods.gaussian_mixture import GaussianMixture
-from clinclust.methods.harmonic_means import KHarmonicMeans
-from clinclust.methods.k_means import KMeans
-from clinclust.methods.k_prototypes import KPrototypes
-from clinclust.methods.latent_classes import LatentClasses
-from clinclust.methods.mean_shift import MeanShift
-from clinclust.methods.measures import STARTS, Measures, without_warnings
-from clinclust.progress import Progress
+from clinclust.estimators.subtype_tree import DEFAULT_TEST
+from clinclust.estimators.tested_tree import tested_tree
+from clinclust.methods.hard_limits import DPMeans
+from clinclust.methods.method import Method
+from clinclust.methods.peers import GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
+from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.methods.method import Method
     from clinclust.schema import FeatureSchema
-
-
-Make: TypeAlias = Callable[["FeatureSchema", int, int], "MAPDP | Method"]
-"""Makes an estimator from the schema, the number of subtypes of ours, and a seed."""
 
 OURS = "MAP-DP"
 FEWEST_SUBJECTS = 20  # size of the smallest cohort: a fifth of it is held out, and halves are clustered
-_MOST = 10  # largest number of clusters that a criterion chooses from
+_FEWEST_DRAWS = 20
+_N_FOLDS = 5
+_N_STARTS = 5  # restarts of every search, also of refits
+_CONCENTRATION = 3.0
 
-_UP_TO_MOST: dict[str, Any] = {"max_clusters": _MOST, "n_restarts": STARTS}
-_FEWER: dict[str, Any] = {"max_clusters": _MOST - 2, "n_restarts": STARTS}
-
-CANDIDATES: Mapping[str, Make] = MappingProxyType(
+CANDIDATES: Mapping[str, Callable[..., Method]] = MappingProxyType(
     {
-        "K-means, K by BIC": lambda schema, k, seed: KMeans(schema, random_state=seed, **_UP_TO_MOST),
-        "K-means, K by silhouette": lambda schema, k, seed: KMeans(
-            schema, choose_by="silhouette", random_state=seed, **_UP_TO_MOST
-        ),
-        "Gaussian mixture, K by BIC": lambda schema, k, seed: GaussianMixture(schema, random_state=seed, **_UP_TO_MOST),
-        "Latent classes, K by BIC": lambda schema, k, seed: LatentClasses(schema, random_state=seed, **_FEWER),
-        "Mean shift": lambda schema, k, seed: MeanShift(schema),
-        "K-harmonic means, K of MAP-DP": lambda schema, k, seed: KHarmonicMeans(
-            schema, k, n_restarts=STARTS, random_state=seed
-        ),
-        "K-prototypes, K of MAP-DP": lambda schema, k, seed: KPrototypes(
-            schema, k, n_restarts=STARTS, random_state=seed
-        ),
-        "DP-means, about K of MAP-DP": lambda schema, k, seed: DPMeans(
-            schema, n_clusters=k, n_restarts=STARTS, random_state=seed
-        ),
+        "K-means, K by BIC": lambda k, **start: KMeans(**start),
+        "K-means, K by silhouette": lambda k, **start: KMeans(choose_by="silhouette", **start),
+        "Gaussian mixture, K by BIC": lambda k, **start: GaussianMixture(**start),
+        "Latent classes, K by BIC": lambda k, **start: LatentClasses(**start),
+        "Mean shift": lambda k, **start: MeanShift(start["schema"]),
+        "K-harmonic means, K of MAP-DP": lambda k, **start: KHarmonicMeans(n_clusters=k, **start),
+        "K-prototypes, K of MAP-DP": lambda k, **start: KPrototypes(n_clusters=k, **start),
+        "DP-means, about K of MAP-DP": lambda k, **start: DPMeans(n_clusters=k, **start),
     }
 )
-"""The other methods by the name of their row, in the order of the table."""
+"""The other methods by the name of their row, in the order of the table: made of the number of our subtypes, k."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,14 +82,12 @@ class MethodComparison:
     >>> import clinclust as cc
     >>> import numpy as np
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(90) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> schema = cc.draft_schema(frame)
-    >>> few = {"methods": ["Mean shift"], "n_resamples": 2, "n_draws": 20}
-    >>> found = cc.methods.compare_methods(frame, schema, **few, progress=False)
-    >>> isinstance(found, cc.methods.MethodComparison), found.table["method"].tolist(), list(found.models)
-    (True, ['MAP-DP', 'Mean shift'], ['MAP-DP', 'Mean shift'])
+    >>> X = np.random.default_rng(0).normal(np.repeat([[1, 30], [9, 80]], 30, axis=0))
+    >>> frame = pd.DataFrame(X, columns=["gait", "grip"])
+    >>> few = {"methods": ["Mean shift"], "n_resamples": 1, "n_draws": 20, "progress": False}
+    >>> comparison = cc.methods.compare_methods(frame, cc.draft_schema(frame), **few)
+    >>> isinstance(comparison, cc.methods.MethodComparison), list(comparison.models)
+    (True, ['MAP-DP', 'Mean shift'])
     """
 
     table: pd.DataFrame
@@ -110,12 +106,19 @@ class MethodComparison:
             parts = [f"{row['method']}: {k} cluster{'' if k == 1 else 's'}, {distinct}"]
             if row["method"] != OURS:
                 parts.append(f"adjusted Rand index with {OURS} {row['agreement']:.2f}")
-                parts.append(f"predicts new subjects {_better(row['held_out_gain'], row['held_out_gain_se'])}")
+                parts.append(f"predicts new subjects {_describe_gain(row['held_out_gain'], row['held_out_gain_se'])}")
             lines.append("; ".join([*parts, f"half-samples agree by {row['stability']:.2f}"]))
         return "\n".join(lines)
 
     def __repr__(self) -> str:
         return f"MethodComparison({len(self.models)} methods)\n{self.summary}"
+
+
+def _describe_gain(gain: float, error: float) -> str:
+    if gain == 0.0 and error == 0.0:
+        return f"as {OURS} does"
+    size = f"{abs(gain):.3f} nats a subject {'better' if gain > 0 else 'worse'} than {OURS} (standard error {error:.3f}"
+    return size + (", no clear difference)" if abs(gain) < 2.0 * error else ")")
 
 
 @accepting(
@@ -147,8 +150,7 @@ def compare_methods(
 
     Parameters
     ----------
-    frame : DataFrame, N rows
-        At least 20 subjects.
+    frame : DataFrame, N rows, at least 20
     schema : FeatureSchema
     model : MAPDP, optional
         Our fit of this cohort; by default ``MAPDP(schema)`` is fitted.
@@ -158,8 +160,7 @@ def compare_methods(
         Half-samples for `stability`, at least 1.
     n_draws : int
         As in `distinct_subtypes`, from 20.
-    random_state : int, numpy.random.Generator, RandomState or None
-    progress : bool
+    random_state, progress : as in `MAPDP`
 
     Returns
     -------
@@ -171,9 +172,8 @@ def compare_methods(
           along the tree of the clusters under the model of the schema.
         - held_out: mean log density in nats of each fifth of the subjects under the clusters of the method among the
           other four fifths, by the likelihoods of the schema: one scale for all methods, the higher the better.
-          held_out_gain: the same less ours. held_out_gain_se: its standard error from the N differences of the same
-          subjects, which takes them for independent: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn. Res.
-          5: 1089).
+        - held_out_gain: the same less ours. held_out_gain_se: its standard error from the N differences, taken as
+          independent: rather too small (Bengio and Grandvalet 2004, J. Mach. Learn. Res. 5: 1089).
         - stability: mean adjusted Rand index of the clusters with those of refits of half-samples.
         - agreement: adjusted Rand index with our subtypes.
         - seconds: of the fit. said: what the method made of the table, or why it was left out.
@@ -183,72 +183,144 @@ def compare_methods(
 
     Raises
     ------
-    CohortError
-        If the table does not fit the schema.
-    ValueError
-        If a method is not known, the cohort is too small, or `model` is no fit of it.
+    CohortError, ValueError
+        If the table does not fit the schema; a method is unknown, the cohort too small, or `model` no fit of it.
 
     Examples
     --------
     >>> import clinclust as cc
     >>> import numpy as np
     >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(90) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> wanted = ["K-means, K by silhouette", "Mean shift"]
-    >>> found = cc.methods.compare_methods(
-    ...     frame, cc.draft_schema(frame), methods=wanted, n_resamples=2, n_draws=20, progress=False
-    ... )
-    >>> found.table["n_clusters"].tolist()
-    [2.0, 2.0, 2.0]
+    >>> X = np.random.default_rng(0).normal(np.repeat([[1, 30], [9, 80]], 30, axis=0))
+    >>> frame = pd.DataFrame(X, columns=["gait", "grip"])
+    >>> few = {"methods": ["K-means, K by silhouette"], "n_resamples": 1, "n_draws": 20, "progress": False}
+    >>> cc.methods.compare_methods(frame, cc.draft_schema(frame), **few).table["n_clusters"].tolist()
+    [2.0, 2.0]
     """
-    wanted, seed = _checked(frame, methods, n_resamples, n_draws), seed_of(random_state)
+    names = list(CANDIDATES) if methods is None else list(dict.fromkeys(methods))
+    unknown = [name for name in names if name not in CANDIDATES]
+    problems = [f"methods: there is no {name!r}; there are {'; '.join(CANDIDATES)}" for name in unknown]
+    for least, number, called in ((1, n_resamples, "n_resamples"), (_FEWEST_DRAWS, n_draws, "n_draws")):
+        problems += [f"{called} must be at least {least}, not {number}"] if number < least else []
+    if len(frame) < FEWEST_SUBJECTS:
+        problems.append(f"frame has {len(frame)} subjects; a comparison needs at least {FEWEST_SUBJECTS}")
+    refuse(problems)
+    seed = seed_of(random_state)
     if model is not None:
         require_search(model, "compare_methods")
-    valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3)
-    with Progress(bool(progress)).stage("methods", 1 + len(wanted)) as advance:
+    valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3).table
+    with Progress(bool(progress)).stage("methods", 1 + len(names)) as advance:
         began = time.perf_counter()
         ours = MAPDP(schema, random_state=seed, progress=False).fit(valid) if model is None else model
         seconds = time.perf_counter() - began if model is None else np.nan
         measures = Measures(valid, ours, n_resamples, n_draws, seed)
-        rows = [measures.row(OURS, ours, seconds)]
-        models: dict[str, Any] = {OURS: ours}
+        rows, models = [measures.measure(OURS, ours, seconds)], {OURS: ours}
         advance()
-        for name in wanted:
-            row, found = _run(name, measures)
-            rows.append(row)
-            if found is not None:
-                models[name] = found
+        start = {"schema": ours.schema_, "n_restarts": _N_STARTS, "random_state": seed}
+        for name in names:
+            other: Any = CANDIDATES[name](ours.n_clusters_, **start)
+            began = time.perf_counter()
+            try:
+                with warnings.catch_warnings(action="ignore"):  # those of the table were shown when it was validated
+                    other.fit(valid)
+            except (MissingPackageError, InputError) as error:
+                rows.append({"method": name, "said": str(error)})  # numbers that are not there become NaN in the table
+            else:
+                rows.append(measures.measure(name, other, time.perf_counter() - began))
+                models[name] = other
             advance()
     return MethodComparison(pd.DataFrame(rows), MappingProxyType(models))
 
 
-def _checked(frame: pd.DataFrame, methods: Sequence[str] | None, n_resamples: int, n_draws: int) -> list[str]:
-    wanted = list(CANDIDATES) if methods is None else list(dict.fromkeys(methods))
-    unknown = [name for name in wanted if name not in CANDIDATES]
-    problems = [f"methods: there is no {name!r}; there are {'; '.join(CANDIDATES)}" for name in unknown]
-    problems += [f"n_resamples must be at least 1, not {n_resamples}"] if n_resamples < 1 else []
-    problems += [f"n_draws must be at least 20, not {n_draws}"] if n_draws < 20 else []
-    if len(frame) < FEWEST_SUBJECTS:
-        problems.append(f"frame has {len(frame)} subjects; a comparison needs at least {FEWEST_SUBJECTS}")
-    refuse(problems)
-    return wanted
+@dataclass(frozen=True)
+class Measures:
+    """The measures of each method on a validated cohort, and our fit of it; see `compare_methods`."""
+
+    valid: pd.DataFrame
+    ours: MAPDP
+    n_resamples: int
+    n_draws: int
+    seed: int
+
+    def measure(self, name: str, model: MAPDP | Method, seconds: float) -> dict[str, Any]:
+        """Return the row of a fitted model."""
+        with warnings.catch_warnings(action="ignore"):
+            density = self._our_density if model is self.ours else self._predict_held_out(model)
+            gain = density - self._our_density
+            return {
+                "method": name,
+                "n_clusters": float(model.n_clusters_),
+                "n_distinct": float(self.count_distinct(model.labels_)),
+                "held_out": float(density.mean()),
+                "held_out_gain": float(gain.mean()),
+                "held_out_gain_se": float(gain.std(ddof=1) / np.sqrt(gain.size)),
+                "stability": self._assess_stability(model),
+                "agreement": float(compare_partitions(self.ours.labels_, model.labels_)["adjusted_rand"]),
+                "seconds": seconds,
+                "said": model.made_by,
+            }
+
+    @cached_property
+    def _our_density(self) -> Array:
+        return self._predict_held_out(self.ours)
+
+    def _predict_held_out(self, model: MAPDP | Method) -> Array:
+        fold_of = np.random.default_rng([self.seed, 0]).permutation(np.arange(len(self.valid)) % _N_FOLDS)
+        density = np.empty(len(self.valid))
+        for fold in range(_N_FOLDS):
+            inside, outside = self.valid.iloc[fold_of != fold], self.valid.iloc[fold_of == fold]
+            labels = self._refit(model, inside, fold)
+            density[fold_of == fold] = predict_density(self.encode(inside), labels, outside)
+        return density
+
+    def _assess_stability(self, model: MAPDP | Method) -> float:
+        rng, n, agreements = np.random.default_rng([self.seed, 1]), len(self.valid), []
+        for resample in range(self.n_resamples):
+            rows = np.sort(rng.choice(n, n // 2, replace=False))
+            labels = self._refit(model, self.valid.iloc[rows], resample)
+            agreements.append(float(compare_partitions(model.labels_[rows], labels)["adjusted_rand"]))
+        return float(np.mean(agreements))
+
+    def _refit(self, model: MAPDP | Method, some: pd.DataFrame, number: int) -> Labels:
+        """Return the clusters of some subjects by the same method; one cluster if it cannot find any among them."""
+        for estimator in draft_refits(model, self.seed + 1 + number):
+            with suppress(InputError):
+                return np.asarray(estimator.fit(some).labels_, dtype=np.int64)
+        return np.zeros(len(some), dtype=np.int64)
+
+    def count_distinct(self, labels: Labels) -> int:
+        """Return how many clusters, 0 .. K - 1 by decreasing size, are distinct by their tree, in our model."""
+        problem = self.encode(self.valid)
+        ordered = labels[problem.cohort.order]
+        joint = log_joint(problem, problem.partition(ordered))
+        only = RestartResult.of("given", ordered, [joint], converged=True)
+        result = SearchResult(problem, [only], 0, tried_once(problem, [only]), none_outlying(problem))
+        fit = fit_of(result, self.ours.schema_, SearchPlan(seed=self.seed, n_restarts=1), self.valid)
+        parameters = {**DEFAULT_TEST, "n_draws": self.n_draws, "random_state": self.seed, "n_jobs": 1}
+        tree, test = tested_tree(fit, self.valid, parameters, SILENT, Event(), with_grades=False)
+        return len(test.parted_nodes(tree))
+
+    def encode(self, frame: pd.DataFrame) -> Problem:
+        """Return some subjects in our model."""
+        weights = dict(self.ours.block_weights_)
+        return pose(frame, self.ours.schema_, None, _CONCENTRATION, block_weights=weights)
 
 
-def _run(name: str, measures: Measures) -> tuple[dict[str, Any], Method | None]:
-    method: Any = CANDIDATES[name](measures.schema, measures.ours.n_clusters_, measures.seed)
-    began = time.perf_counter()
-    try:
-        with without_warnings():
-            method.fit(measures.valid)
-    except (MissingPackageError, InputError) as error:
-        return {"method": name, "said": str(error)}, None  # numbers that are not there become NaN in the table
-    return measures.row(name, method, time.perf_counter() - began), method
+def draft_refits(model: MAPDP | Method, seed: int) -> Sequence[MAPDP | Method]:
+    """Return estimators with the parameters of a fitted model, to be tried in turn."""
+    if not isinstance(model, MAPDP):
+        return [model.with_number_kept(seed)]
+    # A search of other subjects, which begins anywhere, may not find the number of clusters of the model.
+    parameters = {**model.get_params(), "schema": model.schema_, "random_state": seed}
+    parameters |= {"init": "search", "progress": False, "n_restarts": min(int(model.n_restarts), _N_STARTS)}
+    return [type(model)(**{**parameters, "n_clusters": number}) for number in (model.n_clusters_, None)]
 
 
-def _better(gain: float, error: float) -> str:
-    if gain == 0.0 and error == 0.0:
-        return f"as {OURS} does"
-    size = f"{abs(gain):.3f} nats a subject {'better' if gain > 0 else 'worse'} than {OURS} (standard error {error:.3f}"
-    return size + (", no clear difference)" if abs(gain) < 2.0 * error else ")")
+def predict_density(problem: Problem, labels: Labels, outside: pd.DataFrame) -> Array:
+    """Return the log predictive in nats, (m,), of each subject outside under the clusters 0 .. K - 1 of a problem.
+
+    Subjects are assigned with the block weights of the problem; densities have none.
+    """
+    clusters = clusters_of(problem, problem.partition(labels[problem.cohort.order]))
+    scores = clusters.scores(model_values(outside, clusters.encoding.features), coarsened=False)
+    return np.asarray(logsumexp(scores, axis=1), dtype=np.float64)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from clinclust.outcomes.adjusted import adjusted_differences
-from clinclust.outcomes.compare import compare_outcomes
-from clinclust.outcomes.curves import survival_curves
-from clinclust.outcomes.predictors import subtype_predictors
+from clinclust.outcomes.compare import adjusted_differences, compare_outcomes, subtype_predictors, survival_curves
 
 __all__ = ["adjusted_differences", "compare_outcomes", "subtype_predictors", "survival_curves"]

@@ -111,7 +111,7 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float
     True
     """
     fit = require_search(model, "continuum_score")
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     return pd.Series(continuum_of(fit, cohort).score, index=cohort.index, name=CONTINUUM_SCORE)
 
 

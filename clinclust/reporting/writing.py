@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from clinclust.associations import validated_associations
-from clinclust.associations.persons import persons_of
+from clinclust.associations.associate import persons_of
 from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.cohort_columns import ignored_columns
 from clinclust.comparisons.dominance import dominant_in
@@ -54,7 +54,7 @@ def posterior_around(
     Outlying values of the fit are missing for the sampler. CohortWarning is issued if the chains have not converged.
     """
     fit = require_search(model, "posterior")
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     kept = cohort.copy()
     for part, is_outlying in zip(fit.schema_.parts, fit.outliers_.T, strict=True):
         if is_outlying.any():
@@ -196,7 +196,7 @@ def gathered_findings(
     # Every association is a function of exact counts, so that a report of rounded ones has none.
     associations = None if options.round_to is not None else options.associations
     persons = persons_of(model, frame, None) if isinstance(associations, str) else None
-    table, frame = frame, cohort_of(model, frame, stacklevel=4)
+    table, frame = frame, cohort_of(model, frame, stacklevel=4).table
     comparisons, level = options.comparisons if of_all is None else of_all, options.significance_level
     min_size = max(options.min_size, fewest_subjects(model))
     if comparisons is None:

@@ -13,9 +13,8 @@ from clinclust.files.cell_text import shortened
 from clinclust.files.listed import quoted
 from clinclust.files.selection.row_choice import RowChoice
 from clinclust.nearest import did_you_mean
-from clinclust.schema.feature import Feature
+from clinclust.schema.feature import TWICE, Feature, problems_among, problems_of_settings, rows_of
 from clinclust.schema.field_types import codes, text
-from clinclust.schema.rules import TWICE, problems_among, problems_of_settings, rows_of
 
 
 @dataclass(frozen=True)

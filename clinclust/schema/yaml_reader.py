@@ -13,8 +13,7 @@ from clinclust.errors import SchemaError
 from clinclust.files.cell_text import NUMBER, shortened
 from clinclust.files.opening import check_readable, shown_name
 from clinclust.nearest import did_you_mean
-from clinclust.schema.feature import Feature, FeatureError
-from clinclust.schema.rules import TWICE, problems_among, problems_of_settings
+from clinclust.schema.feature import TWICE, Feature, FeatureError, problems_among, problems_of_settings
 from clinclust.schema.yaml_repairs import repair_of, said_of_lone_key, typographic_quotes, with_odd_spaces
 from clinclust.schema.yaml_writer import FORMAT_VERSION, misread_as
 

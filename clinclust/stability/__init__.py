@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from clinclust.stability.assess import assess_stability
+from clinclust.stability.assess import Stability, assess_stability
 from clinclust.stability.external import Validation, validate_subtypes
-from clinclust.stability.result import Stability
 
 __all__ = ["Stability", "Validation", "assess_stability", "validate_subtypes"]

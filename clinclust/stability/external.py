@@ -17,8 +17,7 @@ from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.subtype_model import require_search
-from clinclust.stability.resamples import clusterwise_jaccard, contingency
-from clinclust.stability.result import RECOVERED, band_of
+from clinclust.stability.assess import RECOVERED, band_of, clusterwise_jaccard, contingency
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
@@ -143,7 +142,7 @@ def validate_subtypes(
     """
     require_search(model, "validate_subtypes")
     searched = cast("MAPDP", model)
-    cohort = cohort_of(model, frame, stacklevel=3)
+    cohort = cohort_of(model, frame, stacklevel=3).table
     schema, n_subtypes = searched.schema_needed, searched.n_clusters_
     parameters = searched.get_params() | {"schema": schema, "progress": progress}
     asked = parameters["n_clusters"]
@@ -151,7 +150,7 @@ def validate_subtypes(
         parameters["n_clusters"] = None
     validated = schema.validate(other, warn=False)  # before the model, which knows a repair for single subjects only
     assigned = np.asarray(searched.predict(other))
-    fit = MAPDP(**parameters).fit(other)
+    fit = type(searched)(**parameters).fit(other)
     n_found = min(int(asked), fit.n_clusters_) if isinstance(asked, Integral) else fit.n_clusters_
     if n_subtypes != fit.n_clusters_ and n_subtypes <= fit.subtype_of_.size:
         fit = fit.cut(n_subtypes)

@@ -1,7 +1,7 @@
 """The five simulations of a comparison study: K-means++, k-harmonic means, E-M and mean shift, with MAP-DP beside them.
 
     python examples/papers/comparison_study.py                         # two draws, to look at it
-    python examples/papers/comparison_study.py --draws 20 --jobs 2 --write  # reports/papers/comparison_study.md
+    python examples/papers/comparison_study.py --draws 20 --n-jobs 2 --write  # reports/papers/comparison_study.md
 
 Ash (2018) made each of the first three data sets so that one method does best on it: mean shift, E-M and K-means++. All
 methods but mean shift are run for K = 2, ..., 10, and K is chosen by the average silhouette width or the
@@ -167,8 +167,8 @@ def simulated(simulation: str, seed: int) -> list[dict[str, object]]:
     without_k = {
         "E-M, K and covariances by BIC": by_bic,
         "mean shift": shifted,
-        DIAGONAL: cc.MAPDP.as_published(apart, **ours).fit(frame).labels_,
-        PLANE: cc.MAPDP.as_published(plane, **ours).fit(frame).labels_,
+        DIAGONAL: cc.methods.PublishedMAPDP(apart, **ours).fit(frame).labels_,
+        PLANE: cc.methods.PublishedMAPDP(plane, **ours).fit(frame).labels_,
         DISTINCT: cc.MAPDP(apart, **ours).fit(frame).labels_,
     }
     for way, labels in {**without_k, TRUTH: reachable}.items():
@@ -188,8 +188,10 @@ def timed(n: int, n_columns: int, seed: int) -> list[dict[str, object]]:
         "k-harmonic means": methods.KHarmonicMeans(schema, 2, n_restarts=1, random_state=seed),
         "E-M": methods.GaussianMixture(schema, n_clusters=2, covariance="full", n_restarts=1, random_state=seed),
         "mean shift": methods.MeanShift(schema),
-        "MAP-DP, one start": cc.MAPDP.as_published(schema, n_restarts=1, random_state=seed, n_jobs=1, progress=False),
-        "MAP-DP": cc.MAPDP.as_published(schema, random_state=seed, n_jobs=1, progress=False),
+        "MAP-DP, one start": cc.methods.PublishedMAPDP(
+            schema, n_restarts=1, random_state=seed, n_jobs=1, progress=False
+        ),
+        "MAP-DP": cc.methods.PublishedMAPDP(schema, random_state=seed, n_jobs=1, progress=False),
     }
     rows: list[dict[str, object]] = []
     for way, estimator in ways.items():
@@ -299,7 +301,7 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, default=len(SIZES), help="how many sizes of simulation 5 (default: all)")
     options = parser.parse_args()
     tasks: list[tuple[int, ...]] = [(int(one), seed) for seed in range(options.draws) for one in SIMULATIONS]
-    rows = gather(run, tasks, options.jobs)
+    rows = gather(run, tasks, options.n_jobs)
     shapes = [(n, 2, 0) for n in SIZES[: options.sizes]] + [(SIZES[0], c, 0) for c in DIMENSIONS[1:]]
     rows = pd.concat([rows, gather(run, shapes, 1)])
     command = f"python examples/papers/comparison_study.py --draws {options.draws}"

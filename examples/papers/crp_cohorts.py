@@ -1,7 +1,7 @@
 """Tables 1, 4 and 5 of the note of 2014: cohorts drawn from the model itself, with the prior that is true of them.
 
     python examples/papers/crp_cohorts.py                                # two cohorts, to look at it
-    python examples/papers/crp_cohorts.py --cohorts 100 --jobs 2 --write # reports/papers/crp_cohorts.md
+    python examples/papers/crp_cohorts.py --cohorts 100 --n-jobs 2 --write  # reports/papers/crp_cohorts.md
 
 Raykov, Boukouvalas and Little (2014), section 4.1 and appendix A.4: a partition of 600 subjects from the Chinese
 restaurant process with a concentration of 3; in each cluster two features with precision R ~ Gamma(1, rate 10) and mean
@@ -103,7 +103,7 @@ def run(task: tuple[int, int, int]) -> list[dict[str, object]]:
     rows = []
     for way, options in ((START, {"init": "single", "n_restarts": 1}), (SEARCH, {})):
         began = time.perf_counter()
-        model = cc.MAPDP.as_published(SCHEMA, **MODEL, random_state=seed, n_jobs=1, progress=False, **options).fit(
+        model = cc.methods.PublishedMAPDP(SCHEMA, **MODEL, random_state=seed, n_jobs=1, progress=False, **options).fit(
             cohort.frame
         )
         seconds = time.perf_counter() - began
@@ -206,7 +206,7 @@ def main() -> None:
     parser = arguments(__doc__, "cohorts", 2)
     parser.add_argument("--sweeps", type=int, default=4000, help="most sweeps of each chain (default: 4000)")
     options = parser.parse_args()
-    rows = gather(run, [(seed, 600, options.sweeps) for seed in range(options.cohorts)], options.jobs)
+    rows = gather(run, [(seed, 600, options.sweeps) for seed in range(options.cohorts)], options.n_jobs)
     command = f"python examples/papers/crp_cohorts.py --cohorts {options.cohorts}"
     finish(report(rows, command), "crp_cohorts", write=options.write)
 

@@ -26,7 +26,7 @@ from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, load_wine
 
 import clinclust as cc
-from clinclust.methods.dp_means import dp_means, penalty_for
+from clinclust.methods.hard_limits import dp_means, penalty_for
 
 MLBENCH = Path("/usr/lib/R/site-library/mlbench/data")
 OF_MLBENCH = {
@@ -103,14 +103,14 @@ def dp_means_with(values: Array, k: int) -> tuple[Labels, int]:
     """
     start, nearest = penalty_for(values, k), None
     for factor in sorted(np.geomspace(0.05, 20.0, 241), key=lambda one: abs(np.log(one))):
-        found = dp_means(values, float(start * factor))
-        distance = abs(int(found.labels.max()) + 1 - k)
+        labels, trace = dp_means(values, float(start * factor))
+        distance = abs(int(labels.max()) + 1 - k)
         if nearest is None or distance < nearest[0]:
-            nearest = distance, found
+            nearest = distance, labels, len(trace)
         if not distance:
             break
     assert nearest is not None
-    return nearest[1].labels, len(nearest[1].trace)
+    return nearest[1], nearest[2]
 
 
 def run(task: tuple[int, int]) -> list[dict[str, object]]:
@@ -147,7 +147,7 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
     }
     for way, options in ways.items():
         began = time.perf_counter()
-        model = cc.MAPDP.as_published(schema, **alike, **options).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, **alike, **options).fit(frame)
         best = model.restarts_.sort_values("log_joint", ascending=False).iloc[0]
         keep(way, began, model.labels_, int(best["sweeps"]), concentration=model.concentration_, joint=model.log_joint_)
         if way == SEARCH:
@@ -155,7 +155,8 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
     began = time.perf_counter()
     wider = {"hyperparameters": prior_of(frame, 1.0), "concentration": 1.0, "init": "single", "n_restarts": 1}
     single = [
-        cc.MAPDP.as_published(schema, **{**alike, **wider, "random_state": run}).fit(frame) for run in range(N_SINGLE)
+        cc.methods.PublishedMAPDP(schema, **{**alike, **wider, "random_state": run}).fit(frame)
+        for run in range(N_SINGLE)
     ]
     each = [cc.comparisons.compare_partitions(groups, model) for model in single]
     keep(WIDER, began, single[0].labels_)
@@ -279,7 +280,7 @@ def report(rows: pd.DataFrame, command: str) -> list[str]:
 def main() -> None:
     """Run all data sets, and print the page or write it."""
     options = arguments(__doc__, "sweeps", 2000).parse_args()
-    rows = gather(run, [(place, options.sweeps) for place in range(len(NAMES))], options.jobs)
+    rows = gather(run, [(place, options.sweeps) for place in range(len(NAMES))], options.n_jobs)
     finish(report(rows, "python examples/papers/labelled_sets.py"), "labelled_sets", write=options.write)
 
 

@@ -20,7 +20,7 @@ def arguments(description: str | None, repeated: str, default: int) -> argparse.
     """Return the parser of a script that repeats something `--<repeated>` times."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(f"--{repeated}", type=int, default=default, help=f"how many {repeated} (default: {default})")
-    parser.add_argument("--jobs", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--n-jobs", type=int, default=1, help="processes (default: 1)")
     parser.add_argument("--write", action="store_true", help="write the page of results instead of printing it")
     return parser
 

@@ -1,7 +1,7 @@
 """The experiments of Kulis and Jordan (2012): DP-means on three Gaussians, the hard Gaussian HDP, and a large matrix.
 
     python examples/papers/revisiting_k_means.py                        # a look: few data sets, a small matrix
-    python examples/papers/revisiting_k_means.py --runs 100 --draws 20 --rows 312320 --jobs 2 --write
+    python examples/papers/revisiting_k_means.py --runs 100 --draws 20 --rows 312320 --n-jobs 2 --write
 
 The second writes reports/papers/revisiting_k_means.md. The paper's figure 2a shows three Gaussians and does not print
 their parameters; those below overlap as much. The data sets of section 6.3 are described in full.
@@ -19,7 +19,7 @@ from sklearn.cluster import KMeans
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.dp_means import dp_means, penalty_for
+from clinclust.methods.hard_limits import dp_means, penalty_for
 
 Array = NDArray[np.float64]
 Labels = NDArray[np.int64]
@@ -55,17 +55,17 @@ def three_gaussians(run: int) -> list[dict[str, object]]:
         found = {"part": "three", "run": run, "way": way, "nmi": nmi(groups, labels), "K": np.unique(labels).size}
         rows.append(found | facts)
 
-    found = dp_means(points, penalty_for(points, 3))
-    keep("DP-means", found.labels, iterations=len(found.trace))
+    labels, trace = dp_means(points, penalty_for(points, 3))
+    keep("DP-means", labels, iterations=len(trace))
     keep("K-means, K = 3", KMeans(3, n_init=10, random_state=run).fit(points).labels_.astype(np.int64))
     frame = pd.DataFrame(points, columns=["x", "y"])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    ours = cc.MAPDP.as_published(schema, random_state=run, n_jobs=1, progress=False).fit(frame)
+    ours = cc.methods.PublishedMAPDP(schema, random_state=run, n_jobs=1, progress=False).fit(frame)
     keep("MAP-DP", ours.labels_)
     for penalty in (2.0, 4.0, 8.0, 12.0, 16.0, 20.0, 24.0, 28.0, 32.0, 40.0, 48.0):
-        labels = dp_means(points, penalty).labels
+        labels = dp_means(points, penalty)[0]
         rows.append({"part": "penalty", "penalty": penalty, "K": labels.max() + 1, "nmi": nmi(groups, labels)})
-    at_three = [int(dp_means(points, float(step)).labels.max()) == 2 for step in range(1, 49)]
+    at_three = [int(dp_means(points, float(step))[0].max()) == 2 for step in range(1, 49)]
     rows.append({"part": "interval", "run": run, "width": sum(at_three)})
     for sweeps in (500, 1500, 5000) if run < 5 else ():
         began = time.perf_counter()
@@ -120,22 +120,24 @@ def many_sets(draw: int, n_sets: int = N_SETS) -> list[dict[str, object]]:
     began = time.perf_counter()
     keep("K-means, all at once", KMeans(N_GROUPS, n_init=10, random_state=draw).fit(points).labels_, began)
     began = time.perf_counter()
-    keep("DP-means, all at once", dp_means(points, penalty_for(points, N_GROUPS)).labels, began)
+    keep("DP-means, all at once", dp_means(points, penalty_for(points, N_GROUPS))[0], began)
     alone, by_penalty = np.zeros(len(points), dtype=np.int64), np.zeros(len(points), dtype=np.int64)
     for one in range(n_sets):
         part = points[sets == one]
         alone[sets == one] = USED * one + KMeans(USED, n_init=10, random_state=draw).fit(part).labels_
-        by_penalty[sets == one] = len(points) * one + dp_means(part, penalty_for(part, USED)).labels
+        by_penalty[sets == one] = len(points) * one + dp_means(part, penalty_for(part, USED))[0]
     keep("K-means, each alone", alone, began)
     keep("DP-means, each alone", by_penalty, began)
     began = time.perf_counter()
-    ours = cc.MAPDP.as_published(schema, random_state=draw, n_jobs=1, progress=False).fit(frame)
+    ours = cc.methods.PublishedMAPDP(schema, random_state=draw, n_jobs=1, progress=False).fit(frame)
     keep("MAP-DP, all at once", ours.labels_, began)
     plane = cc.FeatureSchema(
         [cc.Feature(name=name, likelihood="multivariate_gaussian", block="plane") for name in frame]
     )
     began = time.perf_counter()
-    ours = cc.MAPDP.as_published(plane, hyperparameters=KNOWN, random_state=draw, n_jobs=1, progress=False).fit(frame)
+    ours = cc.methods.PublishedMAPDP(plane, hyperparameters=KNOWN, random_state=draw, n_jobs=1, progress=False).fit(
+        frame
+    )
     keep("MAP-DP, known covariance, all at once", ours.labels_, began)
     precisions = ((points[:, None, :] - means[None]) ** 2).sum(axis=2)
     in_use = np.full((n_sets, N_GROUPS), np.inf)
@@ -154,13 +156,13 @@ def large_matrix(n: int) -> list[dict[str, object]]:
     penalty = penalty_for(points, 100)
     heuristic = time.perf_counter() - began
     began = time.perf_counter()
-    found = dp_means(points, penalty)
+    labels, trace = dp_means(points, penalty)
     seconds = time.perf_counter() - began
-    k = int(found.labels.max()) + 1
+    k = int(labels.max()) + 1
     began = time.perf_counter()
     peer = KMeans(k, init=points[:k], n_init=1, max_iter=10, tol=0.0, algorithm="lloyd").fit(points)
     lloyd = (time.perf_counter() - began) / peer.n_iter_
-    facts = {"iterations": len(found.trace), "each": seconds / len(found.trace), "heuristic": heuristic, "lloyd": lloyd}
+    facts = {"iterations": len(trace), "each": seconds / len(trace), "heuristic": heuristic, "lloyd": lloyd}
     return [{"part": "large", "rows": n, "K": k, **facts}]
 
 
@@ -290,7 +292,7 @@ def main() -> None:
     options = parser.parse_args()
     rows = gather(run, [(2, options.rows)], 1)
     tasks = [(0, number) for number in range(options.runs)] + [(1, number) for number in range(options.draws)]
-    rows = pd.concat([gather(run, tasks, options.jobs), rows])
+    rows = pd.concat([gather(run, tasks, options.n_jobs), rows])
     sizes = f"--runs {options.runs} --draws {options.draws} --rows {options.rows}"
     finish(
         report(rows, f"python examples/papers/revisiting_k_means.py {sizes}"), "revisiting_k_means", write=options.write

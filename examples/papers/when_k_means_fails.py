@@ -1,7 +1,7 @@
 """Tables 1 and 2 of Raykov et al. 2016: six data sets on which K-means, E-M, Gibbs sampling and MAP-DP are compared.
 
     python examples/papers/when_k_means_fails.py                      # one seed, to look at it
-    python examples/papers/when_k_means_fails.py --seeds 20 --jobs 2 --write   # reports/papers/
+    python examples/papers/when_k_means_fails.py --seeds 20 --n-jobs 2 --write   # reports/papers/
 
 The paper describes its data sets (sections 5.1 to 5.6, figures 1 to 6) and does not print their parameters. Those below
 have its number of points, shares, kinds of covariances and outliers; clusters lie as in the figures, so that K-means
@@ -152,7 +152,7 @@ def prior_of_code(points: Array, degrees: float) -> dict[str, dict[str, object]]
 def map_dp(points: Array, seed: int, concentration: float = 3.0, **options: object) -> tuple[Labels, int]:
     """Return the clusters of MAP-DP with a prior set from the data, and the sweeps of its best restart."""
     frame = pd.DataFrame(points, columns=["x", "y"])
-    model = cc.MAPDP.as_published(
+    model = cc.methods.PublishedMAPDP(
         SCHEMA, concentration=concentration, random_state=seed, n_jobs=1, progress=False, **options
     ).fit(frame)
     best = model.restarts_.sort_values("log_joint", ascending=False).iloc[0]
@@ -311,7 +311,7 @@ def main() -> None:
     options = parser.parse_args()
     tasks = [(place, seed, options.points) for seed in range(options.seeds) for place in range(len(DATA_SETS))]
     command = f"python examples/papers/when_k_means_fails.py --seeds {options.seeds}"
-    finish(report(gather(run, tasks, options.jobs), command), "when_k_means_fails", write=options.write)
+    finish(report(gather(run, tasks, options.n_jobs), command), "when_k_means_fails", write=options.write)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,7 @@ def sizes(labels: Labels) -> str:
 def section(called: str, schema: cc.FeatureSchema, frame: pd.DataFrame, group: Labels) -> str:
     """Fit and sample, and return the section on it."""
     start = time.perf_counter()
-    model = cc.MAPDP.as_published(schema, random_state=0).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0).fit(frame)
     searched = time.perf_counter() - start
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)  # the page says whether the chains agree
@@ -98,12 +98,13 @@ def main() -> None:
     printed = published(read_truth()).index.tolist()
     ids = [feature.name for feature in schema.ids]
     few = schema.restricted_to([*ids, *printed])
-    text = f"""# The most probable partition, and all that are probable
+    text = f"""# The most probable partition, and the posterior distribution of partitions
 
-`python examples/parkinsonism/posterior.py`: the simulated cohort of 527 subjects by `MAPDP.as_published(schema)`, and
-by `GibbsDP.of(model)`, which samples the same model on the same cohort. How sure is each subject's subtype? Given all
-other subjects as they were found (`MAPDP.membership_`), and over all drawn partitions (`GibbsDP.membership_in`);
-beside them the expected number of subjects on the wrong side, and how many are, by the groups they were drawn from.
+Made by `python examples/parkinsonism/posterior.py`: the simulated cohort of 527 subjects by `PublishedMAPDP(schema)`,
+and by `GibbsDP.of(model)`, which samples the same model on the same cohort. How certain is each subject's subtype? The
+tables have its probability given the subtypes of all other subjects (`MAPDP.membership_`) and over all drawn partitions
+(`GibbsDP.membership_in`), with the expected number of wrongly assigned subjects, and their true number, by the groups
+that they were drawn from.
 
 {section("All 215 features", schema, frame, group)}
 {section(f"The {len(printed)} features that the paper printed", few, frame, group)}"""

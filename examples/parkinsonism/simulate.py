@@ -79,11 +79,11 @@ def write_cohort(folder: Path, seed: int = SEED) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument("--random-state", type=int, default=SEED)
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="folder to write to")
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
-    write_cohort(arguments.out, arguments.seed)
+    write_cohort(arguments.out, arguments.random_state)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def fit_at_sites(model: cc.MAPDP, sites: Sequence[Any]) -> cc.MAPDP:
     block weights and coarsening, and tests the tree. Raises InputError for parameters that need rows, schemas that
     differ, and a site that fails.
     """
-    settings = Settings.of(model.get_params())
+    settings = Settings.of(model)
     model.fit_, model._rows = _fit(settings, sites), None
     return model
 

@@ -8,8 +8,8 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.associations.as_reported import AsReported, agreement, as_many, effects
-from clinclust.associations.tested_association import Found
+from clinclust.associations.feature_test import Found
+from clinclust.associations.refit import AsReported, agreement, as_many, effects
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.split_merge import merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
@@ -25,7 +25,7 @@ def few_informative(seed, n=400, shift=1.5):
 
 def without(schema, frame, name):
     others = cc.FeatureSchema([feature for feature in schema if feature.name != name])
-    return cc.MAPDP.as_published(others, n_restarts=2, random_state=0, progress=False).fit(frame.drop(columns=name))
+    return cc.methods.PublishedMAPDP(others, n_restarts=2, random_state=0, progress=False).fit(frame.drop(columns=name))
 
 
 @pytest.mark.simulation
@@ -33,7 +33,7 @@ def test_features_that_make_the_subtypes_only_together_are_tested_too():
     found, alone = [], []
     for seed in range(5):
         frame, schema = few_informative(seed)
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         assert model.n_clusters_ == 2
         rows = cc.validated_associations(model, frame, progress=False)
         assert (rows["n_subtypes"].dropna() == 2).all()

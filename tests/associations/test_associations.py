@@ -6,10 +6,9 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations import refit_without
-from clinclust.associations.as_reported import AsReported
-from clinclust.associations.refit_without import column_keys, refit, without
-from clinclust.associations.tested_association import Found, TestRules, association_of
+from clinclust.associations import refit as refits
+from clinclust.associations.feature_test import Found, TestRules, association_of
+from clinclust.associations.refit import AsReported, column_keys, refit, without
 from clinclust.comparisons.contrasts import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
@@ -49,7 +48,7 @@ def cohort(seed=0, n=240, shift=2.0, n_informative=4):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema = cohort()
-    return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
+    return cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame), frame
 
 
 def test_what_forms_the_subtypes_is_found_and_noise_is_not(fitted):
@@ -107,7 +106,7 @@ def test_neither_threads_nor_the_order_of_the_table_change_anything(fitted):
     expected = cc.validated_associations(model, frame, n_jobs=1, **options)
     pd.testing.assert_frame_equal(cc.validated_associations(model, frame, n_jobs=2, **options), expected)
     shuffled = frame.sample(frac=1.0, random_state=1)
-    again = cc.MAPDP.as_published(model.schema_, n_restarts=3, random_state=0, progress=False).fit(shuffled)
+    again = cc.methods.PublishedMAPDP(model.schema_, n_restarts=3, random_state=0, progress=False).fit(shuffled)
     found = cc.validated_associations(again, shuffled, **options)
     pd.testing.assert_frame_equal(found, expected, rtol=1e-10)
 
@@ -142,7 +141,9 @@ def pairs(n=400, seed=4, block=None):
 
 def quick(schema, frame, **options):
     begin = np.random.default_rng(0).integers(6, size=len(frame))
-    return cc.MAPDP.as_published(schema, n_restarts=1, init=begin, random_state=0, progress=False, **options).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=1, init=begin, random_state=0, progress=False, **options).fit(
+        frame
+    )
 
 
 def test_dependence_that_no_block_declares_is_said_beside_p():
@@ -188,7 +189,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
     )
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     with pytest.warns(cc.CohortWarning, match="same"):
-        model = cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame)
     found = cc.validated_associations(model, frame).set_index("feature")
     assert model.n_clusters_ == 2
     assert found.loc["two", "remark"].startswith(
@@ -204,7 +205,7 @@ def test_where_nothing_is_left_to_test_against_the_row_says_so():
 @pytest.mark.parametrize("options", [{"select_features": True}, {"outlying_share": 0.01}, {"coarsening": 0.5}])
 def test_searches_that_find_more_than_the_partition_are_refitted_alike(options):
     frame, schema = cohort(n=120, shift=3.0)
-    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
     found = cc.validated_associations(model, frame, n_restarts=3).set_index("feature")
     assert (found["p"].iloc[:4] < 1e-3).all()
     assert found.loc["noise", "p"] > 1e-3
@@ -237,14 +238,14 @@ def test_everything_wrong_is_said_at_once(fitted):
     ):
         cc.validated_associations(model, frame, contrasts={"kind": "rank", "nothing": "welch"})
     with pytest.raises(ValueError, match="not fitted"):
-        cc.validated_associations(cc.MAPDP.as_published(), frame)
+        cc.validated_associations(cc.methods.PublishedMAPDP(), frame)
 
 
 def test_nothing_is_searched_for_where_the_cohort_is_one_subtype(monkeypatch):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.normal(size=(80, 4)) + 5.0 * (np.arange(80) % 2)[:, None], columns=list("abcd"))
-    model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
-    monkeypatch.setattr(refit_without, "search", lambda *_: pytest.fail("a search was made"))
+    model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, n_restarts=2).fit(frame).cut(1)
+    monkeypatch.setattr(refits, "search", lambda *_: pytest.fail("a search was made"))
     rows = cc.validated_associations(model, frame)
     assert rows["p"].isna().all()
     assert rows["remark"].str.contains("there is one subtype only").all()
@@ -260,7 +261,9 @@ def test_why_a_described_feature_was_not_tested_is_told():
     features = [
         cc.Feature(name=name, likelihood="gaussian", role="cluster" if name in "abcd" else "describe") for name in frame
     ]
-    model = cc.MAPDP.as_published(cc.FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(cc.FeatureSchema(features), random_state=0, n_restarts=2, progress=False).fit(
+        frame
+    )
     remarks = cc.validated_associations(model, frame).set_index("feature")["remark"]
     assert remarks["one_side"] == "not tested: all its values are missing, but in one subtype at most"
     assert remarks["same"].startswith("not tested: the observed values of the subtypes do not vary")

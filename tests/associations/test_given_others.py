@@ -6,7 +6,7 @@ import pytest
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
-from clinclust.associations.given_others import given_others
+from clinclust.associations.associate import given_others
 
 NAN = np.nan
 

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.permutation_tests import contrast_by_person, contrast_of_few
+from clinclust.associations.feature_test import contrast_by_person, contrast_of_few
 from clinclust.comparisons.contrasts import contrast_of
 from clinclust.files.selection.repeated_subjects import note_several_rows, repeated_subjects
 
@@ -31,7 +31,7 @@ def test_rows_of_one_person_are_permuted_together():
     by_person, by_row = [], []
     for seed in range(30):
         frame, schema = visits(seed)
-        model = cc.MAPDP.as_published(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
         options = {"n_restarts": 2, "progress": False}
         found = cc.validated_associations(model, frame, **options).set_index("feature")
         assert found["test"].dropna().str.endswith(", persons permuted").all()
@@ -46,7 +46,7 @@ def test_rows_of_one_person_are_permuted_together():
 @pytest.mark.simulation
 def test_persons_are_known_from_the_ids_the_column_or_the_rows():
     frame, schema = visits(0, shift=2.0)
-    model = cc.MAPDP.as_published(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
     options = {"n_restarts": 2, "progress": False}
     expected = cc.validated_associations(model, frame, **options)
     for persons in ("who", frame["who"], frame["who"].to_numpy()):
@@ -162,7 +162,7 @@ def test_a_report_permutes_persons_by_a_column_that_the_schema_does_not_know(tmp
     table = cc.read_cohort(tmp_path / "visits.csv")
     note_several_rows(table, repeated_subjects(table, "who"))
     with pytest.warns(cc.CohortWarning, match="ROWS ARE NOT PATIENTS"):
-        model = cc.MAPDP.as_published(schema, n_restarts=1, random_state=0, progress=False).fit(table)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(table)
     cc.write_report(model, table, tmp_path / "subtypes.html", progress=False)
     page = (tmp_path / "subtypes.html").read_text(encoding="utf-8")
     assert "t, persons permuted" in page

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.tested_association import Found, TestRules
-from clinclust.associations.validity import Grade, grade_of, one_row_each, p_whatever_is_missing
+from clinclust.associations.associate import Grade, grade_of, one_row_each, p_whatever_is_missing
+from clinclust.associations.feature_test import Found, TestRules
 
 
 @pytest.mark.simulation
@@ -23,7 +23,7 @@ def test_values_missing_by_their_size_could_undo_a_difference():
         at_ends = np.where(half == 1, noise > 1.0, noise < -1.0)  # in equal shares
         frame["noise"] = np.where(at_ends if seed % 2 else in_one, np.nan, noise)
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         row = cc.validated_associations(model, frame, progress=False).set_index("feature").loc["noise"]
         assert row["q"] < 0.01
         assert row["p_whatever_is_missing"] > 0.05
@@ -76,7 +76,7 @@ def test_a_described_feature_that_depends_on_others_inside_subtypes_is_told():
         features += [cc.Feature(name="copy", likelihood="gaussian", role="describe", block=block)]
         features += [cc.Feature(name="outcome", likelihood="gaussian", role="describe")]
         schema = cc.FeatureSchema(features)
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         return cc.validated_associations(model, frame, progress=False).set_index("feature")
 
     alone = found(None)
@@ -95,7 +95,7 @@ def test_dependence_between_all_features_is_told_of_all():
     table = np.sqrt(0.3) * rng.normal(size=(400, 1)) + np.sqrt(0.7) * rng.normal(size=(400, 10))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     found = cc.validated_associations(model, frame, progress=False)
     assert model.n_clusters_ > 1
     assert (found["p"] < 0.05).all()
@@ -107,7 +107,7 @@ def test_slices_of_what_the_tree_found_to_be_one_continuum_are_told():
     table = np.sqrt(0.5) * rng.normal(size=(300, 1)) + np.sqrt(0.5) * rng.normal(size=(300, 8))
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(
+    model = cc.methods.PublishedMAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False).fit(
         frame
     )
     assert model.n_clusters_ == 1

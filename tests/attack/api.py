@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from attack.attempts import Attack
-from clinclust import MAPDP, FeatureSchema, compare_subtypes, write_report
+from clinclust import FeatureSchema, compare_subtypes, write_report
 from clinclust.cli import main
+from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_effects, plot_profile, plot_restarts, plot_tree
 
 # --- threads ---------------------------------------------------------------------------------------------------------
@@ -32,7 +33,7 @@ def _figure(draw, *about):
 
 def _threads(count, rng, folder):
     X = np.random.default_rng(0).normal(size=(40, 3)) + 3.0 * (np.arange(40) % 2)[:, None]
-    model = MAPDP.as_published(n_restarts=2, random_state=0, progress=False).fit(X)
+    model = PublishedMAPDP(n_restarts=2, random_state=0, progress=False).fit(X)
     frame = pd.DataFrame(X, columns=list(model.schema_.names))
     comparisons = compare_subtypes(frame, model.labels_, model.schema_)
     tasks = {

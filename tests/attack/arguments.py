@@ -25,7 +25,7 @@ def _sound_calls(folder):
         [clinclust.Feature(name="gait", likelihood="gaussian"), clinclust.Feature(name="falls", likelihood="poisson")]
     )
     quick = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
-    model = clinclust.MAPDP.as_published(schema, **quick).fit(frame)
+    model = clinclust.methods.PublishedMAPDP(schema, **quick).fit(frame)
     labels = model.labels_
     comparisons = clinclust.compare_subtypes(frame, labels, schema)
     suppressed = clinclust.suppress_small_cells(comparisons)
@@ -34,12 +34,12 @@ def _sound_calls(folder):
     frame.to_csv(folder / "cohort.csv", index=False)
 
     def fit(X, **parameters):
-        return clinclust.MAPDP.as_published(**{"schema": schema, **quick, **parameters}).fit(X)
+        return clinclust.methods.PublishedMAPDP(**{"schema": schema, **quick, **parameters}).fit(X)
 
-    every_parameter = clinclust.MAPDP.as_published(schema, **quick).get_params()
+    every_parameter = clinclust.methods.PublishedMAPDP(schema, **quick).get_params()
     compared = {"model": model, "comparisons": comparisons}
     wider = clinclust.FeatureSchema(list(schema), other_columns="ignore")
-    of_wider = clinclust.MAPDP.as_published(wider, **quick).fit(frame)
+    of_wider = clinclust.methods.PublishedMAPDP(wider, **quick).fit(frame)
     with_outcome = frame.assign(fell=rng.integers(2, size=60), weeks=rng.exponential(9, 60) + 0.1)
     return {
         "MAPDP.fit": (fit, {"X": frame, **every_parameter}),

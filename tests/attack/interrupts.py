@@ -20,10 +20,10 @@ import _thread, faulthandler, json, os, signal, sys, threading, time
 signal.signal(signal.SIGINT, signal.default_int_handler)
 faulthandler.dump_traceback_later(590, exit=True)
 import numpy as np
-from clinclust import MAPDP
+from clinclust.methods import PublishedMAPDP
 X = np.random.default_rng(0).normal(size=(60, 3))
 names = ("labels_", "membership_", "restarts_", "log_joint_trace_", "schema_")
-model = MAPDP.as_published(random_state=0, n_restarts=3).fit(X)
+model = PublishedMAPDP(random_state=0, n_restarts=3).fit(X)
 
 def sent_after(delay, sent):
     time.sleep(delay)
@@ -64,8 +64,9 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 faulthandler.dump_traceback_later(590, exit=True)
 import numpy as np
 from clinclust import MAPDP
+from clinclust.methods import PublishedMAPDP
 X = np.random.default_rng(0).normal(size=(60, 3))
-model = MAPDP.as_published(random_state=0, n_restarts=3)
+model = PublishedMAPDP(random_state=0, n_restarts=3)
 sent = []
 
 def send():

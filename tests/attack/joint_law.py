@@ -40,7 +40,7 @@ def fitted(seed, given):
     options = {**given, "init": groups if given["init"] == "given" else given["init"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)
-        return frame, schema, cc.MAPDP.as_published(schema, **options, n_restarts=3, random_state=seed).fit(frame)
+        return frame, schema, cc.methods.PublishedMAPDP(schema, **options, n_restarts=3, random_state=seed).fit(frame)
 
 
 def joint_of(frame, schema, model, given, **others):

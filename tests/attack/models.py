@@ -63,7 +63,7 @@ class Saved:
         schema = cc.FeatureSchema.from_yaml(SCHEMA)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=1, progress=False, **parameters).fit(
+            model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=1, progress=False, **parameters).fit(
                 self.frame
             )
         self.new = cohort(9)

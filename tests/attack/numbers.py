@@ -156,7 +156,7 @@ def _outside(count, rng, folder):
         frame, stated = wrong(feature, frame, own)
         calls = (
             lambda: cc.log_joint(frame, np.arange(12) % 2, schema, stated),  # noqa: B023
-            lambda: cc.MAPDP.as_published(schema, hyperparameters=stated, random_state=0).fit(frame),  # noqa: B023
+            lambda: cc.methods.PublishedMAPDP(schema, hyperparameters=stated, random_state=0).fit(frame),  # noqa: B023
         )
         yield next(filter(None, (_not_refused(call, f"{wrong.__name__} {seed}") for call in calls)), None)
 

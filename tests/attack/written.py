@@ -27,7 +27,7 @@ def _findings(seed=0):
     frame = pd.DataFrame({f"f{i}": rng.poisson(1 + 9 * groups) for i in range(3)})
     frame.insert(0, "who", [f"p{row}" for row in range(24)])
     frame = schema.validate(frame, warn=False)
-    model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=seed).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=seed).fit(frame)
     findings = gathered_findings(model, frame, ReportOptions(associations=None))
     table = assignment_table(frame, schema, model.labels_, model.membership_)
     return findings, table, cc.subtype_table(findings.comparisons)

@@ -6,8 +6,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.check.advice import advice_of
-from clinclust.check.predictive_checks import COLUMNS
+from clinclust.check.check import COLUMNS_OF_CHECKS, advice_of
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED
 
 NAMES = list("abcdefgh")
@@ -22,7 +21,7 @@ def blocks(correlations, schema=SCHEMA, p=1e-6):
     ).assign(p_of_largest=p)
     pairs = pairs.loc[pairs["correlation"].abs().sort_values(ascending=False).index]
     compared = pd.DataFrame({"feature": schema.names, "evidence": 0.0, "schema_line": None, "is_misfit": False})
-    checks = pd.DataFrame(columns=COLUMNS).astype({"p": float, "distance": float})
+    checks = pd.DataFrame(columns=COLUMNS_OF_CHECKS).astype({"p": float, "distance": float})
     advice, mended = advice_of(schema, compared, checks, pairs)
     return {name: feature.block for name, feature in mended.items()}, advice
 
@@ -59,7 +58,7 @@ def test_a_feature_with_two_problems_has_one_line_that_mends_both():
     compared["schema_line"] = [f"- {{name: {name}, likelihood: gaussian, transform: log}}" for name in NAMES]
     compared["is_misfit"] = compared["feature"] == "a"
     compared.loc[1:, "evidence"] = 0.0
-    checks = pd.DataFrame(columns=COLUMNS).astype({"p": float, "distance": float})
+    checks = pd.DataFrame(columns=COLUMNS_OF_CHECKS).astype({"p": float, "distance": float})
     advice, mended = advice_of(SCHEMA, compared, checks, pairs)
     lines = advice.loc[advice["feature"] == "a", "line"]
     assert set(lines) == {"- {name: a, likelihood: gaussian, transform: log, block: depends_1}"}

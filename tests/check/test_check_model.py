@@ -8,8 +8,7 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.check.advice import better_priors
-from clinclust.check.predictive_checks import statistics_of, values_in
+from clinclust.check.check import better_priors, statistics_of, values_in
 from clinclust.errors import InputError, SchemaError
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
@@ -46,7 +45,7 @@ def wrong_schema():
 
 
 def fitted(frame, schema):
-    return cc.MAPDP.as_published(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
 
 
 @MISFIT
@@ -107,7 +106,7 @@ def test_right_models_get_advice_in_few_cohorts():
         schema = cc.FeatureSchema(
             [cc.Feature(name=name, **kinds.get(name, {"likelihood": "gaussian"})) for name in frame]
         )
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         n_with += not cc.check.check_model(model, frame, n_draws=200).advice.empty
     assert n_with <= 5
 
@@ -165,7 +164,7 @@ def test_one_feature_few_subjects_and_a_constant_are_checked(n):
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", cc.CohortWarning)  # of the constant
-            model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
+            model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame[names])
         found = cc.check.check_model(model, frame[names])
         assert found.pairs.empty
         assert found.advice.empty

@@ -30,5 +30,5 @@ def fitted(tmp_path_factory):
     cohort().to_csv(folder / "cohort.csv", index=False)
     (folder / "schema.yaml").write_text(SCHEMA, encoding="utf-8")
     table, schema, out = (str(folder / name) for name in ("cohort.csv", "schema.yaml", "out"))
-    assert main(["fit", table, "--schema", schema, "--out", out, "--restarts", "4", "--as-published"]) == 0
+    assert main(["fit", table, "--schema", schema, "--out", out, "--n-restarts", "4", "--as-published"]) == 0
     return folder / "out"

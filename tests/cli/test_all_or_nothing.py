@@ -22,7 +22,7 @@ FILES_OF_A_MODEL = ["assignments.csv", "manifest.json", "model.json", "model.npz
 def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, capsys, monkeypatch):
     arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "deep/out", *QUICK, "--overwrite"]
     if earlier:
-        assert main([*arguments, "--seed", "7"]) == 0
+        assert main([*arguments, "--random-state", "7"]) == 0
         capsys.readouterr()
 
     if failing == "model":
@@ -61,7 +61,7 @@ def test_a_report_that_cannot_be_put_in_its_place_does_not_cost_the_model(here, 
     MAPDP.load("out")
 
 
-OPTIONS = ["--jobs", "1", "--name", "1=Mild = slow", "--suppress", "5", "--min-size", "4"]
+OPTIONS = ["--n-jobs", "1", "--name", "1=Mild = slow", "--suppress", "5", "--min-size", "4"]
 
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
@@ -127,7 +127,7 @@ def test_a_process_that_dies_in_the_reports_leaves_the_model(here):
 def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failing, here, capsys, monkeypatch):
     from clinclust.reporting import writing
 
-    assert main([*FIT, "--seed", "7"]) == 0
+    assert main([*FIT, "--random-state", "7"]) == 0
     capsys.readouterr()
     write = writing.write_findings
 

@@ -112,7 +112,7 @@ def test_a_refused_value_names_those_of_its_form_that_are_missing(here, capsys):
     table.loc[:3, "lvef"] = ["20-25%", "25-30%", "30-35%", "n.a."]
     table.to_csv("lvef.csv", index=False)
     assert main(["draft", "lvef.csv", "--out", "lvef.yaml"]) == 0
-    quick = ["--restarts", "2", "--associations", "none"]
+    quick = ["--n-restarts", "2", "--associations", "none"]
     assert main(["fit", "lvef.csv", "--schema", "lvef.yaml", "--out", "lvef", *quick]) == 0
     capsys.readouterr()
     table.head(8).assign(lvef=["40-45%", *["50"] * 7]).to_csv("new.csv", index=False)

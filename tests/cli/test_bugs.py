@@ -90,7 +90,7 @@ def test_a_bug_in_a_report_does_not_cost_the_model(here, capsys, monkeypatch):
 
 
 def test_a_bug_on_a_thread_and_bad_input_on_a_thread_are_told_apart(here, capsys, monkeypatch):
-    from clinclust.associations.feature_tests import FeatureTests
+    from clinclust.associations.associate import FeatureTests
 
     monkeypatch.setattr(FeatureTests, "rows", lambda *arguments: np.zeros(2) + np.ones(3))
     assert main([*FIT, "--associations", "refit"]) == 70

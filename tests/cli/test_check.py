@@ -17,7 +17,7 @@ NOTHING_TO_FIND = {
 def both_say(capsys, *more):
     """Return the exit code and the text of `check` and `fit`, which must agree."""
     verdicts = []
-    for command in (["check"], ["fit", "--out", "out", "--restarts", "1", "--seed", "0"]):
+    for command in (["check"], ["fit", "--out", "out", "--n-restarts", "1", "--random-state", "0"]):
         code = main([command[0], "cohort.csv", "--schema", "schema.yaml", *command[1:], *more])
         verdicts.append((code, capsys.readouterr().err))
     assert verdicts[0] == verdicts[1]

@@ -33,7 +33,7 @@ def folder(tmp_path, monkeypatch):
     frame.to_csv("cohort.csv", index=False)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame], title="Pressures")
     with pytest.warns(cc.CohortWarning, match="described clearly better"):
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     Path("out").mkdir()
     model.save("out")
     return tmp_path
@@ -51,7 +51,7 @@ def test_the_advice_is_printed_and_followed_in_a_copy_of_the_schema(folder, caps
     assert mended["crp"].transform == "log"
     assert mended["systolic"].block == mended["diastolic"].block == "depends_1"
     assert mended["a"] == cc.Feature(name="a", likelihood="gaussian")
-    again = cc.MAPDP.as_published(mended, n_restarts=2, random_state=0, progress=False).fit(cohort())
+    again = cc.methods.PublishedMAPDP(mended, n_restarts=2, random_state=0, progress=False).fit(cohort())
     again.save("again")
     assert main(["check", "cohort.csv", "--model", "again", "--out", "none.yaml"]) == 0
     said, problems = capsys.readouterr()

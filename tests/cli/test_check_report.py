@@ -14,23 +14,22 @@ from command_line import SCHEMA, cohort
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinclust import MAPDP, Feature, FeatureSchema, draft_schema
+from clinclust import Feature, FeatureSchema, draft_schema
 from clinclust.cli import main
-from clinclust.cli.check_report import check_lines, looks_at_draft, unused_lines
+from clinclust.cli.check import check_lines, looks_at_draft, unused_lines
 from clinclust.cli.inputs import TableOptions
-from clinclust.cli.options import Options, add_options, next_command, option, options_of, path_given
+from clinclust.cli.options import Options, add_options, next_command, option, read_options, read_path
 from clinclust.drafting.column import Look
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
+from clinclust.methods import PublishedMAPDP
 
 WIDE = SCHEMA.replace("features:", "other_columns: ignore\nfeatures:\n  - {name: note, role: ignore}")
 
 
 def lines_of(frame, looks=(), width=80, schema=WIDE):
     schema = FeatureSchema.from_yaml(schema)
-    cohort_of_fit = prepared(
-        Settings.of(MAPDP.as_published(schema).get_params()), schema.validate(frame, warn=False), stacklevel=1
-    )
+    cohort_of_fit = prepared(Settings.of(PublishedMAPDP(schema)), schema.validate(frame, warn=False), stacklevel=1)
     return check_lines(cohort_of_fit, frame, names=("t.csv", "s.yaml"), looks=looks, width=width)
 
 
@@ -98,7 +97,7 @@ def test_questions_on_what_forms_no_subtypes_come_last():
     width=st.integers(40, 120),
 )
 def test_lines_are_as_wide_as_the_terminal_and_lose_no_name(names, width):
-    from clinclust.cli.check_report import _name, _wrapped
+    from clinclust.cli.check import _name, _wrapped
 
     lines = _wrapped("to cluster on (1)", names, width)
     longest = max(len(_name(name)) for name in names)
@@ -158,7 +157,7 @@ def test_the_next_command_can_be_run_as_it_is_shown(here, capsys):
     shown = capsys.readouterr().out.splitlines()[-1].removeprefix("next: ")
     command, *arguments = shlex.split(shown)
     assert command == "clinclust"
-    assert main([*arguments, "--restarts", "1", "--associations", "none"]) == 0
+    assert main([*arguments, "--n-restarts", "1", "--associations", "none"]) == 0
 
 
 @given(
@@ -169,9 +168,9 @@ def test_the_options_of_the_table_are_repeated_exactly(table, sheet):
     def parsed(words):
         parser = argparse.ArgumentParser()
         add_options(parser, TableOptions)
-        return options_of(TableOptions, parser.parse_args(words))
+        return read_options(TableOptions, parser.parse_args(words))
 
-    options = TableOptions(table=path_given(table), sheet=sheet)
+    options = TableOptions(table=read_path(table), sheet=sheet)
     again = parsed(shlex.split(next_command("fit", options, repeated=(TableOptions,)))[2:])
     assert (again.table.absolute(), again.sheet) == (options.table.absolute(), options.sheet)
 
@@ -209,4 +208,4 @@ def test_options_of_every_kind_are_repeated(names, words, is_given, number):
     add_options(parser, EveryKind)
     options = EveryKind(only=tuple(names), word=tuple(words), flag=is_given, number=number)
     again = parser.parse_args(shlex.split(next_command("fit", options, repeated=(EveryKind,)))[2:])
-    assert options_of(EveryKind, again) == options
+    assert read_options(EveryKind, again) == options

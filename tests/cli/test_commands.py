@@ -23,7 +23,10 @@ def test_a_first_analysis_step_by_step(here, capsys):
     assert main(["check", "cohort.csv", "--schema", "schema.yaml"]) == 0
     told = "100 subjects, 4 features to cluster on (0.5% of their values missing), 1 to describe"
     assert f"fits schema.yaml: {told}" in capsys.readouterr().out
-    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "a/b", "--restarts", "3", "--jobs", "1"]) == 0
+    assert (
+        main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "a/b", "--n-restarts", "3", "--n-jobs", "1"])
+        == 0
+    )
     out, err = capsys.readouterr()
     assert "2 subtypes among 100 subjects: 60 (60.0%), 40 (40.0%)\n" in out
     assert "Tested: these are more than one continuum: all distinct." in out
@@ -35,7 +38,7 @@ def test_a_first_analysis_step_by_step(here, capsys):
 
 def test_the_same_input_options_and_seed_give_the_same_bytes(here, capsys):
     for folder in ("one", "other"):
-        fit = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out", folder]
+        fit = ["fit", "cohort.csv", "--schema", "schema.yaml", "--n-restarts", "2", "--out", folder]
         assert main([*fit, "--associations", "none"]) == 0
     capsys.readouterr()
     named = {path.name: path.read_bytes() for path in Path("one").iterdir()}
@@ -46,7 +49,7 @@ def test_the_same_input_options_and_seed_give_the_same_bytes(here, capsys):
 
 @pytest.mark.simulation
 def test_what_else_is_searched_for_can_be_asked_for(here, capsys):
-    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--n-restarts", "2", "--out"]
     assert (
         main([*arguments, "map", "--concentration", "map", "--hyperparameters", "empirical", "--coarsening", "1"]) == 0
     )
@@ -70,7 +73,7 @@ def test_blocks_count_for_what_they_are_worth_unless_they_shall_count_in_full(he
     )
     assert in_block.count("frailty") == 2
     (here / "blocks.yaml").write_text(in_block, encoding="utf-8")
-    arguments = ["fit", "cohort.csv", "--schema", "blocks.yaml", "--restarts", "2", "--associations", "none", "--out"]
+    arguments = ["fit", "cohort.csv", "--schema", "blocks.yaml", "--n-restarts", "2", "--associations", "none", "--out"]
     assert main([*arguments, "worth"]) == 0
     assert main([*arguments, "full", "--block-weights", "none"]) == 0
     worth, full = MAPDP.load(here / "worth"), MAPDP.load(here / "full")
@@ -83,7 +86,7 @@ def test_blocks_count_for_what_they_are_worth_unless_they_shall_count_in_full(he
 
 
 def test_reports_for_sharing_can_be_asked_for(here, capsys):
-    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--restarts", "2", "--out"]
+    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--n-restarts", "2", "--out"]
     assert main([*arguments, "shared", "--suppress"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "For sharing: subtypes.xlsx, subtypes.html and subtypes.json only" in said
@@ -168,12 +171,22 @@ def test_new_subjects_are_assigned_by_name_of_column(here, fitted, capsys):
 
 
 def test_the_same_run_gives_the_same_files(here, fitted, capsys):
-    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "again", "--restarts", "4", "--as-published"]
+    arguments = [
+        "fit",
+        "cohort.csv",
+        "--schema",
+        "schema.yaml",
+        "--out",
+        "again",
+        "--n-restarts",
+        "4",
+        "--as-published",
+    ]
     assert main(arguments) == 0
     for name in ("assignments.csv", "model.npz"):
         assert Path("again", name).read_bytes() == (fitted / name).read_bytes(), name
     Path("again", "mine.txt").write_text("kept")
-    assert main([*arguments, "--seed", "1", "--concentration", "1", "--overwrite"]) == 0
+    assert main([*arguments, "--random-state", "1", "--concentration", "1", "--overwrite"]) == 0
     assert "again holds other files too, which stay as they are: mine.txt" in capsys.readouterr().err
     assert sorted(path.name for path in Path("again").iterdir()) == sorted([*FILES, "mine.txt"])
     assert MAPDP.load("again").random_seed_ == 1
@@ -183,7 +196,7 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
     frame = cohort().assign(stage=2)
     frame["who"] = "Zoë " + frame["who"].astype(str)
     Path("cohort.csv").write_bytes(frame.to_csv(index=False).encode("cp1252"))
-    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--restarts", "2"]) == 0
+    assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", "--n-restarts", "2"]) == 0
     err = capsys.readouterr().err.splitlines()
     assert len(err) == 2
     assert err[0].startswith("clinclust: note: cohort.csv: the file is not UTF-8")
@@ -195,6 +208,6 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, capsys):
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, capsys, monkeypatch):
     monkeypatch.setitem(inspect.unwrap(MAPDP.__init__).__kwdefaults__, "init", "single")
-    slow = ["--as-published", "--restarts", "1", "--max-sweeps", "1"]
+    slow = ["--as-published", "--n-restarts", "1", "--max-sweeps", "1"]
     assert main(["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "out", *slow]) == 0
     assert "clinclust: note: The best restart was still moving" in capsys.readouterr().err

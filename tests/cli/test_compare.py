@@ -9,7 +9,7 @@ from command_line import cohort, refused
 
 from clinclust.cli import main
 
-SOME = ["--method", "K-means, K by silhouette", "--method", "Mean shift", "--resamples", "1", "--draws", "20"]
+SOME = ["--method", "K-means, K by silhouette", "--method", "Mean shift", "--n-resamples", "1", "--n-draws", "20"]
 
 
 @pytest.mark.simulation
@@ -52,8 +52,10 @@ def test_what_cannot_be_compared(here, fitted, capsys):
     cohort(30).to_csv("other.csv", index=False)
     err = refused(capsys, "compare", "other.csv", "--model", fitted, *SOME)
     assert "other.csv: the table has 30 rows, but the model was fitted on 40 subjects" in err
-    err = refused(capsys, "compare", "cohort.csv", "--model", fitted, "--method", "K-modes", "--resamples", "0")
+    err = refused(capsys, "compare", "cohort.csv", "--model", fitted, "--method", "K-modes", "--n-resamples", "0")
     assert "there is no 'K-modes'" in err
     assert "n_resamples must be at least 1" in err
-    assert "--seed must be at least 0" in refused(capsys, "compare", "cohort.csv", "--model", fitted, "--seed", "-1")
+    assert "--seed must be at least 0" in refused(
+        capsys, "compare", "cohort.csv", "--model", fitted, "--random-state", "-1"
+    )
     assert "ends in .csv" in refused(capsys, "compare", "cohort.csv", "--model", fitted, "--out", "m.xlsx")

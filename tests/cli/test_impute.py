@@ -6,8 +6,9 @@ import pandas as pd
 import pytest
 from command_line import refused
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import Feature, FeatureSchema
 from clinclust.cli import main
+from clinclust.methods import PublishedMAPDP
 
 GIVEN = ["impute", "cohort.csv", "--model", "subtypes"]
 
@@ -36,7 +37,7 @@ def folder(tmp_path, monkeypatch):
         ],
         other_columns="ignore",
     )
-    MAPDP.as_published(schema, random_state=0, progress=False).fit(frame).save("subtypes")
+    PublishedMAPDP(schema, random_state=0, progress=False).fit(frame).save("subtypes")
     return frame
 
 
@@ -96,7 +97,7 @@ def test_out_is_required_and_the_seed_is_a_number_from_0(folder, capsys):
     with pytest.raises(SystemExit):
         main(GIVEN)
     assert "required: --out" in capsys.readouterr().err
-    assert "--seed must be at least 0, not -1" in refused(capsys, *GIVEN, "--out", "one.csv", "--seed", "-1")
+    assert "--seed must be at least 0, not -1" in refused(capsys, *GIVEN, "--out", "one.csv", "--random-state", "-1")
 
 
 def test_a_column_name_that_holds_the_separator_is_counted_as_one(folder, capsys):
@@ -105,6 +106,6 @@ def test_a_column_name_that_holds_the_separator_is_counted_as_one(folder, capsys
     frame.loc[::4, "grip; left"] = np.nan
     frame.to_csv("named.csv", index=False)
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    MAPDP.as_published(schema, random_state=0, progress=False).fit(frame).save("named")
+    PublishedMAPDP(schema, random_state=0, progress=False).fit(frame).save("named")
     assert main(["impute", "named.csv", "--model", "named", "--out", "one.csv"]) == 0
     assert "10 cells of 1 column filled" in capsys.readouterr().out

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from clinclust import MAPDP, Feature, FeatureSchema, read_cohort
 from clinclust.cli import main
-from clinclust.cli.options import add_options, number_or_share, options_of
-from clinclust.cli.search_options import SearchOptions, search_problems
+from clinclust.cli.options import SearchOptions, add_options, check_search, number_or_share, read_options
+from clinclust.methods import PublishedMAPDP
 
-OPTIONS = ["--restarts", "4", "--associations", "none"]
+OPTIONS = ["--n-restarts", "4", "--associations", "none"]
 WILD = ["fit", "wild.csv", "--schema", "wild.yaml", "--out", "out", *OPTIONS, "--as-published"]
 
 
@@ -35,7 +35,7 @@ def wild(here):
 def problems_of(*words):
     parser = argparse.ArgumentParser()
     add_options(parser, SearchOptions)
-    return search_problems(options_of(SearchOptions, parser.parse_args([*words, "--quiet"])))
+    return check_search(read_options(SearchOptions, parser.parse_args([*words, "--quiet"])))
 
 
 # --- the option -------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def test_the_fit_is_that_of_the_model_with_this_floor(wild, text, floor, number)
     assert main([*WILD, *more, "--min-size", text]) == 0
     model = MAPDP.load("out")
     options = {"n_clusters": number, "min_size": floor, "block_weights": None}
-    expected = MAPDP.as_published(model.schema_, **options, n_restarts=4, random_state=0)
+    expected = PublishedMAPDP(model.schema_, **options, n_restarts=4, random_state=0)
     expected.fit(read_cohort("wild.csv"))
     assert model.get_params() == expected.get_params()
     assert model.min_size_ == expected.min_size_ > 1

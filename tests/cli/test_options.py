@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
-from clinclust.cli.options import in_options, names_in_list
+from clinclust.cli.options import in_options, join_names
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from clinclust.cli.options import in_options, names_in_list
         ("give `header_row`, which is 1", "give --header-row, which is 1"),
         ("header_row=N, or header_row=0", "--header-row N, or --header-row 0"),
         ("decimal=',' or decimal='.'", "--decimal , or --decimal ."),
-        ("raise `n_restarts` and `random_state`", "raise --restarts and --seed"),
+        ("raise `n_restarts` and `random_state`", "raise --n-restarts and --seed"),
         ("drop=['a#2', 'b, c']", """--drop 'a#2,"b, c"'"""),
         ("by='-1'", "--by=-1"),
         ("list them under `missing_codes`", "list them under `missing_codes`"),
@@ -35,4 +35,4 @@ def test_a_value_can_be_pasted(text):
 
 
 def test_names_with_commas_are_quoted_in_lists():
-    assert names_in_list("a", "b, c", 'd"') == 'a,"b, c","d"""'
+    assert join_names("a", "b, c", 'd"') == 'a,"b, c","d"""'

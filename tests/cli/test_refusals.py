@@ -125,8 +125,8 @@ def test_rows_of_a_parquet_file_are_counted_too(here, capsys):
     [
         (["--concentration", "0"], "concentration"),
         (["--concentration", "nan"], "concentration"),
-        (["--concentration", "-3", "--restarts", "0", "--seed", "-1"], "--seed must be"),
-        (["--jobs", "0"], "--jobs must be a whole number of at least 1, not 0"),
+        (["--concentration", "-3", "--n-restarts", "0", "--random-state", "-1"], "--seed must be"),
+        (["--n-jobs", "0"], "--n-jobs must be a whole number of at least 1, not 0"),
         (["--coarsening", "2"], "coarsening"),
         (["--coarsening", "auto", "--select-features"], "--coarsening auto and --select-features cannot be combined"),
         (["--min-size", "0"], "--min-size"),

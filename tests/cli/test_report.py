@@ -10,6 +10,7 @@ from command_line import FILES, cohort, contents, refused
 from clinclust import MAPDP
 from clinclust.cli import main
 from clinclust.files.writing import changed_files, read_manifest
+from clinclust.methods import PublishedMAPDP
 
 OPTIONS = {
     "defaults": [],
@@ -33,7 +34,17 @@ def fit(here, fitted):
     "asked", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.simulation) for name in OPTIONS]
 )
 def test_the_bytes_are_those_of_the_fit(fit, asked):
-    arguments = ["fit", "cohort.csv", "--schema", "schema.yaml", "--out", "again", "--restarts", "4", "--as-published"]
+    arguments = [
+        "fit",
+        "cohort.csv",
+        "--schema",
+        "schema.yaml",
+        "--out",
+        "again",
+        "--n-restarts",
+        "4",
+        "--as-published",
+    ]
     assert main([*arguments, *OPTIONS[asked]]) == 0
     assert main([*REPORT, "--overwrite", *OPTIONS[asked]]) == 0
     for name in ("subtypes.xlsx", "subtypes.html", "subtypes.json"):
@@ -99,7 +110,7 @@ def test_rows_in_another_order_are_put_back(fit, capsys):
         (["--overwrite", "--name", "Rare", "--min-size", "0"], "--min-size must be at least 1 subject, not 0; --name"),
         (["--overwrite", "--suppress", "41"], "withholds everything of 40 subjects"),
         (["--overwrite", "--suppress", "40"], "cannot be shared"),
-        (["--overwrite", "--jobs", "0"], "--jobs must be a whole number of at least 1, not 0"),
+        (["--overwrite", "--n-jobs", "0"], "--n-jobs must be a whole number of at least 1, not 0"),
         (["--out", "other", "--overwrite"], "other holds what an earlier run wrote (assignments.csv, model.json, "),
         (["--out", "cohort.csv"], "cohort.csv is a file, not a folder"),
     ],
@@ -143,7 +154,7 @@ def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fi
     def meanwhile(findings, path, *more, **options):
         write(findings, path, *more, **options)
         if path.name == "subtypes.html":
-            MAPDP.as_published(findings.model.schema_, random_state=5, n_restarts=1).fit(findings.frame).save("out")
+            PublishedMAPDP(findings.model.schema_, random_state=5, n_restarts=1).fit(findings.frame).save("out")
 
     monkeypatch.setattr(writing, "write_findings", meanwhile)
     assert main([*REPORT, "--overwrite", "--associations", "none"]) == 2

@@ -9,9 +9,9 @@ from command_line import SCHEMA, cohort, refused
 
 from clinclust import MAPDP, FeatureSchema
 from clinclust.cli import main
+from clinclust.cli.check import RoleOptions
 from clinclust.cli.inputs import TableOptions
-from clinclust.cli.options import add_options, next_command, options_of
-from clinclust.cli.roles import RoleOptions
+from clinclust.cli.options import add_options, next_command, read_options
 
 REASONED = SCHEMA.replace("features:", "features:\n  - {name: trt, role: arm}\n  - {name: seen, role: time}")
 UNUSED = "Not used to form subtypes: trt (arm), seen (time), age (describe). Use one with --cluster NAME."
@@ -130,6 +130,6 @@ def test_names_are_passed_on_as_they_were_given():
 
     parser = argparse.ArgumentParser()
     add_options(parser, TableAndRoles)
-    options = options_of(TableAndRoles, parser.parse_args(["t.csv", "--cluster", '"CRP, mg/L",age', "--ignore", "x"]))
+    options = read_options(TableAndRoles, parser.parse_args(["t.csv", "--cluster", '"CRP, mg/L",age', "--ignore", "x"]))
     command = next_command("fit", options, repeated=(TableOptions, RoleOptions))
     assert command == """clinclust fit t.csv --cluster '"CRP, mg/L",age' --ignore x"""

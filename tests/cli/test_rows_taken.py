@@ -15,7 +15,7 @@ from clinclust.files.selection.row_choice import RowChoice
 
 WHERE = "visit == 'baseline' and age >= 45,5"
 CHOICE = ["--where", WHERE, "--one-row-per", "Record ID", "--by", "seen", "--keep", "last"]
-FAST = ["--restarts", "2", "--associations", "none", "--as-published"]
+FAST = ["--n-restarts", "2", "--associations", "none", "--as-published"]
 VISITS_SCHEMA = SCHEMA.replace("{name: who, role: id}", "{name: Record ID, role: id}").replace(
     "features:", "other_columns: ignore\nfeatures:"
 )
@@ -200,8 +200,8 @@ def test_rows_that_are_edited_while_start_waits_are_taken(visits, monkeypatch):
         options.schema.write_text(text.replace("baseline'' and age >= 45,5", "month 12''"), encoding="utf-8")
         return True
 
-    monkeypatch.setattr("clinclust.cli.start._asks", lambda options: True)
-    monkeypatch.setattr("clinclust.cli.start._goes_on", edited)
+    monkeypatch.setattr("clinclust.cli.fit._asks", lambda options: True)
+    monkeypatch.setattr("clinclust.cli.fit._goes_on", edited)
     assert main(["start", "visits.csv", *FAST, *CHOICE, "--no-open"]) == 0
     model = MAPDP.load("visits-subtypes")
     assert model.schema_.rows.where == "visit == 'month 12'"

@@ -11,17 +11,17 @@ from command_line import SCHEMA_OPTION, contents, refused
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.cli import main
-from clinclust.cli.options import add_options, options_of
-from clinclust.cli.search_options import SearchOptions, model_asked_for
+from clinclust.cli.options import SearchOptions, add_options, build_model, read_options
+from clinclust.methods import PublishedMAPDP
 
 PUBLISHED = {"coarsening": 1.0, "n_clusters": None, "block_weights": None, "calibrate": False}
-QUICK = ["--out", "out", "--restarts", "2", "--associations", "none"]
+QUICK = ["--out", "out", "--n-restarts", "2", "--associations", "none"]
 
 
 def asked_for(*words):
     parser = argparse.ArgumentParser()
     add_options(parser, SearchOptions)
-    return model_asked_for(options_of(SearchOptions, parser.parse_args([*words, "--quiet"])), None).get_params()
+    return build_model(read_options(SearchOptions, parser.parse_args([*words, "--quiet"])), None).get_params()
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def asked_for(*words):
         (["--as-published"], PUBLISHED),
         (["--as-published", "--block-weights", "auto"], {**PUBLISHED, "block_weights": "auto"}),
         (["--block-weights", "none"], {"block_weights": None}),
-        (["--n-clusters", "found"], {"n_clusters": None}),
+        (["--n-clusters", "none"], {"n_clusters": None}),
         (["--n-clusters", "3"], {"n_clusters": 3}),
         (["--coarsening", "1"], {"coarsening": 1.0}),
         (["--as-published", "--n-clusters", "distinct"], {**PUBLISHED, "n_clusters": "distinct"}),
@@ -102,7 +102,7 @@ def test_a_number_that_the_search_did_not_find_loses_no_search(here, capsys):
 def test_a_number_that_the_search_found_is_cut_from_it(here):
     assert main(["fit", "cohort.csv", *SCHEMA_OPTION, *QUICK, "--as-published", "--n-clusters", "1"]) == 0
     model = MAPDP.load("out")
-    expected = MAPDP.as_published(model.schema_, n_clusters=1, n_restarts=2, random_state=0)
+    expected = PublishedMAPDP(model.schema_, n_clusters=1, n_restarts=2, random_state=0)
     from clinclust import read_cohort
 
     expected.fit(read_cohort("cohort.csv"))
@@ -121,7 +121,7 @@ def severity(folder):
 
 def test_a_continuum_is_said_to_be_one_and_published_slices_are_shown_when_asked_for(here, capsys):
     severity(here)
-    command = ["fit", "one.csv", "--schema", "one.yaml", "--restarts", "2", "--associations", "none", "--out"]
+    command = ["fit", "one.csv", "--schema", "one.yaml", "--n-restarts", "2", "--associations", "none", "--out"]
     assert main([*command, "tested"]) == 0
     assert "1 subtype among 200 subjects: 200 (100.0%)\nTested: the cohort looks like one continuum" in (
         capsys.readouterr().out

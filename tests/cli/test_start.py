@@ -42,8 +42,8 @@ def test_a_schema_beside_the_table_is_used_and_kept(here, capsys):
 
 def test_results_are_those_of_fit_with_the_same_options(here):
     Path("cohort.yaml").write_text(SCHEMA, encoding="utf-8")
-    assert main([*START, "--seed", "3"]) == 0
-    assert main(["fit", *START[1:], "--seed", "3", "--schema", "schema.yaml", "--out", "out"]) == 0
+    assert main([*START, "--random-state", "3"]) == 0
+    assert main(["fit", *START[1:], "--random-state", "3", "--schema", "schema.yaml", "--out", "out"]) == 0
     for name in ("assignments.csv", "model.npz"):
         assert Path("out", name).read_bytes() == Path("cohort-subtypes", name).read_bytes()
 
@@ -98,7 +98,7 @@ def test_ctrl_c_leaves_whole_files_and_says_which(here, capsys, monkeypatch, sta
         patched.setattr(where, interrupted)
         assert main(START) == 130
     first, last = capsys.readouterr().err.splitlines()
-    again = "go on with: clinclust start cohort.csv --as-published --restarts 2 --associations none"
+    again = "go on with: clinclust start cohort.csv --as-published --n-restarts 2 --associations none"
     assert first == f"clinclust: {'cohort.yaml is there, and whole' if left else 'nothing was written'}; {again}"
     assert last == "clinclust: stopped"
     assert sorted(contents()) == ["cohort.csv", *left, "schema.yaml"]

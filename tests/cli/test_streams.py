@@ -11,7 +11,7 @@ from command_line import QUICK, SCHEMA_OPTION, cohort
 
 from clinclust import MAPDP
 from clinclust.cli import main
-from clinclust.cli.streams import VisibleStream, say, streams_for_people, tell, write_data
+from clinclust.cli.outputs import VisibleStream, say, streams_for_people, tell, write_data
 
 HOSTILE = "x\x1b]0;owned\x07\u202e"
 
@@ -165,7 +165,7 @@ def test_stages_are_told_in_whole_lines_where_there_is_no_terminal(here, fitted,
 
 def test_a_search_can_be_given_a_time_limit(here, capsys):
     arguments = ["fit", "cohort.csv", *SCHEMA_OPTION, "--out", "out", "--associations", "none", "--as-published"]
-    assert main([*arguments, "--restarts", "5000", "--max-seconds", "0.001"]) == 0
+    assert main([*arguments, "--n-restarts", "5000", "--max-seconds", "0.001"]) == 0
     assert "clinclust: note: The search was ended by its time limit" in capsys.readouterr().err
     assert MAPDP.load("out").stopped_early_
     assert main([*arguments, "--max-seconds", "0", "--overwrite"]) == 2

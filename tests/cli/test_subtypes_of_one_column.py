@@ -12,7 +12,7 @@ import pytest
 
 from clinclust.cli import main
 
-QUICK = ["--restarts", "2", "--associations", "none", "--as-published"]
+QUICK = ["--n-restarts", "2", "--associations", "none", "--as-published"]
 MEASURED = [f"m{place}" for place in range(10)]
 SAYS_SEX = re.compile(
     r"^These subtypes are nearly sex: it alone gives (9\d|100)% of the subjects to their subtype", re.M

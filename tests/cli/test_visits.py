@@ -10,7 +10,7 @@ import pytest
 import clinclust as cc
 from clinclust.cli import main
 
-QUICK = ["--restarts", "2", "--associations", "none"]
+QUICK = ["--n-restarts", "2", "--associations", "none"]
 
 
 def visits(n=60, times=3, who="MRN", what="Visit No"):

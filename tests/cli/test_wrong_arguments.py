@@ -20,7 +20,7 @@ ARGUMENTS = {
 }
 MISSPELT = {"--sheet": "--shet", "--encoding": "--encodign"}
 OF_A_COMMAND = {
-    "start": {"--no-open": "--noopen", "--restarts": "--restart"},
+    "start": {"--no-open": "--noopen", "--n-restarts": "--restart"},
     "draft": {"--overwrite": "--overwite"},
     "check": {"--schema": "--shema"},
     "fit": {"--significance-level": "--significance_level", "--out": "--output"},
@@ -132,7 +132,7 @@ def test_a_command_that_does_not_exist(arguments, said, capsys):
 
 @scored(
     [
-        (["--seed", "1.5"], "argument --seed: invalid whole number value: '1.5'"),
+        (["--random-state", "1.5"], "argument --seed: invalid whole number value: '1.5'"),
         (["--significance-level", "low"], "argument --significance-level: invalid number value: 'low'"),
         (["--concentration", "mpa"], "argument --concentration: invalid number or map or cross-validation value"),
         (["--associations", "refti"], "argument --associations: invalid choice: 'refti' (choose from"),

@@ -126,7 +126,7 @@ def test_models_can_be_given_and_what_cannot_be_compared_is_refused():
     with pytest.raises(InputError, match="second: the label of 1 subject"):
         cc.comparisons.compare_partitions(groups, [0, 1, None, 1])
     with pytest.raises(InputError, match="first is not fitted"):
-        cc.comparisons.compare_partitions(cc.MAPDP.as_published(schema), groups)
+        cc.comparisons.compare_partitions(cc.methods.PublishedMAPDP(schema), groups)
     with pytest.raises(InputError, match="first must be one label for each subject"):
         cc.comparisons.compare_partitions(np.zeros((2, 2)), groups)
     with pytest.raises(InputError, match="first holds no subject"):

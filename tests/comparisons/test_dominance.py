@@ -160,7 +160,7 @@ def test_rows_in_another_order_and_other_names_of_levels_change_nothing():
     frame = noise(rng, N, 4).add(2.0 * sex, axis=0).assign(sex=np.array(["f", "m"])[sex], seen=as_dates(rng, sex))
     features = [cc.Feature(name=f"noise{place}", likelihood="gaussian") for place in range(4)]
     ignored = [cc.Feature(name=name, role="ignore") for name in ("sex", "seen")]
-    model = cc.MAPDP.as_published(cc.FeatureSchema([*features, *ignored]), n_restarts=2, random_state=0).fit(frame)
+    model = cc.methods.PublishedMAPDP(cc.FeatureSchema([*features, *ignored]), n_restarts=2, random_state=0).fit(frame)
     first = cc.comparisons.dominant_columns(model, frame)
     assert set(first["column"]) == {"sex", "seen"}
     order = rng.permutation(N)

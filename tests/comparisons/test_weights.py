@@ -89,7 +89,7 @@ def test_the_table_says_what_is_weighted_and_has_no_p(cohort, tmp_path, monkeypa
     frame, _ = cohort
     monkeypatch.chdir(tmp_path)
     frame["x"] = frame["x"].fillna(1.0)
-    model = cc.MAPDP.as_published(SCHEMA, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(SCHEMA, random_state=0, progress=False).fit(frame)
     model.save("subtypes")
     frame.to_csv("cohort.csv", index=False)
     given = ["table", "cohort.csv", "--model", "subtypes"]

@@ -48,7 +48,7 @@ def cohort():
 
 @pytest.fixture(scope="module")
 def model(cohort):
-    return cc.MAPDP.as_published(schema(), **QUICK).fit(cohort)
+    return cc.methods.PublishedMAPDP(schema(), **QUICK).fit(cohort)
 
 
 def of_features(drift):
@@ -62,7 +62,7 @@ def test_without_drift_few_batches_are_called_different():
     any_q, p_missing = [], []
     for seed in range(40):
         everybody = people(180, seed + 1)
-        fitted = cc.MAPDP.as_published(schema(), **QUICK | {"n_restarts": 1}).fit(everybody.iloc[:120])
+        fitted = cc.methods.PublishedMAPDP(schema(), **QUICK | {"n_restarts": 1}).fit(everybody.iloc[:120])
         drift = cc.drift.assess_drift(fitted, everybody.iloc[:120], everybody.iloc[120:])
         for row in drift.tests.itertuples():
             p[row.question].append(row.p)
@@ -80,7 +80,7 @@ def test_members_are_judged_without_themselves(model, cohort):
     for subject in (0, 7, 199):
         others = np.delete(np.arange(200), subject)
         labels = pd.Series(model.labels_[others])
-        again = cc.MAPDP.as_published(
+        again = cc.methods.PublishedMAPDP(
             model.schema_, hyperparameters=model.hyperparameters_, init=labels.to_numpy(), max_sweeps=1, **QUICK
         ).fit(cohort.iloc[others])
         order = [int(np.bincount(labels[again.labels_ == k]).argmax()) for k in range(again.n_clusters_)]
@@ -186,7 +186,7 @@ def test_a_feature_without_any_value_in_the_batch_is_missing_and_not_compared(mo
 def test_a_feature_that_must_be_complete_may_be_missing_in_the_batch():
     frame = people(120, 2)[["gait", "crp"]].dropna()
     features = [cc.Feature(name=name, complete=True, **KINDS[name]) for name in frame]
-    fitted = cc.MAPDP.as_published(cc.FeatureSchema(features), **QUICK).fit(frame)
+    fitted = cc.methods.PublishedMAPDP(cc.FeatureSchema(features), **QUICK).fit(frame)
     new = people(30, 3)[["gait", "crp"]].assign(gait=None)
     assert of_features(cc.drift.assess_drift(fitted, frame, new)).loc["gait", "missing_batch"] == 1.0
 
@@ -215,7 +215,7 @@ def test_text_of_the_data_stays_on_its_line():
     frame = people(100, 2)[["gait"]].assign(grip=people(100, 3)["gait"])
     frame = frame.rename(columns={"gait": "gait\nclinclust: all is well"})
     gaussian = [cc.Feature(name=name, likelihood="gaussian") for name in frame]
-    fitted = cc.MAPDP.as_published(cc.FeatureSchema(gaussian), **QUICK).fit(frame)
+    fitted = cc.methods.PublishedMAPDP(cc.FeatureSchema(gaussian), **QUICK).fit(frame)
     drift = cc.drift.assess_drift(fitted, frame, frame.iloc[:40] + 50.0)
     assert len(drift.summary.splitlines()) == 5
     assert "gait\u240aclinclust" in drift.summary

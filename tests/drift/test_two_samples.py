@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.drift.two_samples import chi_squared, compared_margins
+from clinclust.drift.assess import chi_squared, compared_margins
 from clinclust.likelihoods import REGISTRY
 
 N_SIMULATED, ALPHA = 400, 0.05

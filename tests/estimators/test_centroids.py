@@ -48,7 +48,7 @@ FRAME = pd.DataFrame(
 @pytest.fixture(scope="module")
 def model():
     with pytest.warns(cc.CohortWarning, match="nothing"):
-        return cc.MAPDP.as_published(SCHEMA, init=GROUPS, max_sweeps=200, **QUICK).fit(FRAME)
+        return cc.methods.PublishedMAPDP(SCHEMA, init=GROUPS, max_sweeps=200, **QUICK).fit(FRAME)
 
 
 def rows(model, feature, subtype, parameter=None):
@@ -153,7 +153,7 @@ def test_a_block_has_the_parameters_of_each_measurement_alone():
     frame = pd.DataFrame({"a": rng.normal(0, 1, 40), "b": rng.normal(50, 9, 40)})
     fields = {"likelihood": "multivariate_gaussian", "block": "size"}
     schema = cc.FeatureSchema([cc.Feature(name=name, **fields) for name in frame])
-    model = cc.MAPDP.as_published(schema, init="single", **QUICK).fit(frame).cut(1)
+    model = cc.methods.PublishedMAPDP(schema, init="single", **QUICK).fit(frame).cut(1)
     found = rows(model, "b", 1, "mean").iloc[0]
     assert found["estimate"] == pytest.approx(frame["b"].mean(), abs=1e-6)
     assert found["upper"] - found["lower"] == pytest.approx(2 * 2.02 * frame["b"].std() / np.sqrt(40), rel=0.2)

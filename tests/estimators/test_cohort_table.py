@@ -11,6 +11,7 @@ import pytest
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, draft_schema, read_cohort
 from clinclust.errors import InputError
 from clinclust.files.selection.row_choice import RowChoice, RowCounts
+from clinclust.methods import PublishedMAPDP
 
 CHOICE = RowChoice(where="visit == 1")
 FEATURES = [Feature(name="falls", likelihood="poisson"), Feature(name="visits", likelihood="poisson")]
@@ -31,7 +32,7 @@ def read(path, **choice):
 
 
 def fitted(schema, frame):
-    return MAPDP.as_published(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    return PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
 
 
 def schema(rows=None):

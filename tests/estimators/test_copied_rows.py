@@ -103,14 +103,14 @@ SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name
 def test_a_fit_warns_with_row_numbers_and_without_values():
     frame = cohort()
     with pytest.warns(cc.CohortWarning, match="40 of 160 rows are exact copies") as caught:
-        cc.MAPDP.as_published(SCHEMA, n_restarts=1).fit(frame)
+        cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1).fit(frame)
     (said,) = (str(one.message) for one in caught if "exact copies" in str(one.message))
     assert "120 rows are distinct; first copies: row 120 is 7, 121 is 7, 122 is 7)" in said
     assert "drop_duplicates" in said
     assert not re.search(r"\d\.\d", said)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        cc.MAPDP.as_published(SCHEMA, n_restarts=1).fit(frame.drop_duplicates())
+        cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1).fit(frame.drop_duplicates())
 
 
 def test_several_rows_of_a_subject_are_told_as_these():

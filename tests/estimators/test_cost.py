@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema
+from clinclust import CohortWarning, Feature, FeatureSchema
 from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError
 from clinclust.estimators import cost
@@ -20,6 +20,7 @@ from clinclust.estimators.cost import (
 )
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
+from clinclust.methods import PublishedMAPDP
 
 
 def wide_cohort(n, n_levels):
@@ -42,7 +43,7 @@ def wide_cohort(n, n_levels):
 
 def needed(n, n_levels, **parameters):
     frame, schema = wide_cohort(n, n_levels)
-    settings = Settings.of(MAPDP.as_published(schema, **parameters).get_params())
+    settings = Settings.of(PublishedMAPDP(schema, **parameters))
     return cost.needed_memory(prepared(settings, frame, stacklevel=1).problem, settings)
 
 
@@ -50,7 +51,7 @@ def test_too_much_is_refused_with_the_column_and_the_repair(monkeypatch):
     frame, schema = wide_cohort(300, 2000)
     monkeypatch.setattr(cost, "machine_memory", lambda: 10e6)
     with pytest.raises(InputError, match=r"machine has 0\.0 GB") as caught:
-        MAPDP.as_published(schema).fit(frame)
+        PublishedMAPDP(schema).fit(frame)
     assert "diagnosis (2,000 levels)" in str(caught.value)
     assert "ward" not in str(caught.value)
     assert "Group rare levels" in str(caught.value)
@@ -60,7 +61,7 @@ def test_much_is_a_warning_and_the_fit_goes_on(monkeypatch):
     frame, schema = wide_cohort(300, 500)
     monkeypatch.setattr(cost, "machine_memory", lambda: 8e6)
     with pytest.warns(CohortWarning, match=r"will need about 0\.0 GB of memory.*diagnosis"):
-        model = MAPDP.as_published(schema, n_restarts=1, n_jobs=1, random_state=0).fit(frame)
+        model = PublishedMAPDP(schema, n_restarts=1, n_jobs=1, random_state=0).fit(frame)
     assert model.n_clusters_ >= 1
 
 
@@ -81,7 +82,7 @@ def test_an_unknown_machine_is_warned_of_gigabytes_only(monkeypatch):
     monkeypatch.setattr(cost, "machine_memory", lambda: None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        prepared(Settings.of(MAPDP.as_published(schema).get_params()), frame, stacklevel=1)
+        prepared(Settings.of(PublishedMAPDP(schema)), frame, stacklevel=1)
 
 
 def test_the_machine_is_asked():
@@ -97,8 +98,8 @@ def test_the_machine_is_asked():
 def test_the_estimate_is_what_a_fit_takes(n, n_levels, beside):
     """Allocated memory is the same in every run; resident memory differs by a half with the system's pages."""
     frame, schema = wide_cohort(n, n_levels)
-    model = MAPDP.as_published(schema, n_restarts=4, n_jobs=1, random_state=0, progress=False, **beside)
-    settings = Settings.of(model.get_params())
+    model = PublishedMAPDP(schema, n_restarts=4, n_jobs=1, random_state=0, progress=False, **beside)
+    settings = Settings.of(model)
     estimated = cost.needed_memory(prepared(settings, frame, stacklevel=1).problem, settings)
     tracemalloc.start()
     try:
@@ -110,7 +111,7 @@ def test_the_estimate_is_what_a_fit_takes(n, n_levels, beside):
 
 
 def settings_of(**parameters):
-    return Settings.of(MAPDP.as_published(**parameters).get_params())
+    return Settings.of(PublishedMAPDP(**parameters))
 
 
 def problem_of(values, likelihood="gaussian"):

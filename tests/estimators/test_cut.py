@@ -17,6 +17,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.fit import FITTED_ATTRIBUTES
 from clinclust.estimators.mixture import SubtypeMixture
+from clinclust.methods import PublishedMAPDP
 
 OPTIONS = {
     "plain": {},
@@ -43,7 +44,7 @@ _FAST = {"plain", "outlying", "blocks"}
 )
 def fitted(request):
     frame, schema = cohort()
-    model = MAPDP.as_published(schema, **QUICK, **OPTIONS[request.param]).fit(frame)
+    model = PublishedMAPDP(schema, **QUICK, **OPTIONS[request.param]).fit(frame)
     assert model.n_clusters_ >= 4
     return model, frame
 
@@ -51,7 +52,7 @@ def fitted(request):
 @pytest.fixture(scope="module")
 def plain():
     frame, schema = cohort()
-    return MAPDP.as_published(schema, **QUICK).fit(frame), frame
+    return PublishedMAPDP(schema, **QUICK).fit(frame), frame
 
 
 def joined(of_clusters, subtype_of):
@@ -166,11 +167,11 @@ def test_the_model_that_is_cut_stays_as_it_was(plain):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_asking_before_the_fit_is_cutting_after_it(plain, n_jobs):
     model, frame = plain
-    asked = MAPDP.as_published(model.schema, **QUICK, n_jobs=n_jobs, n_clusters=3).fit(frame)
+    asked = PublishedMAPDP(model.schema, **QUICK, n_jobs=n_jobs, n_clusters=3).fit(frame)
     assert_same(asked, model.cut(3))
     assert_says_the_same(asked, model.cut(3), frame)
     assert asked.get_params() == model.cut(3).get_params() | {"n_jobs": n_jobs}
-    assert_same(MAPDP.as_published(model.schema, **QUICK).set_params(n_clusters=np.int64(3)).fit(frame), asked)
+    assert_same(PublishedMAPDP(model.schema, **QUICK).set_params(n_clusters=np.int64(3)).fit(frame), asked)
 
 
 def test_copies_of_a_cut_are_the_same(plain):
@@ -187,7 +188,7 @@ def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
     frame = pd.DataFrame({f"signal{i}": rng.normal(3.0 * groups, 1.0) for i in range(4)})
     frame = frame.assign(**{f"noise{i}": rng.normal(size=160) for i in range(6)})
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = MAPDP.as_published(schema, **QUICK, select_features=True).fit(frame)
+    model = PublishedMAPDP(schema, **QUICK, select_features=True).fit(frame)
     assert model.selected_features_ == [f"signal{i}" for i in range(4)]
     noise = [f"noise{i}" for i in range(6)]
     cut = model.cut(2)
@@ -207,7 +208,7 @@ def test_a_number_of_subtypes_is_a_whole_number(bad, plain):
     with pytest.raises(InputError, match=r"^n_clusters must be 'distinct' or a whole number of at least 1, or None"):
         model.cut(bad)
     with pytest.raises(InputError, match=r"^n_clusters must be 'distinct' or a whole number of at least 1, or None"):
-        MAPDP.as_published(model.schema, n_clusters=bad).fit(frame)
+        PublishedMAPDP(model.schema, n_clusters=bad).fit(frame)
 
 
 def test_more_than_the_search_found_is_refused_with_what_to_do(plain):
@@ -216,11 +217,11 @@ def test_more_than_the_search_found_is_refused_with_what_to_do(plain):
     with pytest.raises(InputError, match=said) as error:
         model.cut(9)
     assert "model" not in error.value.at_command_line
-    asked = MAPDP.as_published(model.schema, **QUICK, n_clusters=9)
+    asked = PublishedMAPDP(model.schema, **QUICK, n_clusters=9)
     with pytest.raises(InputError, match=said):
         asked.fit(frame)
     assert not hasattr(asked, "labels_")
-    coarse = MAPDP.as_published(model.schema, **QUICK, coarsening=0.8).fit(frame)
+    coarse = PublishedMAPDP(model.schema, **QUICK, coarsening=0.8).fit(frame)
     with pytest.raises(InputError, match=r"or a coarsening nearer to 1 \(now 0.8\)"):
         coarse.cut(9)
 
@@ -229,7 +230,7 @@ def test_more_subtypes_than_subjects_are_refused_before_the_search():
     frame = pd.DataFrame({"x": np.arange(5.0)})
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
     with pytest.raises(InputError, match=r"^6 subtypes were asked for, and the cohort has 5 subjects"):
-        MAPDP.as_published(schema, n_clusters=6).fit(frame)
+        PublishedMAPDP(schema, n_clusters=6).fit(frame)
 
 
 def test_any_groups_of_clusters_make_subtypes_by_size(plain):
@@ -241,7 +242,7 @@ def test_any_groups_of_clusters_make_subtypes_by_size(plain):
 
 def test_nothing_is_cut_before_a_fit():
     with pytest.raises(NotFittedError, match="call fit first"):
-        MAPDP.as_published().cut(2)
+        PublishedMAPDP().cut(2)
 
 
 # --- saving -----------------------------------------------------------------------------------------------------------
@@ -337,7 +338,7 @@ def three_levels(n=240):
 
 def test_refits_are_cut_to_the_number_asked_for(tmp_path):
     frame, schema, pair = three_levels()
-    model = MAPDP.as_published(schema, **QUICK).fit(frame)
+    model = PublishedMAPDP(schema, **QUICK).fit(frame)
     assert model.n_clusters_ == 4
     cut = model.cut(2)
     assert (cut.labels_ == cut.labels_[0]).tolist() == (pair == pair[0]).tolist()
@@ -360,7 +361,7 @@ def test_a_refit_in_which_there_are_fewer_says_so():
     frame, schema, _ = three_levels()
     frame = frame[["pair0", "member0", "outcome"]]
     schema = schema.restricted_to(list(frame))
-    model = MAPDP.as_published(schema, **QUICK, n_clusters=4).fit(frame)
+    model = PublishedMAPDP(schema, **QUICK, n_clusters=4).fit(frame)
     found = cc.validated_associations(model, frame, n_restarts=3, progress=False).set_index("feature")
     assert found["n_subtypes"].tolist() == [2, 2, 4]
     assert (found["agreement"].iloc[:2] < 0.5).all()

@@ -17,6 +17,7 @@ from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes
 from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
+from clinclust.methods import PublishedMAPDP
 
 N = 160
 
@@ -33,7 +34,7 @@ def severity_cohort(seed, n=N, n_groups=1, separation=4.0, missing=0.0):
 
 
 def fitted(frame, schema, **options):
-    return MAPDP.as_published(schema, **{"random_state": 0, "n_restarts": 4, "progress": False, **options}).fit(frame)
+    return PublishedMAPDP(schema, **{"random_state": 0, "n_restarts": 4, "progress": False, **options}).fit(frame)
 
 
 @pytest.fixture(scope="module")
@@ -360,7 +361,7 @@ def test_everything_wrong_is_said_at_once(three):
     ):
         assert part in str(caught.value)
     with pytest.raises(InputError, match=r"n_draws .* not 2\.5.*not fitted"):
-        distinct_subtypes(MAPDP.as_published(model.schema_), frame, n_draws=2.5)
+        distinct_subtypes(PublishedMAPDP(model.schema_), frame, n_draws=2.5)
 
 
 @pytest.mark.parametrize("level", [0.0, 1.0, -0.1, np.nan, True, "0.05", None])
@@ -372,7 +373,7 @@ def test_levels_outside_are_refused(three, level):
 def test_only_a_fitted_model_and_its_cohort_are_accepted(three):
     model, frame, groups, _ = three
     with pytest.raises(NotFittedError, match=r"call model.fit\(frame\) first"):
-        distinct_subtypes(MAPDP.as_published(model.schema_), frame)
+        distinct_subtypes(PublishedMAPDP(model.schema_), frame)
     with pytest.raises(InputError, match="needs a fitted MAPDP; these subtypes were made by a clinician"):
         distinct_subtypes(Partition(groups, model.schema_, made_by="a clinician"), frame)
     with pytest.raises(InputError, match="holds other subjects or other values"):

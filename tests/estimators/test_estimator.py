@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 
 from clinclust import MAPDP, CohortWarning, subtype_table, validated_associations, write_report
 from clinclust.errors import InputError, NotFittedError, not_fitted
+from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_certainty, plot_effects, plot_profile, plot_relevance, plot_restarts, plot_tree
 
 QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
@@ -24,8 +25,8 @@ QUICK = {"n_restarts": 1, "n_jobs": 1, "random_state": 0, "progress": False}
 def checks():
     with warnings.catch_warnings():
         # clinclust does not depend on scikit-learn, so that it meets the conventions without the base class.
-        warnings.filterwarnings("ignore", "Estimator MAPDP does not inherit from")
-        found = [check for _, check in estimator_checks_generator(MAPDP.as_published(**QUICK), legacy=True)]
+        warnings.filterwarnings("ignore", "Estimator PublishedMAPDP does not inherit from")
+        found = [check for _, check in estimator_checks_generator(PublishedMAPDP(**QUICK), legacy=True)]
     # One check runs only where SCIPY_ARRAY_API is set before SciPy is imported.
     return [check for check in found if check.func.__name__ != "check_array_api_input"]
 
@@ -39,13 +40,13 @@ FINDS_TWO = {"concentration": 1e4}
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.func.__name__)
 @pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
 def test_scikit_learns_checks_of_every_estimator(check):
-    check(MAPDP.as_published(**QUICK, **(FINDS_TWO if check.func.__name__ == TWO_IN_NOISE else {})))
+    check(PublishedMAPDP(**QUICK, **(FINDS_TWO if check.func.__name__ == TWO_IN_NOISE else {})))
 
 
 def test_the_check_that_asks_for_two_clusters_in_noise_is_refused_for_that_reason_alone():
     (check,) = [check for check in CHECKS if check.func.__name__ == TWO_IN_NOISE]
     with pytest.raises(InputError, match="2 subtypes were asked for, and the search found 1 group"):
-        check(MAPDP.as_published(**QUICK))
+        check(PublishedMAPDP(**QUICK))
 
 
 def test_they_are_all_there():
@@ -55,7 +56,7 @@ def test_they_are_all_there():
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(3, n=40, likelihoods=LIKELIHOODS)
-    return MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame), frame
+    return PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame), frame
 
 
 # --- before the fit --------------------------------------------------------------------------------------------------
@@ -85,14 +86,14 @@ AFTER_FIT = {
 @pytest.mark.parametrize("asked", AFTER_FIT)
 def test_what_needs_a_fit_says_so(asked, fitted, tmp_path):
     with pytest.raises(NotFittedError, match=r"not fitted.*call") as caught:
-        AFTER_FIT[asked](MAPDP.as_published(fitted[0].schema), fitted[1], tmp_path)
+        AFTER_FIT[asked](PublishedMAPDP(fitted[0].schema), fitted[1], tmp_path)
     for kind in (TheirNotFittedError, InputError, AttributeError):
         assert isinstance(caught.value, kind)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_estimator_without_fit_has_no_fitted_attribute():
-    model = MAPDP.as_published()
+    model = PublishedMAPDP()
     assert not hasattr(model, "labels_")
     assert getattr(model, "labels_", None) is None
     with pytest.raises(AttributeError) as caught:
@@ -130,7 +131,7 @@ def test_the_error_survives_pickling():
 )
 def test_copies_show_the_same(parameters, fitted):
     schema = fitted[0].schema
-    for model in (MAPDP.as_published(**parameters), MAPDP.as_published(schema, **parameters), fitted[0]):
+    for model in (PublishedMAPDP(**parameters), PublishedMAPDP(schema, **parameters), fitted[0]):
         for twin in (pickle.loads(pickle.dumps(model)), copy.deepcopy(model)):
             assert repr(twin) == repr(model)
             assert twin._repr_html_() == model._repr_html_()
@@ -166,8 +167,8 @@ NO_TABLES = {
 def test_what_is_no_table_is_refused_by_fit_and_predict(given):
     array, said = NO_TABLES[given]
     with pytest.raises(InputError, match=said):
-        MAPDP.as_published(**QUICK).fit(array)
-    model = MAPDP.as_published(**QUICK).fit(X)
+        PublishedMAPDP(**QUICK).fit(array)
+    model = PublishedMAPDP(**QUICK).fit(X)
     for call in (model.predict, model.predict_proba, model.score_samples, model.impute):
         with pytest.raises(InputError, match=said):
             call(array)
@@ -175,18 +176,18 @@ def test_what_is_no_table_is_refused_by_fit_and_predict(given):
 
 def test_one_subject_cannot_be_clustered():
     with pytest.raises(InputError, match=r"one subject, .* \(n_samples = 1\)") as caught:
-        MAPDP.as_published(**QUICK).fit(X[:1])
+        PublishedMAPDP(**QUICK).fit(X[:1])
     assert "n_samples" not in caught.value.at_command_line
 
 
 def test_masked_values_are_missing():
     masked = np.ma.array(X, mask=np.abs(X) > 1.5)
     missing = np.where(np.abs(X) > 1.5, np.nan, X)
-    model, twin = MAPDP.as_published(**QUICK).fit(masked), MAPDP.as_published(**QUICK).fit(missing)
+    model, twin = PublishedMAPDP(**QUICK).fit(masked), PublishedMAPDP(**QUICK).fit(missing)
     assert model.log_joint_ == twin.log_joint_
     assert model.predict_proba(masked).tobytes() == twin.predict_proba(missing).tobytes()
     texts = np.ma.array(np.array([["a", "b"], ["b", "b"], ["c", "a"]] * 4), mask=[[0, 1], [0, 0], [0, 0]] * 4)
-    assert MAPDP.as_published(**QUICK).fit(texts).schema_["x1"].levels == ("a", "b")
+    assert PublishedMAPDP(**QUICK).fit(texts).schema_["x1"].levels == ("a", "b")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CohortWarning)
-        assert MAPDP.as_published(**QUICK).fit(np.ma.array(X > 0, mask=X > 2)).n_features_in_ == 3
+        assert PublishedMAPDP(**QUICK).fit(np.ma.array(X > 0, mask=X > 2)).n_features_in_ == 3

@@ -38,7 +38,7 @@ def test_groups_are_found_and_new_subjects_find_theirs(name):
     frame, schema, _, groups = _cohort(name)
     known = {key: value for key, value in REGISTRY[name].examples()[0].prior.items() if key == "dispersion"}
     stated = dict.fromkeys(schema.names, known)
-    model = cc.MAPDP.as_published(schema, hyperparameters=stated, random_state=0, n_restarts=4, progress=False).fit(
+    model = cc.methods.PublishedMAPDP(schema, hyperparameters=stated, random_state=0, n_restarts=4, progress=False).fit(
         frame
     )
     assert model.log_joint_ >= cc.log_joint(frame, groups, schema, stated) - 1e-6
@@ -51,7 +51,7 @@ def test_groups_are_found_and_new_subjects_find_theirs(name):
 @every
 def test_the_joint_is_that_of_subjects_seated_one_by_one(name):
     frame, schema, columns, _ = _cohort(name, n=20, n_features=3)
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     expected = oracle_log_joint(columns, model.labels_, model.hyperparameters_, 3.0)
     assert model.log_joint_ == pytest.approx(expected, rel=1e-9)
     assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(expected, rel=1e-9)
@@ -60,7 +60,7 @@ def test_the_joint_is_that_of_subjects_seated_one_by_one(name):
 @every
 def test_missing_values_are_filled_in_with_possible_ones(name):
     frame, schema, _, _ = _cohort(name, n=60, n_features=4)
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     for how in ("median", "mean", "mode", "draw"):
         filled = model.impute(frame, how=how, random_state=0)
         assert not filled.isna().to_numpy().any()
@@ -70,7 +70,7 @@ def test_missing_values_are_filled_in_with_possible_ones(name):
 @every
 def test_a_saved_model_predicts_the_same(name, tmp_path):
     frame, schema, _, _ = _cohort(name, n=40, n_features=4)
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     again = cc.MAPDP.load(model.save(tmp_path / "model"))
     assert again.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
@@ -78,8 +78,8 @@ def test_a_saved_model_predicts_the_same(name, tmp_path):
 @whose_prior_is_estimated
 def test_estimated_hyperparameters_raise_the_joint(name):
     frame, schema, _, _ = _cohort(name, n=60, n_features=4)
-    plain = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
-    model = cc.MAPDP.as_published(
+    plain = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(
         schema, hyperparameters="empirical", random_state=0, n_restarts=2, progress=False
     ).fit(frame)
     assert model.log_joint_ > plain.log_joint_
@@ -115,7 +115,7 @@ def test_the_slope_of_the_joint_by_each_hyperparameter_is_a_difference_of_joints
 @every
 def test_it_is_reported_and_shared(name, tmp_path, some):
     frame, schema, _, _ = _cohort(name, n=90, n_features=3, missing=0.15)
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     shared = cc.suppress_small_cells(comparisons)
     assert not cc.disclosure.audit_disclosure(shared, truth=comparisons)["disclosed"].any()
@@ -131,7 +131,7 @@ def test_a_stated_dispersion_of_any_size_gives_a_distribution(dispersion):
     rng = np.random.default_rng(0)
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="negative_binomial", prior={"dispersion": dispersion})])
     frame = pd.DataFrame({"x": rng.poisson(4, 100).astype(float)})
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     below = np.exp(model.score_samples(pd.DataFrame({"x": np.arange(60_000.0)}))).sum()
     assert below == pytest.approx(1.0, abs=1e-6 if dispersion >= 1.0 else 0.05)
     if dispersion >= 1e5:  # practically Poisson, whose default prior is the stronger one

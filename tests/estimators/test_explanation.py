@@ -23,7 +23,7 @@ from clinclust.estimators.explanation import (
 
 def fitted(seed, **options):
     frame, schema, _, _ = mixed_cohort(seed, n=80)
-    return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame), frame
+    return cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame), frame
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_of_unions_the_other_clusters_have_a_row():
     means = np.repeat([0.0, 5.0, 30.0], [60, 50, 8])
     frame = pd.DataFrame(rng.normal(means[:, None], 1.0, (118, 4)), columns=list("abcd"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    whole = cc.MAPDP.as_published(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
+    whole = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
     model = whole.cut(2)
     assert whole.n_clusters_ == 3
     told = model.explain(frame)
@@ -85,7 +85,7 @@ def test_words_say_for_whom_a_value_speaks():
     rng = np.random.default_rng(0)
     frail = np.arange(200) % 5 < 2
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     new = pd.DataFrame({"gait": [0.62, 1.2, np.nan], "grip": [33.0, 34.0, 21.0]}, index=["p", "q", "r"])
     told = model.explain(new).set_index(["subject", "feature"])
     assert told.loc[("p", "gait"), "subtype"] == 2
@@ -103,7 +103,7 @@ def test_the_figure_has_a_bar_for_each_term_of_one_subject():
     rng = np.random.default_rng(0)
     frail = np.arange(200) % 5 < 2
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    model = cc.MAPDP.as_published(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
     told = model.explain(frame.head(4))
     ax = cc.plots.plot_explanation(told, subject=2)
     rows = told[told["subject"] == 2]
@@ -121,7 +121,7 @@ ODDS = re.compile(r" \(([0-9.]+) nats, ([0-9.,]+|over 1,000,000) : 1\)")
 
 def fitted_model(seed, **options):
     frame, schema, _, _ = mixed_cohort(seed, n=80)
-    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
     return model, model.schema_.validate(frame, warn=False)
 
 
@@ -131,7 +131,7 @@ def walkers():
     frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
     gait = cc.Feature(name="gait", likelihood="gaussian", label="Gait; speed", unit="m/s")
     schema = cc.FeatureSchema([gait, cc.Feature(name="grip", likelihood="gaussian")])
-    return cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame)
 
 
 @MISFIT
@@ -196,7 +196,7 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
     frame = pd.DataFrame(rng.normal(0.0, 1.0, (60, 4)), columns=list("abcd"))
     frame.loc[59] = 30.0
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
     alone = int(np.flatnonzero(model.cluster_sizes_[model.labels_] == 1)[0])
     cohort = model.schema_.validate(frame, warn=False)
     scores = left_out_scores(model.fit_, cohort)[alone]

@@ -21,6 +21,7 @@ from clinclust.estimators.cut import WEAK_EVIDENCE, _in_subjects
 from clinclust.estimators.few_subjects import evidence_between, n_standing
 from clinclust.estimators.subtype_model import fewest_subjects
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, TreeTest
+from clinclust.methods import PublishedMAPDP
 
 __all__ = ["fitted", "plain"]  # fixtures
 
@@ -35,7 +36,7 @@ def wild():
     values[rng.random(values.shape) < 0.01] *= 25
     frame = pd.DataFrame(values, columns=list("abcde"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return MAPDP.as_published(schema, **QUICK).fit(frame), frame
+    return PublishedMAPDP(schema, **QUICK).fit(frame), frame
 
 
 def with_test(model, accepted):
@@ -121,11 +122,11 @@ def test_the_order_of_operations_does_not_matter(wild):
     assert_same(model.cut(2).cut(None, min_size=FLOOR), model.cut(None, min_size=FLOOR))
     assert_same(model.cut(None, min_size=FLOOR).cut(3, min_size=5), model.cut(3, min_size=5))
     assert_same(model.cut(3, min_size=FLOOR).cut(None), model)
-    asked = MAPDP.as_published(model.schema, **QUICK, min_size=FLOOR).fit(frame)
+    asked = PublishedMAPDP(model.schema, **QUICK, min_size=FLOOR).fit(frame)
     assert_same(asked, model.cut(None, min_size=FLOOR))
     assert_says_the_same(asked, model.cut(None, min_size=FLOOR), frame)
     assert asked.get_params() == model.cut(None, min_size=FLOOR).get_params()
-    five = MAPDP.as_published(model.schema, **QUICK, n_clusters=5, min_size=np.int64(FLOOR)).fit(frame)
+    five = PublishedMAPDP(model.schema, **QUICK, n_clusters=5, min_size=np.int64(FLOOR)).fit(frame)
     assert_same(five, model.cut(5, min_size=FLOOR))
     share = model.cut(None, min_size=0.1)
     assert share.min_size_ == 19  # of 182
@@ -203,7 +204,7 @@ def test_what_is_no_floor_is_refused(bad, plain):
     with pytest.raises(InputError, match=said):
         model.cut(None, min_size=bad)
     with pytest.raises(InputError, match=said):
-        MAPDP.as_published(model.schema, min_size=bad).fit(frame)
+        PublishedMAPDP(model.schema, min_size=bad).fit(frame)
     with pytest.raises(InputError, match=r"^n_clusters must be .*; min_size must be "):
         model.cut(0, min_size=bad)
 
@@ -214,10 +215,10 @@ def test_a_floor_that_leaves_nothing_to_compare_is_refused_before_the_search(flo
     with pytest.raises(InputError, match=said):
         model.cut(None, min_size=floor)
     with pytest.raises(InputError, match=said):
-        MAPDP.as_published(model.schema, min_size=floor).fit(frame)
+        PublishedMAPDP(model.schema, min_size=floor).fit(frame)
     assert model.cut(None, min_size=60).min_size_ == 60
     with pytest.raises(InputError, match=r"the cohort has 3, .*; leave it out, or check"):
-        MAPDP.as_published(model.schema, min_size=2).fit(frame.head(3))
+        PublishedMAPDP(model.schema, min_size=2).fit(frame.head(3))
 
 
 # --- saving -----------------------------------------------------------------------------------------------------------
@@ -257,7 +258,7 @@ def test_remarks_are_of_size_and_of_the_loss_by_a_merger():
         values = np.vstack([rng.normal(mean, 1, (n, 3)) for mean, n in ((0, 40), (2.2, 25), (9, 3), (-9, 6))])
         frame = pd.DataFrame(values, columns=list("abc"))
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
         for cut in (model, model.cut(max(1, model.n_clusters_ - 1))):
             K = cut.n_clusters_
             whole = cc.log_joint(frame, cut.labels_, schema)
@@ -280,7 +281,7 @@ def test_what_noise_buys_for_two_nats_does_not_stand():
     for seed in range(25):
         frame = pd.DataFrame({f"x{place}": rng.binomial(4, 0.3, 100) for place in range(10)})
         schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="binomial", trials=4) for name in frame])
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=seed, progress=False).fit(frame)
         several += model.n_clusters_ > 1
         assert n_standing(model.subtypes_) == 1
         assert all(model.remarks_) == (model.n_clusters_ > 1)

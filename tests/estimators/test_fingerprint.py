@@ -7,10 +7,11 @@ from cohorts import mixed_cohort
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition
+from clinclust import CohortWarning, Feature, FeatureSchema, Partition
 from clinclust.errors import InputError
 from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, seven_digits
 from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.methods import PublishedMAPDP
 
 SCHEMA = FeatureSchema(
     [
@@ -156,7 +157,7 @@ def cohort(n=60):
 
 @pytest.fixture(scope="module")
 def model():
-    return MAPDP.as_published(SCHEMA, n_restarts=2, random_state=0).fit(cohort())
+    return PublishedMAPDP(SCHEMA, n_restarts=2, random_state=0).fit(cohort())
 
 
 @pytest.mark.parametrize("ending", ["csv", "fifteen digits", "parquet", "pandas"])
@@ -206,7 +207,7 @@ def test_given_labels_have_no_fingerprint(model):
 
 
 def test_equal_fits_have_equal_fingerprints_and_other_seeds_have_others(model):
-    again, other = (MAPDP.as_published(SCHEMA, n_restarts=2, random_state=seed).fit(cohort()) for seed in (0, 1))
+    again, other = (PublishedMAPDP(SCHEMA, n_restarts=2, random_state=seed).fit(cohort()) for seed in (0, 1))
     first, second, third = (fitted.cohort_fingerprint_ for fitted in (model, again, other))
     assert (first.salt, first.digest) == (second.salt, second.digest)
     assert first.hidden_order.tolist() == second.hidden_order.tolist()
@@ -257,7 +258,7 @@ def test_an_order_that_somebody_changed_is_refused(model):
 
 def test_every_likelihood_has_a_fingerprint():
     frame, schema, _, _ = mixed_cohort(2, n=40)
-    fitted = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
+    fitted = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     with pytest.warns(CohortWarning, match="another order"):
         restored = cohort_of(fitted, frame.iloc[::-1])
     pd.testing.assert_frame_equal(restored, schema.validate(frame), check_exact=True)

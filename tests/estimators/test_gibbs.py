@@ -77,7 +77,7 @@ def test_the_same_seed_gives_the_same_draws_on_any_number_of_threads_in_any_orde
 
 def test_the_mode_and_the_mean_of_the_posterior_agree_where_groups_are_clear(clear):
     model, frame, _ = clear
-    mode = cc.MAPDP.as_published(SCHEMA, random_state=0, progress=False).fit(frame)
+    mode = cc.methods.PublishedMAPDP(SCHEMA, random_state=0, progress=False).fit(frame)
     assert adjusted_rand_score(mode.labels_, model.labels_) == 1.0
     assert model.traces_["log_joint"].max() <= mode.log_joint_ + 1e-6
     np.testing.assert_allclose(model.membership_in(mode.labels_), model.membership_)
@@ -99,7 +99,7 @@ def test_new_subjects_that_are_like_nobody_belong_to_none(clear):
 
 def test_memberships_of_overlapping_groups_are_less_sure_than_those_of_the_mode():
     frame, _ = cohort(n=(50, 50), shift=1.6)
-    mode = cc.MAPDP.as_published(SCHEMA, random_state=3, progress=False).fit(frame)
+    mode = cc.methods.PublishedMAPDP(SCHEMA, random_state=3, progress=False).fit(frame)
     assert mode.n_clusters_ == 2
     own = fitted(frame).membership_in(mode.labels_)[np.arange(100), mode.labels_]
     assert own.mean() < mode.membership_[np.arange(100), mode.labels_].mean()
@@ -122,7 +122,9 @@ def test_what_is_drawn_beside_the_partition_moves_and_is_reported():
 
 def test_a_sampler_of_a_fit_has_its_model():
     frame, _ = cohort()
-    mode = cc.MAPDP.as_published(SCHEMA, concentration="map", coarsening=0.7, random_state=0, progress=False).fit(frame)
+    mode = cc.methods.PublishedMAPDP(SCHEMA, concentration="map", coarsening=0.7, random_state=0, progress=False).fit(
+        frame
+    )
     model = cc.GibbsDP.of(mode, random_state=1)
     assert (model.concentration, model.coarsening) == (mode.concentration_, 0.7)
     assert model.hyperparameters == mode.hyperparameters_

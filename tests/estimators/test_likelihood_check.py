@@ -42,7 +42,7 @@ def fitted(schema, frame, **parameters):
     frame = schema.validate(frame)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cc.MAPDP.as_published(schema, **{**QUICK, **parameters}).fit(frame), frame
+        return cc.methods.PublishedMAPDP(schema, **{**QUICK, **parameters}).fit(frame), frame
 
 
 @pytest.mark.simulation
@@ -50,7 +50,7 @@ def fitted(schema, frame, **parameters):
 def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp_path):
     frame, schema = attack(name)
     with pytest.warns(cc.CohortWarning, match=BETTER):
-        wrong = cc.MAPDP.as_published(schema, **QUICK).fit(frame)
+        wrong = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
     compared = compared_likelihoods(wrong.fit_, schema.validate(frame))
     assert compared["is_misfit"].sum() >= 3
     lines = dict(zip(compared["feature"], compared["schema_line"], strict=True))
@@ -60,13 +60,13 @@ def test_what_is_announced_can_be_written_into_the_schema_and_mends_it(name, tmp
     ]
     path = tmp_path / "schema.yaml"
     path.write_text("clinclust: 1\nfeatures:\n" + "".join(f"  {line}\n" for line in mended), encoding="utf-8")
-    right = cc.MAPDP.as_published(cc.FeatureSchema.from_yaml(path), **QUICK).fit(frame)  # which warns of nothing
+    right = cc.methods.PublishedMAPDP(cc.FeatureSchema.from_yaml(path), **QUICK).fit(frame)  # which warns of nothing
     assert right.n_clusters_ == 1 < wrong.n_clusters_
 
 
 def test_a_right_declaration_in_a_large_cohort_is_not_announced():
     frame, schema, *_ = mixed_cohort(3, 3000, EVERY_LIKELIHOOD * 2, n_groups=2)
-    model = cc.MAPDP.as_published(schema, **QUICK).fit(frame)  # a warning is an error
+    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)  # a warning is an error
     assert model.n_clusters_ == 2
     compared = compared_likelihoods(model.fit_, schema.validate(frame))
     assert not compared["is_misfit"].any()

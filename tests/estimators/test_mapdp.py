@@ -17,13 +17,14 @@ from scipy.special import logsumexp
 from clinclust import MAPDP, CohortError, CohortWarning, Feature, FeatureSchema, Partition, compare_subtypes, log_joint
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.mapdp import NONE_OF_THESE
+from clinclust.methods import PublishedMAPDP
 
 
 @pytest.fixture(scope="module")
 def cohort():
     """Return (frame, schema, columns for the oracle, fitted model) of 60 subjects, a tenth of the values missing."""
     frame, schema, columns, _ = mixed_cohort(11, n=60)
-    model = MAPDP.as_published(schema, concentration=1.7, n_restarts=6, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, concentration=1.7, n_restarts=6, random_state=0).fit(frame)
     assert model.n_clusters_ >= 2
     return frame, schema, columns, model
 
@@ -99,7 +100,7 @@ def test_the_density_of_one_subject_is_the_rise_of_the_joint_summed_over_cluster
 def test_the_density_is_that_of_the_transformed_column():
     crp = np.random.default_rng(5).lognormal(1.0, 1.0, 40)
     schema = FeatureSchema([Feature(name="crp", likelihood="gaussian", transform="log")])
-    model = MAPDP.as_published(schema, random_state=0, n_restarts=3).fit(pd.DataFrame({"crp": crp}))
+    model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(pd.DataFrame({"crp": crp}))
     columns = {"crp": ("gaussian", None, np.log(crp))}
     new = np.array([0.01, 1.0, 50.0])
     expected = logsumexp(oracle_weights(columns, model, {"crp": np.log(new)}, 3), axis=1)
@@ -116,7 +117,7 @@ def test_of_a_subject_with_nothing_known_only_the_sizes_speak(cohort):
 
 @pytest.mark.parametrize("value", [1e6, -1e6, 1e100, -1e100])
 def test_an_extreme_outlier_is_none_of_these(value):
-    model = MAPDP.as_published(random_state=0, n_restarts=3).fit(two_groups())
+    model = PublishedMAPDP(random_state=0, n_restarts=3).fit(two_groups())
     outlier = [[value, value, value]]
     assert model.predict(outlier).tolist() == [NONE_OF_THESE]
     assert model.predict_proba(outlier)[0, -1] > 0.99
@@ -131,7 +132,7 @@ def test_columns_go_by_their_names_and_the_others_do_not_matter():
         [Feature(name="who", role="id"), Feature(name="age", role="describe", likelihood="gaussian"), *schema]
     )
     whole = frame.assign(who=[f"s{i}" for i in range(40)], age=np.arange(40.0))
-    model = MAPDP.as_published(schema, random_state=0, n_restarts=3).fit(whole)
+    model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(whole)
     expected = model.predict_proba(whole).tobytes()
     assert model.predict_proba(whole[whole.columns[::-1]]).tobytes() == expected
     assert model.predict_proba(frame).tobytes() == expected
@@ -162,7 +163,7 @@ def test_membership_is_each_subjects_place_given_all_others(cohort):
 def test_a_subject_alone_in_its_cluster_is_weighed_as_a_new_one_there():
     X = np.vstack([two_groups(), [[60.0, -60.0, 60.0]]])
     schema = FeatureSchema([feature(f"x{d}", "gaussian") for d in range(3)])
-    model = MAPDP.as_published(schema, random_state=0, n_restarts=6).fit(X)
+    model = PublishedMAPDP(schema, random_state=0, n_restarts=6).fit(X)
     assert model.cluster_sizes_.tolist() == [30, 20, 1]
     columns = {f"x{d}": ("gaussian", None, X[:, d]) for d in range(3)}
     for i in (0, 49, 50):
@@ -199,7 +200,7 @@ def test_what_a_fitted_model_holds_fits_together(cohort):
 def test_columns_that_say_nothing_are_kept_out_and_named():
     X = np.column_stack([two_groups(), np.ones(50), np.full(50, np.nan)])
     with pytest.warns(CohortWarning, match="x3.*x4"):
-        model = MAPDP.as_published(
+        model = PublishedMAPDP(
             FeatureSchema([feature(f"x{d}", "gaussian") for d in range(5)]), n_restarts=3, random_state=0
         ).fit(X)
     assert model.uninformative_ == {"x3": "the same value in every subject observed", "x4": "no observed value"}
@@ -241,7 +242,7 @@ def test_code_beats_schema_beats_data():
     ]
     frame = pd.DataFrame({"x0": X[:, 0], "x1": np.arange(50)})
     given = {"x0": {"kappa": np.float32(0.25)}, "x1": {"rate": np.array(8)}}
-    model = MAPDP.as_published(FeatureSchema(features), hyperparameters=given, random_state=0, n_restarts=2).fit(frame)
+    model = PublishedMAPDP(FeatureSchema(features), hyperparameters=given, random_state=0, n_restarts=2).fit(frame)
     found = model.hyperparameters_
     assert found["x0"] == {"mean": 2.0, "kappa": 0.25, "shape": 1.0, "rate": pytest.approx(X.var())}
     assert found["x1"] == {"shape": 4.0, "rate": 8.0}
@@ -251,7 +252,7 @@ def test_given_hyperparameters_enter_the_joint():
     frame, schema, columns, _ = mixed_cohort(3, n=30)
     given = random_hyperparameters(np.random.default_rng(0), columns)
     given["categorical_2"] = {"concentrations": np.array(given["categorical_2"]["concentrations"])}
-    model = MAPDP.as_published(schema, hyperparameters=given, n_restarts=3, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, hyperparameters=given, n_restarts=3, random_state=0).fit(frame)
     given["categorical_2"] = {"concentrations": given["categorical_2"]["concentrations"].tolist()}
     assert model.hyperparameters_ == {name: given[name] for name in model.hyperparameters_}
     assert model.log_joint_ == pytest.approx(oracles.log_joint(columns, model.labels_, given, 3.0), rel=1e-10)
@@ -267,11 +268,11 @@ def test_everything_wrong_with_hyperparameters_is_said_at_once():
         "gaussian_6": {"mean": np.nan},
     }
     with pytest.raises(ValueError, match="hyperparameters cannot be used") as error:
-        MAPDP.as_published(schema, hyperparameters=wrong).fit(frame)
+        PublishedMAPDP(schema, hyperparameters=wrong).fit(frame)
     for said in ("poison_3", "a must lie between", "'shape'", "3 numbers", "rate must be greater", "gaussian_6"):
         assert said in str(error.value), said
     with pytest.raises(ValueError, match="dictionary by feature"):
-        MAPDP.as_published(schema, hyperparameters=[1, 2]).fit(frame)
+        PublishedMAPDP(schema, hyperparameters=[1, 2]).fit(frame)
     with pytest.raises(ValueError, match="hyperparameters of poisson_3"):
         log_joint(frame, np.zeros(30), schema, {"poisson_3": 2.0})
 
@@ -302,10 +303,10 @@ def test_every_bad_parameter_is_said_at_once():
         "progress": "yes",
     }
     with pytest.raises(ValueError, match="concentration") as error:
-        MAPDP.as_published(**bad).fit(two_groups())
+        PublishedMAPDP(**bad).fit(two_groups())
     for name in bad:
         assert name in str(error.value)
-    assert set(bad) == set(MAPDP().get_params())
+    assert set(bad) == set(PublishedMAPDP().get_params())
 
 
 @pytest.mark.parametrize(
@@ -329,7 +330,7 @@ def test_every_bad_parameter_is_said_at_once():
 def test_bad_values_of_one_parameter(name, values):
     for value in values:
         with pytest.raises(ValueError, match=f"^{name} must be"):
-            MAPDP.as_published(**{name: value}).fit(two_groups())
+            PublishedMAPDP(**{name: value}).fit(two_groups())
 
 
 @pytest.mark.parametrize(
@@ -346,7 +347,7 @@ def test_bad_values_of_one_parameter(name, values):
 )
 def test_parameters_that_do_not_go_together(parameters, said):
     with pytest.raises(ValueError, match=f"^{said} cannot be combined"):
-        MAPDP.as_published(**parameters).fit(two_groups())
+        PublishedMAPDP(**parameters).fit(two_groups())
 
 
 @pytest.mark.parametrize(
@@ -363,14 +364,14 @@ def test_parameters_that_do_not_go_together(parameters, said):
 )
 def test_numpys_numbers_are_numbers(parameters):
     X = two_groups()
-    expected = MAPDP.as_published(n_restarts=4, random_state=0).fit(X)
-    found = MAPDP.as_published(**{"n_restarts": 4, "random_state": 0, **parameters}).fit(X)
+    expected = PublishedMAPDP(n_restarts=4, random_state=0).fit(X)
+    found = PublishedMAPDP(**{"n_restarts": 4, "random_state": 0, **parameters}).fit(X)
     assert found.log_joint_ == expected.log_joint_
     assert found.labels_.tolist() == expected.labels_.tolist()
 
 
 def test_unknown_parameters_are_refused_and_nothing_is_set():
-    model = MAPDP.as_published()
+    model = PublishedMAPDP()
     with pytest.raises(ValueError, match="alpha, n_components; it has schema, n_clusters, min_size, concentration"):
         model.set_params(concentration=9.0, n_components=3, alpha=1)
     assert model.concentration == 3.0
@@ -381,12 +382,12 @@ def test_unknown_parameters_are_refused_and_nothing_is_set():
 @pytest.mark.parametrize("call", ["predict", "predict_proba", "score_samples", "score", "impute"])
 def test_before_fit_there_is_nothing_to_ask(call):
     with pytest.raises(ValueError, match="not fitted yet: call fit"):
-        getattr(MAPDP.as_published(), call)(pd.DataFrame({"x": [1.0]}))
+        getattr(PublishedMAPDP(), call)(pd.DataFrame({"x": [1.0]}))
 
 
 def test_before_fit_there_is_nothing_to_save(tmp_path):
     with pytest.raises(ValueError, match="not fitted yet"):
-        MAPDP.as_published().save(tmp_path / "model")
+        PublishedMAPDP().save(tmp_path / "model")
     assert not any(tmp_path.iterdir())
 
 
@@ -394,7 +395,7 @@ def test_the_random_state_decides_and_the_seed_reproduces():
     frame, schema, _, _ = mixed_cohort(5, n=60)
 
     def fitted(random_state):
-        model = MAPDP.as_published(schema, n_restarts=3, random_state=random_state).fit(frame)
+        model = PublishedMAPDP(schema, n_restarts=3, random_state=random_state).fit(frame)
         return model.random_seed_, model.restarts_["log_joint"].tolist(), model.labels_.tolist()
 
     generator = np.random.default_rng(1)
@@ -425,8 +426,8 @@ def test_clone_keeps_every_parameter_and_no_result():
         "random_state": 4,
         "progress": False,
     }
-    model = MAPDP.as_published(**parameters).fit(frame)
-    for original in (model, MAPDP.as_published(**parameters)):
+    model = PublishedMAPDP(**parameters).fit(frame)
+    for original in (model, PublishedMAPDP(**parameters)):
         twin = clone(original)
         assert not hasattr(twin, "labels_")
         assert twin.schema == schema
@@ -442,12 +443,12 @@ def test_it_is_the_last_step_of_a_pipeline():
     from sklearn.preprocessing import StandardScaler
 
     X = two_groups()
-    pipeline = make_pipeline(StandardScaler(), MAPDP.as_published(random_state=0))
-    pipeline.set_params(mapdp__n_restarts=3)
+    pipeline = make_pipeline(StandardScaler(), PublishedMAPDP(random_state=0))
+    pipeline.set_params(publishedmapdp__n_restarts=3)
     labels = pipeline.fit_predict(X)
     assert labels.tolist() == [0] * 30 + [1] * 20
     assert pipeline.predict(X).tolist() == labels.tolist()
-    alone = pipeline.named_steps["mapdp"]
+    alone = pipeline.named_steps["publishedmapdp"]
     np.testing.assert_array_equal(pipeline.predict_proba(X), alone.predict_proba(StandardScaler().fit_transform(X)))
     assert pipeline.score(X) == pytest.approx(alone.score(StandardScaler().fit_transform(X)), rel=1e-12)
     assert "MAPDP" in pipeline._repr_html_()
@@ -460,7 +461,7 @@ def test_scikit_learn_sees_a_clusterer_that_takes_missing_values():
     from sklearn.utils import get_tags
     from sklearn.utils.validation import check_is_fitted
 
-    model = MAPDP.as_published(n_restarts=2, random_state=0)
+    model = PublishedMAPDP(n_restarts=2, random_state=0)
     assert is_clusterer(model)
     assert get_tags(model).input_tags.allow_nan
     with pytest.raises(NotFittedError):
@@ -488,28 +489,28 @@ def test_a_plain_array_gets_a_schema_from_its_values():
         [[row[0], row[1] > 3, i % 2, "yes" if row[2] > 3 else "no"] for i, row in enumerate(X)], dtype=object
     )
     mixed[3, [0, 2, 3]] = np.nan, None, None
-    model = MAPDP.as_published(random_state=0, n_restarts=3).fit(mixed)
+    model = PublishedMAPDP(random_state=0, n_restarts=3).fit(mixed)
     kinds = [feature.likelihood for feature in model.schema_]
     assert kinds == ["gaussian", "bernoulli", "bernoulli", "categorical"]
     assert model.schema_.names == ["x0", "x1", "x2", "x3"]
     assert model.schema_["x3"].levels == ("no", "yes")
     assert model.predict(mixed).shape == (50,)
-    assert MAPDP.as_published(random_state=0, n_restarts=2).fit(X > 3).n_clusters_ == 2
-    assert MAPDP.as_published(random_state=0, n_restarts=2).fit((X > 3).astype(int).tolist()).n_clusters_ == 2
-    assert MAPDP.as_published(random_state=0, n_restarts=2).fit(np.where(X > 3, "b", "a")).n_clusters_ == 2
+    assert PublishedMAPDP(random_state=0, n_restarts=2).fit(X > 3).n_clusters_ == 2
+    assert PublishedMAPDP(random_state=0, n_restarts=2).fit((X > 3).astype(int).tolist()).n_clusters_ == 2
+    assert PublishedMAPDP(random_state=0, n_restarts=2).fit(np.where(X > 3, "b", "a")).n_clusters_ == 2
 
 
 def test_arrays_of_the_wrong_shape_are_refused():
     X = two_groups()
-    model = MAPDP.as_published(random_state=0, n_restarts=2).fit(X)
+    model = PublishedMAPDP(random_state=0, n_restarts=2).fit(X)
     with pytest.raises(ValueError, match=r"shape \(50,\)"):
-        MAPDP.as_published().fit(X[:, 0])
+        PublishedMAPDP().fit(X[:, 0])
     with pytest.raises(ValueError, match=r"shape \(3,\)"):
         model.predict(X[0])
     with pytest.raises(ValueError, match="X has 2 features, but MAPDP is expecting 3 features as input: x0, x1, x2"):
         model.predict(X[:, :2])
     with pytest.raises(ValueError, match="2 columns, the schema 3"):
-        MAPDP.as_published(model.schema_).fit(X[:, :2])
+        PublishedMAPDP(model.schema_).fit(X[:, :2])
     with pytest.raises(ValueError, match="at least one row"):
         model.predict(X[:0])
     with pytest.raises(ValueError, match="finite"):
@@ -519,7 +520,7 @@ def test_arrays_of_the_wrong_shape_are_refused():
 def test_a_table_without_a_schema_is_drafted_with_a_warning():
     frame = pd.DataFrame(two_groups(), columns=["a", "b", "c"]).round(3)
     with pytest.warns(CohortWarning, match="drafted"):
-        model = MAPDP.as_published(random_state=0, n_restarts=3).fit(frame)
+        model = PublishedMAPDP(random_state=0, n_restarts=3).fit(frame)
     assert model.cluster_sizes_.tolist() == [30, 20]
 
 
@@ -531,7 +532,7 @@ def test_given_labels_may_be_of_any_kind():
     names = np.array(["tremor", "rigid", "mixed"])[groups]
     expected = None
     for init in (groups, groups.tolist(), names, list(names), pd.Series(names, index=frame.index + 5), groups * -2.5):
-        model = MAPDP.as_published(schema, init=init, n_restarts=2, random_state=0).fit(frame)
+        model = PublishedMAPDP(schema, init=init, n_restarts=2, random_state=0).fit(frame)
         expected = expected or model.restarts_["log_joint"].tolist()
         assert model.restarts_["log_joint"].tolist() == expected
         assert set(model.restarts_["start"]) == {"given"}
@@ -542,7 +543,7 @@ def test_given_labels_may_be_of_any_kind():
 def test_labels_that_do_not_fit_are_refused(labels):
     frame, schema, _, _ = mixed_cohort(8, n=60)
     with pytest.raises(ValueError, match=r"^init"):
-        MAPDP.as_published(schema, init=labels).fit(frame)
+        PublishedMAPDP(schema, init=labels).fit(frame)
     with pytest.raises(ValueError, match=r"^labels"):
         log_joint(frame, labels, schema)
 
@@ -550,7 +551,7 @@ def test_labels_that_do_not_fit_are_refused(labels):
 def test_too_few_sweeps_are_admitted():
     frame, schema, _, _ = mixed_cohort(9, n=80)
     with pytest.warns(CohortWarning, match="after 1 sweeps; raise `max_sweeps`"):
-        model = MAPDP.as_published(schema, init="single", max_sweeps=1, n_restarts=3, random_state=0).fit(frame)
+        model = PublishedMAPDP(schema, init="single", max_sweeps=1, n_restarts=3, random_state=0).fit(frame)
     assert not model.restarts_["converged"].any()
     assert (model.restarts_["sweeps"] == 1).all()
 
@@ -565,9 +566,9 @@ def test_one_subject_or_all_alike_leave_nothing_to_cluster_on():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CohortWarning)
             with pytest.raises(ValueError, match="No feature is left to cluster on"):
-                MAPDP.as_published(schema).fit(few)
+                PublishedMAPDP(schema).fit(few)
     with pytest.raises(ValueError, match="No feature is left"):
-        MAPDP.as_published(FeatureSchema([Feature(name="who", role="id")])).fit(pd.DataFrame({"who": ["a", "b"]}))
+        PublishedMAPDP(FeatureSchema([Feature(name="who", role="id")])).fit(pd.DataFrame({"who": ["a", "b"]}))
 
 
 @pytest.mark.parametrize("n", [2, 3])
@@ -576,7 +577,7 @@ def test_the_smallest_cohorts_can_be_fitted(n, init):
     frame, schema, columns, _ = mixed_cohort(12, n=n, missing=0.0, n_groups=n)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", CohortWarning)  # by chance a column is constant
-        model = MAPDP.as_published(schema, init=init, random_state=0).fit(frame)
+        model = PublishedMAPDP(schema, init=init, random_state=0).fit(frame)
     assert sorted(set(model.labels_.tolist())) == list(range(model.n_clusters_))
     columns = {name: columns[name] for name in model.hyperparameters_}
     expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 3.0)
@@ -591,11 +592,11 @@ def test_the_smallest_cohorts_can_be_fitted(n, init):
 def test_nothing_is_written_when_nobody_watches(capfd):
     code = (
         "import numpy as np, clinclust; X = np.random.default_rng(0).normal(size=(40, 3));"
-        "clinclust.MAPDP.as_published(random_state=0, n_restarts=5).fit(X)"
+        "clinclust.methods.PublishedMAPDP(random_state=0, n_restarts=5).fit(X)"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")
-    MAPDP.as_published(random_state=0, n_restarts=5).fit(two_groups())
+    PublishedMAPDP(random_state=0, n_restarts=5).fit(two_groups())
     assert capfd.readouterr() == ("", "")
 
 
@@ -630,35 +631,35 @@ def test_a_row_without_any_value_to_cluster_on_is_told():
         [*(Feature(name=name, likelihood="gaussian") for name in "ab"), Feature(name="note", role="ignore")]
     )
     with pytest.warns(CohortWarning, match=r"no observed value in any feature to cluster on: 1 row\(s\) \(first: 3\)"):
-        MAPDP.as_published(schema, random_state=0).fit(frame)
+        PublishedMAPDP(schema, random_state=0).fit(frame)
 
 
 def test_a_table_whose_columns_another_package_names_is_not_read_by_position():
     pyarrow = pytest.importorskip("pyarrow")
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "ab"])
     columns = {"a": [1.0, 2.0, 9.0, 9.5], "b": [20.0, 21.0, 90.0, 95.0]}
-    expected = MAPDP.as_published(schema, random_state=0, progress=False).fit(pd.DataFrame(columns))
+    expected = PublishedMAPDP(schema, random_state=0, progress=False).fit(pd.DataFrame(columns))
     table = pyarrow.table({"b": columns["b"], "a": columns["a"]})
-    assert MAPDP.as_published(schema, random_state=0, progress=False).fit(table).log_joint_ == expected.log_joint_
+    assert PublishedMAPDP(schema, random_state=0, progress=False).fit(table).log_joint_ == expected.log_joint_
 
     class Unknown:
         columns = ("b", "a")
 
     with pytest.raises(InputError, match=r"X is a .* Unknown, .* pass X.to_pandas\(\)"):
-        MAPDP.as_published().fit(Unknown())
+        PublishedMAPDP().fit(Unknown())
 
 
 def test_numbers_written_as_text_and_long_doubles_are_numbers():
     values = np.vstack([np.random.default_rng(0).normal(size=(30, 2)), np.random.default_rng(1).normal(9, 1, (20, 2))])
-    expected = MAPDP.as_published(random_state=0).fit(values).labels_.tolist()
-    assert MAPDP.as_published(random_state=0).fit(values.astype(str)).labels_.tolist() == expected
-    assert MAPDP.as_published(random_state=0).fit(values.astype(np.longdouble)).labels_.tolist() == expected
+    expected = PublishedMAPDP(random_state=0).fit(values).labels_.tolist()
+    assert PublishedMAPDP(random_state=0).fit(values.astype(str)).labels_.tolist() == expected
+    assert PublishedMAPDP(random_state=0).fit(values.astype(np.longdouble)).labels_.tolist() == expected
 
 
 def test_labels_are_numbered_as_in_reports_and_have_the_index_of_the_cohort(cohort):
     frame, schema, _, _ = cohort
     frame = frame.set_axis([f"p{place}" for place in range(len(frame))])
-    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     assert model.labels.index.equals(frame.index)
     assert (model.labels.astype(int) == model.labels_ + 1).all()
     assert model.labels.cat.categories.tolist() == list(range(1, model.n_clusters_ + 1))

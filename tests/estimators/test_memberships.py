@@ -20,7 +20,7 @@ SCHEMA = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name
 
 @pytest.fixture(scope="module")
 def model():
-    return cc.MAPDP.as_published(SCHEMA, **QUICK).fit(FRAME)
+    return cc.methods.PublishedMAPDP(SCHEMA, **QUICK).fit(FRAME)
 
 
 def test_the_table_holds_the_numbers_of_predict_proba_under_the_names_of_assign(model):
@@ -35,7 +35,7 @@ def test_the_table_holds_the_numbers_of_predict_proba_under_the_names_of_assign(
 
 
 def test_a_pipeline_goes_on_with_memberships_and_a_copy_of_it_learns_the_same():
-    pipeline = make_pipeline(cc.MAPDP.as_published(SCHEMA, **QUICK), LogisticRegression())
+    pipeline = make_pipeline(cc.methods.PublishedMAPDP(SCHEMA, **QUICK), LogisticRegression())
     pipeline.set_output(transform="pandas").fit(FRAME, GROUPS)
     assert (pipeline.predict(FRAME) == GROUPS).mean() > 0.95
     assert pipeline[-1].feature_names_in_.tolist() == [*subtype_columns(2), NONE_COLUMN]
@@ -47,7 +47,7 @@ def test_a_pipeline_goes_on_with_memberships_and_a_copy_of_it_learns_the_same():
 
 
 def test_it_stands_beside_other_transformers():
-    union = FeatureUnion([("subtypes", cc.MAPDP.as_published(SCHEMA, **QUICK)), ("itself", "passthrough")])
+    union = FeatureUnion([("subtypes", cc.methods.PublishedMAPDP(SCHEMA, **QUICK)), ("itself", "passthrough")])
     found = union.set_output(transform="pandas").fit_transform(FRAME)
     assert found.columns.tolist() == ["subtypes__subtype_1", "subtypes__subtype_2", "subtypes__none_of_these"] + [
         f"itself__{name}" for name in FRAME

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 from cohorts import mixed_cohort
 
-from clinclust import MAPDP, Feature
+from clinclust import Feature
 from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.posterior import probabilities
 from clinclust.estimators.mixture import mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.likelihoods import REGISTRY
+from clinclust.methods import PublishedMAPDP
 
 N_PARTS, N_SUBJECTS = 3, 60
 CASES = [(name, place) for name, likelihood in REGISTRY.items() for place in range(len(likelihood.examples()))]
@@ -110,7 +111,7 @@ def test_the_distribution_function_adds_up_the_probabilities(name):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(3, n=120, n_groups=4, missing=0.2)
-    model = MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ >= 4
     return model, frame
 

@@ -8,12 +8,13 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from sklearn.metrics import adjusted_rand_score
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, write_report
-from clinclust.associations.refit_without import refit_plan
+from clinclust.associations.refit import refit_plan
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.starts import single_starts
 from clinclust.errors import InputError
 from clinclust.estimators.search import search
+from clinclust.methods import PublishedMAPDP
 
 QUICK = {"random_state": 0, "progress": False, "n_jobs": 1}
 
@@ -66,7 +67,7 @@ def fill(columns, missing, labels, hyperparameters, order, most):
 )
 def test_the_search_agrees_with_a_slow_reimplementation(n, seed):
     frame, schema, columns, _ = mixed_cohort(seed, n=n, likelihoods=EVERY_LIKELIHOOD, missing=0.25)
-    model = MAPDP.as_published(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
+    model = PublishedMAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
     order = pose(schema.validate(frame), schema, None, 3.0).cohort.order
     visits = order[single_starts(n, SearchPlan(seed=0, n_restarts=1).seeds)[0].order]
     missing = {name: np.isnan(values) for name, (_, _, values) in columns.items()}
@@ -91,7 +92,7 @@ def test_the_search_agrees_with_a_slow_reimplementation(n, seed):
 def test_what_is_said_of_the_result_is_of_observed_values(init):
     frame, schema, _, groups = mixed_cohort(3, n=50, likelihoods=EVERY_LIKELIHOOD, missing=0.3)
     given = groups if init == "labels" else init
-    model = MAPDP.as_published(schema, missing="mode", init=given, n_restarts=2, **QUICK).fit(frame)
+    model = PublishedMAPDP(schema, missing="mode", init=given, n_restarts=2, **QUICK).fit(frame)
     assert model.log_joint_ == pytest.approx(log_joint(frame, model.labels_, schema), abs=1e-7)
     assert model.completed_log_joint_ == model.log_joint_trace_[-1] == model.restarts_["log_joint"].max()
 
@@ -99,15 +100,15 @@ def test_what_is_said_of_the_result_is_of_observed_values(init):
 def test_the_joint_of_the_completed_table_never_falls():
     for seed in range(6):
         frame, schema, _, _ = mixed_cohort(seed, n=50, likelihoods=EVERY_LIKELIHOOD, missing=0.4)
-        model = MAPDP.as_published(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
+        model = PublishedMAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
         assert model.restarts_["converged"].all()
         assert (np.diff(model.log_joint_trace_[1:]) >= -1e-9).all()
 
 
 def test_probabilities_predictions_and_imputations_are_those_of_the_same_partition_under_marginal():
     frame, schema, _, _ = mixed_cohort(7, n=60, missing=0.1)
-    marginal = MAPDP.as_published(schema, init="single", n_restarts=1, **QUICK).fit(frame)
-    model = MAPDP.as_published(schema, missing="mode", init=marginal.labels_, n_restarts=1, **QUICK).fit(frame)
+    marginal = PublishedMAPDP(schema, init="single", n_restarts=1, **QUICK).fit(frame)
+    model = PublishedMAPDP(schema, missing="mode", init=marginal.labels_, n_restarts=1, **QUICK).fit(frame)
     assert model.labels_.tolist() == marginal.labels_.tolist()
     np.testing.assert_allclose(model.membership_, marginal.membership_, atol=1e-12)
     np.testing.assert_allclose(model.predict_proba(frame), marginal.predict_proba(frame), atol=1e-12)
@@ -119,8 +120,8 @@ def test_probabilities_predictions_and_imputations_are_those_of_the_same_partiti
 @pytest.mark.parametrize("seed", range(3))
 def test_without_missing_values_it_is_the_search_from_a_single_cluster(seed):
     frame, schema, _, _ = mixed_cohort(seed, n=60, likelihoods=EVERY_LIKELIHOOD, missing=0.0)
-    model = MAPDP.as_published(schema, missing="mode", n_restarts=3, **QUICK).fit(frame)
-    single = MAPDP.as_published(schema, init="single", n_restarts=3, **QUICK).fit(frame)
+    model = PublishedMAPDP(schema, missing="mode", n_restarts=3, **QUICK).fit(frame)
+    single = PublishedMAPDP(schema, init="single", n_restarts=3, **QUICK).fit(frame)
     assert model.labels_.tolist() == single.labels_.tolist()
     assert model.log_joint_ == pytest.approx(single.log_joint_, abs=1e-9)
     assert model.completed_log_joint_ == single.log_joint_
@@ -135,8 +136,8 @@ def test_zeros_filled_for_missing_durations_make_a_cluster_of_the_subjects_witho
     days[is_missing] = np.nan
     frame = pd.DataFrame({"days": days, "age": rng.normal(60.0, 8.0, 150)})
     schema = FeatureSchema([Feature(name="days", likelihood="exponential"), Feature(name="age", likelihood="gaussian")])
-    marginal = MAPDP.as_published(schema, init="single", n_restarts=3, **QUICK).fit(frame)
-    filled = MAPDP.as_published(schema, missing="mode", n_restarts=3, **QUICK).fit(frame)
+    marginal = PublishedMAPDP(schema, init="single", n_restarts=3, **QUICK).fit(frame)
+    filled = PublishedMAPDP(schema, missing="mode", n_restarts=3, **QUICK).fit(frame)
     assert marginal.n_clusters_ == 1
     assert filled.n_clusters_ == 2
     assert adjusted_rand_score(filled.labels_, is_missing) > 0.85
@@ -145,10 +146,10 @@ def test_zeros_filled_for_missing_durations_make_a_cluster_of_the_subjects_witho
 def test_the_result_depends_neither_on_threads_nor_on_the_order_of_rows():
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
     options = {"missing": "mode", "n_restarts": 2, "random_state": 0, "progress": False}
-    one = MAPDP.as_published(schema, n_jobs=1, **options).fit(frame)
-    two = MAPDP.as_published(schema, n_jobs=2, **options).fit(frame)
+    one = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame)
+    two = PublishedMAPDP(schema, n_jobs=2, **options).fit(frame)
     rows = np.random.default_rng(0).permutation(40)
-    turned = MAPDP.as_published(schema, n_jobs=1, **options).fit(frame.iloc[rows])
+    turned = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame.iloc[rows])
     assert one.labels_.tolist() == two.labels_.tolist()
     assert one.completed_log_joint_ == two.completed_log_joint_
     assert one.labels_[rows].tolist() == turned.labels_.tolist()
@@ -156,7 +157,7 @@ def test_the_result_depends_neither_on_threads_nor_on_the_order_of_rows():
 
 def test_what_cannot_be_combined_is_refused_in_one_message():
     frame, schema, _, _ = mixed_cohort(0, n=20, likelihoods=("gaussian",))
-    model = MAPDP.as_published(
+    model = PublishedMAPDP(
         schema,
         missing="mode",
         coarsening="auto",
@@ -171,21 +172,40 @@ def test_what_cannot_be_combined_is_refused_in_one_message():
     for named in searches:
         assert named in str(refused.value)
     with pytest.raises(InputError, match="missing must be 'marginal' or 'mode', not 'mean'"):
-        MAPDP.as_published(schema, missing="mean").fit(frame)
+        PublishedMAPDP(schema, missing="mean").fit(frame)
 
 
 @pytest.mark.parametrize("options", [{"missing": "mode"}, {"init": "single"}, {"hyperparameters": "greedy"}])
-def test_published_searches_are_refused_by_the_default_model_in_one_message(options):
+def test_published_searches_find_no_distinct_subtypes(options):
     frame, schema, _, _ = mixed_cohort(0, n=20, likelihoods=("gaussian",))
-    with pytest.raises(InputError, match="cannot be combined with n_clusters='distinct', the default") as refused:
-        MAPDP(schema, **options, **QUICK).fit(frame)
-    assert "Use MAPDP.as_published(...)" in str(refused.value)
+    with pytest.raises(InputError, match="cannot be combined with n_clusters='distinct'") as refused:
+        PublishedMAPDP(schema, n_clusters="distinct", **options, **QUICK).fit(frame)
     assert ";" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("name", "value"), [("init", "single"), ("hyperparameters", "greedy"), ("concentration", [3])])
+def test_the_default_model_names_the_published_one_for_its_searches(name, value):
+    frame, schema, _, _ = mixed_cohort(0, n=20, likelihoods=("gaussian",))
+    with pytest.raises(InputError, match=f"PublishedMAPDP has this {name}"):
+        MAPDP(schema, **{name: value}, **QUICK).fit(frame)
+    with pytest.raises(InputError) as refused:
+        MAPDP(schema, **{name: "nonsense"}, **QUICK).fit(frame)
+    assert "Published" not in str(refused.value)
+
+
+def test_results_of_the_papers_search_are_those_of_the_published_model_only():
+    frame, schema, _, _ = mixed_cohort(0, n=20, likelihoods=("gaussian", "bernoulli"), missing=0.05)
+    published = PublishedMAPDP(schema, missing="mode", **QUICK).fit(frame)
+    default = MAPDP(schema, **QUICK).fit(frame)
+    for name in ("leave_one_out_nll_", "completed_log_joint_"):
+        assert np.isfinite(getattr(published, name))
+        assert not hasattr(default, name)
+        assert name not in dir(default)
 
 
 def test_saving_keeps_it(tmp_path):
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    model = MAPDP.as_published(schema, missing="mode", n_restarts=2, **QUICK).fit(frame)
+    model = PublishedMAPDP(schema, missing="mode", n_restarts=2, **QUICK).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.missing == "mode"
     assert loaded.completed_log_joint_ == model.completed_log_joint_
@@ -194,17 +214,17 @@ def test_saving_keeps_it(tmp_path):
 
 def test_a_fit_that_integrates_missing_values_out_has_no_joint_of_a_completed_table():
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    assert not hasattr(MAPDP.as_published(schema, n_restarts=1, **QUICK).fit(frame), "completed_log_joint_")
+    assert not hasattr(PublishedMAPDP(schema, n_restarts=1, **QUICK).fit(frame), "completed_log_joint_")
 
 
 def test_searches_of_the_model_again_fill_values_too():
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
-    model = MAPDP.as_published(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
+    model = PublishedMAPDP(schema, missing="mode", n_restarts=1, **QUICK).fit(frame)
     plan = refit_plan(model, 0, 1)
     assert (plan.fill_modes, plan.start, plan.finishers) == (True, "single", None)
     problem = pose(schema.validate(frame), schema, None, 3.0)
     assert search(problem, plan).winner.log_joint == model.completed_log_joint_
-    marginal = MAPDP.as_published(schema, n_restarts=1, **QUICK).fit(frame)
+    marginal = PublishedMAPDP(schema, n_restarts=1, **QUICK).fit(frame)
     assert not refit_plan(marginal, 0, 1).fill_modes
 
 
@@ -212,7 +232,7 @@ def test_reports_say_which_numbers_hold_filled_values(tmp_path):
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
     told = {}
     for missing in ("mode", "marginal"):
-        model = MAPDP.as_published(schema, missing=missing, n_restarts=3, **QUICK).fit(frame)
+        model = PublishedMAPDP(schema, missing=missing, n_restarts=3, **QUICK).fit(frame)
         written = write_report(model, frame, tmp_path / f"{missing}.html", progress=False, associations=None)
         told[missing] = written.read_text(encoding="utf-8")
         assert ("filled in the search with modes" in told[missing]) == (missing == "mode")
@@ -225,12 +245,12 @@ def test_reports_say_which_numbers_hold_filled_values(tmp_path):
 def test_a_fit_that_ends_before_the_filled_values_stay_says_so():
     frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
     with pytest.warns(CohortWarning, match="moving subjects or changing filled values after 1 sweeps"):
-        MAPDP.as_published(schema, missing="mode", max_sweeps=1, n_restarts=1, **QUICK).fit(frame)
+        PublishedMAPDP(schema, missing="mode", max_sweeps=1, n_restarts=1, **QUICK).fit(frame)
 
 
 def test_blocks_and_numbers_of_subtypes_can_be_asked_for():
     frame, schema, _, _ = mixed_cohort(7, n=60, missing=0.3)
-    model = MAPDP.as_published(
+    model = PublishedMAPDP(
         with_blocks(schema), missing="mode", n_clusters=2, n_restarts=2, block_weights="auto", **QUICK
     ).fit(frame)
     assert model.n_clusters_ == 2

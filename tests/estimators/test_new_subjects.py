@@ -20,7 +20,9 @@ def metres_from_centimetres():
 def test_a_parser_reads_a_column_with_such_a_value_once():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"height": rng.normal(150.0 + 60.0 * (np.arange(120) % 2), 5.0)})
-    model = cc.MAPDP.as_published(metres_from_centimetres(), n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(metres_from_centimetres(), n_restarts=2, random_state=0, progress=False).fit(
+        frame
+    )
     odd = frame.head(6).copy()
     odd.loc[0, "height"] = np.inf
     blank = odd.replace(np.inf, np.nan)

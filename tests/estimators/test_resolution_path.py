@@ -16,6 +16,7 @@ from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.problem.objective import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_resolution_path, plot_tree
 
 COARSENINGS = (1.0, 0.6, 0.3, 0.1)
@@ -39,7 +40,7 @@ def wrong_cohort(seed, correlation=0.0, contaminated=0.0, n=240, n_features=12):
 def contaminated():
     """Return (frame, schema, groups, model fitted automatically) of a cohort with wild values."""
     frame, schema, groups = wrong_cohort(3, correlation=0.5, contaminated=0.03)
-    return frame, schema, groups, MAPDP.as_published(schema, coarsening="auto", n_restarts=3, random_state=1).fit(frame)
+    return frame, schema, groups, PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=1).fit(frame)
 
 
 # --- outlying values -------------------------------------------------------------------------------------------------
@@ -97,7 +98,7 @@ def test_no_change_of_a_single_value_raises_the_joint_further(discount, coarseni
 
 def test_wild_values_open_no_clusters_of_their_own(contaminated):
     frame, schema, groups, model = contaminated
-    plain = MAPDP.as_published(schema, n_restarts=3, random_state=1).fit(frame)
+    plain = PublishedMAPDP(schema, n_restarts=3, random_state=1).fit(frame)
     assert plain.n_clusters_ > 2
     assert model.n_clusters_ == 2
     assert adjusted_rand_index(model.labels_, groups) > 0.9
@@ -127,7 +128,7 @@ def test_a_rare_subtype_far_away_is_no_slip_of_the_pen():
     rng = np.random.default_rng(0)
     values = rng.normal(size=(150, 6))
     values[:8] += 12.0
-    model = MAPDP.as_published(outlying_share=0.01, n_restarts=2, random_state=0).fit(values)
+    model = PublishedMAPDP(outlying_share=0.01, n_restarts=2, random_state=0).fit(values)
     assert model.cluster_sizes_.tolist() == [142, 8]
     assert model.coarsening_ == 1.0
 
@@ -154,7 +155,7 @@ def test_new_subjects_are_scored_by_the_mixture_with_the_prior(contaminated):
 
 def test_no_value_is_outlying_unless_asked_for():
     frame, schema, _ = wrong_cohort(1, contaminated=0.05, n=60)
-    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     assert model.outlying_share_ == 0.0
     assert not model.outliers_.any()
     assert not hasattr(model, "resolution_path_")
@@ -197,8 +198,8 @@ def test_independent_features_ask_for_no_coarsening_whatever_their_likelihood():
 @pytest.mark.simulation
 def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     frame, schema, groups = wrong_cohort(5, correlation=0.75)
-    plain = MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
-    model = MAPDP.as_published(schema, coarsening="auto", n_restarts=3, random_state=0).fit(frame)
+    plain = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=0).fit(frame)
     assert plain.n_clusters_ > 2
     assert model.n_clusters_ == 2
     agreement = adjusted_rand_index(model.labels_, groups)
@@ -213,7 +214,7 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
     assert path.steps["coarsening"].iloc[-1] == model.coarsening_  # coarser steps would not change the choice
     # The fit is that of the number chosen: no move raises its joint.
     assert (model.tree_.evidence > 0).all()
-    again = MAPDP.as_published(
+    again = PublishedMAPDP(
         schema, coarsening=model.coarsening_, outlying_share=0.01, init=model.labels_, n_restarts=1, random_state=0
     ).fit(frame)
     assert again.log_joint_ == pytest.approx(model.log_joint_, abs=1e-6)
@@ -222,7 +223,7 @@ def test_dependence_buys_clusters_unless_the_coarsening_is_chosen():
 def test_the_number_of_threads_changes_no_bit(contaminated):
     frame, schema, _, _ = contaminated
     one, two = (
-        MAPDP.as_published(schema, coarsening="auto", n_restarts=2, random_state=4, n_jobs=jobs).fit(frame.iloc[:120])
+        PublishedMAPDP(schema, coarsening="auto", n_restarts=2, random_state=4, n_jobs=jobs).fit(frame.iloc[:120])
         for jobs in (1, 2)
     )
     assert one.log_joint_ == two.log_joint_
@@ -247,7 +248,7 @@ def test_a_saved_model_keeps_its_tree_its_path_and_its_outlying_values(contamina
 
 def test_a_second_fit_forgets_the_path_of_the_first():
     frame, schema, _ = wrong_cohort(1, n=40)
-    model = MAPDP.as_published(schema, coarsening="auto", n_restarts=1, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, coarsening="auto", n_restarts=1, random_state=0).fit(frame)
     assert hasattr(model, "resolution_path_")
     assert not hasattr(model.set_params(coarsening=0.5).fit(frame), "resolution_path_")
 
@@ -332,7 +333,7 @@ def test_the_figures_say_what_they_show(contaminated, tmp_path):
         axes.figure.savefig(tmp_path / f"{name}.png")
     assert plot_tree(model, ax=tree) is tree
     with pytest.raises(ValueError, match="not fitted"):
-        plot_tree(MAPDP.as_published())
+        plot_tree(PublishedMAPDP())
 
 
 # --- large cohorts ---------------------------------------------------------------------------------------------------
@@ -348,7 +349,7 @@ def large():
             patch.setattr("clinclust.estimators.search.LARGE", 500)
             patch.setattr("clinclust.engine.joint_estimates.resolution.N_SAMPLED", 300)
             given = {"coarsening": "auto", "n_restarts": 3, "random_state": 2, "progress": False} | options
-            return MAPDP.as_published(schema, **given).fit(frame)
+            return PublishedMAPDP(schema, **given).fit(frame)
 
     return frame, schema, groups, fitted
 
@@ -360,7 +361,7 @@ def test_a_large_cohort_is_searched_in_a_sample_first_and_ends_as_the_search_of_
     assert model.restarts_["start"].str.startswith("sample: ").all()
     assert model.n_clusters_ == 2
     assert adjusted_rand_index(model.labels_, groups) > 0.9
-    whole = MAPDP.as_published(schema, coarsening="auto", n_restarts=3, random_state=2).fit(frame)
+    whole = PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=2).fit(frame)
     assert adjusted_rand_index(model.labels_, whole.labels_) > 0.95
     same = model.outliers_ == whole.outliers_
     assert same[model.outliers_ | whole.outliers_].mean() > 0.9
@@ -396,9 +397,9 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clinclust.estimators.search.LARGE", 500)
         patch.setattr("clinclust.engine.joint_estimates.resolution.N_SAMPLED", 200)
-        model = MAPDP.as_published(
-            schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options
-        ).fit(frame)
+        model = PublishedMAPDP(schema, coarsening="auto", n_restarts=3, random_state=0, progress=False, **options).fit(
+            frame
+        )
     posed = pose(schema.validate(frame, warn=False), schema, None, 3.0, 0.0, model.coarsening_)
     kept = without_outlying(posed, model.outliers_[posed.cohort.order], 0.01)
     return model, kept, model.labels_[posed.cohort.order]

@@ -22,6 +22,7 @@ from clinclust.estimators.fingerprint import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.saved_fields import HELD, read_fields, written_fields
 from clinclust.files.writing import write_manifest
+from clinclust.methods import PublishedMAPDP
 
 FITTED = (
     "labels_",
@@ -45,7 +46,7 @@ FITTED = (
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(4, n=50)
-    return MAPDP.as_published(
+    return PublishedMAPDP(
         with_blocks(schema),
         block_weights="auto",
         n_restarts=4,
@@ -123,7 +124,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
     hyperparameters = random_hyperparameters(np.random.default_rng(0), columns)
     del hyperparameters["gaussian_6"]["kappa"], hyperparameters["poisson_3"]
     hyperparameters["binomial_1"]["a"] = np.float64(0.5)
-    model = MAPDP.as_published(
+    model = PublishedMAPDP(
         schema,
         init=np.array(["x", "y", "z"])[groups] if init == "labels" else init,
         hyperparameters=hyperparameters,
@@ -147,7 +148,7 @@ def test_fitting_a_loaded_model_again_gives_the_same(init, tmp_path):
 def test_stated_powers_of_blocks_are_saved(tmp_path):
     frame, schema, _, _ = mixed_cohort(6, n=40)
     powers = {"block 1": np.float64(0.25)}
-    model = MAPDP.as_published(with_blocks(schema), block_weights=powers, n_restarts=2, random_state=0).fit(frame)
+    model = PublishedMAPDP(with_blocks(schema), block_weights=powers, n_restarts=2, random_state=0).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.block_weights == powers
     assert loaded.block_weights_ == model.block_weights_ == {"block 0": 1.0, "block 1": 0.25}
@@ -199,7 +200,7 @@ def test_hostile_text_comes_back_as_it_was(tmp_path):
         }
     )
     frame.loc[3, "no"] = "null"
-    model = MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
     loaded = MAPDP.load(model.save(tmp_path / "model"))
     assert loaded.schema_ == schema
     assert loaded.schema_[name].levels == HOSTILE
@@ -210,7 +211,7 @@ def test_hostile_text_comes_back_as_it_was(tmp_path):
 def test_a_model_without_a_schema_of_its_own_keeps_the_drafted_one(tmp_path):
     X = np.random.default_rng(0).normal(np.repeat([0, 9], 20)[:, None], 1, (40, 3))
     X[2, 1] = np.nan
-    model = MAPDP.as_published(n_restarts=3, random_state=0).fit(X)
+    model = PublishedMAPDP(n_restarts=3, random_state=0).fit(X)
     loaded = MAPDP.load(model.save(tmp_path / "deeper" / "model"))
     assert loaded.schema_ == model.schema_
     assert loaded.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
@@ -295,10 +296,10 @@ BROKEN = {
     "format": edited(lambda text: text.update(clinclust_model=99)),
     "lacks features": edited(lambda text: text["fit"]["clusters_"]["encoding"].pop("features")),
     "a checksum that is none": lambda folder: (folder / "manifest.json").write_text("{}"),
-    "no manifest": lambda folder: (folder / "manifest.json").unlink(),
     "schema": edited(lambda text: text["fit"].update(schema_="features: [")),
     "no schema": edited(lambda text: text["fit"].update(schema_=5)),
     "feature": edited(lambda text: text["fit"]["clusters_"]["encoding"]["features"].append("unheard_of")),
+    "another estimator": edited(lambda text: text.update(estimator=["MAPDP"])),
     "parameter": edited(lambda text: text["parameters"].update(alpha=1)),
     "no parameters": edited(lambda text: text.update(parameters=[])),
     "restarts": edited(lambda text: text["fit"].update(restarts_={"a": [1], "b": [1, 2]})),
@@ -377,10 +378,10 @@ def test_what_is_no_model_is_one_clear_error(damage, folder):
         MAPDP.load(folder)
     assert str(folder) in str(error.value)
     assert len(str(error.value)) < 4000
-    if "manifest" not in damage and "checksum that" not in damage:
+    if "checksum that" not in damage:
         assert "holds no model that can be read: " in str(error.value)
     if damage == "format":
-        assert "its format is 99, and this version reads 13; fit the model again" in str(error.value)
+        assert "its format is 99, and this version reads 1; fit the model again" in str(error.value)
     if damage == "truncated npz":
         assert "model.npz is not the file that manifest.json lists. It is damaged" in str(error.value)
 
@@ -520,7 +521,7 @@ def test_changed_assignments_are_told(folder):
 @pytest.mark.parametrize("fit", [False, True])
 def test_a_model_looks_the_same_after_pickling_and_saving(fit, tmp_path):
     frame, schema, _, _ = mixed_cohort(2, n=40)
-    model = MAPDP.as_published(schema, n_restarts=2, coarsening=0.5, random_state=7)
+    model = PublishedMAPDP(schema, n_restarts=2, coarsening=0.5, random_state=7)
     copies = [pickle.loads(pickle.dumps(model)), copy.deepcopy(model)]
     if fit:
         model.fit(frame)
@@ -530,7 +531,7 @@ def test_a_model_looks_the_same_after_pickling_and_saving(fit, tmp_path):
     assert "discount" not in repr(model)
 
 
-@pytest.mark.parametrize("name", ["model.json", "model.npz"])
+@pytest.mark.parametrize("name", ["model.json", "model.npz", "manifest.json"])
 def test_a_missing_file_is_named(name, folder):
     (folder / name).unlink()
     with pytest.raises(FileNotFoundError, match=f"holds no saved model: {name} is missing"):
@@ -542,7 +543,7 @@ def test_a_missing_file_is_named(name, folder):
 def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
     model, frame = fitted
     other = (
-        MAPDP.as_published(model.schema_, n_restarts=2, concentration=9.0, random_state=5)
+        PublishedMAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5)
         .fit(frame)
         .save(tmp_path / "other")
     )
@@ -558,7 +559,7 @@ def test_the_files_of_two_models_do_not_mix(fitted, folder, tmp_path):
 def test_a_failure_while_saving_leaves_the_old_model(failing, fitted, folder, monkeypatch):
     model, frame = fitted
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
-    other = MAPDP.as_published(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame)
+    other = PublishedMAPDP(model.schema_, n_restarts=2, concentration=9.0, random_state=5).fit(frame)
 
     def fail(self, *arguments, **options):
         raise OSError(28, "No space left on device")
@@ -587,7 +588,7 @@ def test_a_schema_with_checks_of_its_own_cannot_be_saved(tmp_path):
 
     column = pa.Column(float, pa.Check(lambda x: x < 100), metadata={"clinclust": {"likelihood": "gaussian"}})
     schema = FeatureSchema.from_pandera(pa.DataFrameSchema({"x": column}))
-    model = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
+    model = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(pd.DataFrame({"x": np.arange(10.0)}))
     with pytest.raises(SchemaError):
         model.save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
@@ -634,10 +635,3 @@ def test_a_model_that_cannot_be_read_back_is_not_saved(fitted, tmp_path, monkeyp
     with pytest.raises(RuntimeError, match=r"not saved, because it cannot be read back: .*an array 'another'"):
         fitted[0].save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
-
-
-def test_a_model_of_an_older_format_says_how_to_go_on(folder):
-    edited(lambda text: text.update(clinclust_model=3, clinclust_version="0.0.9"))(folder)
-    (folder / "manifest.json").unlink()  # older formats had none
-    with pytest.raises(InputError, match=r"its format is 3, and this version reads 13; .* saved it \(0\.0\.9\)"):
-        MAPDP.load(folder)

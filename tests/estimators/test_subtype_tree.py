@@ -5,17 +5,16 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.cluster.hierarchy import is_valid_linkage
 
-from clinclust import MAPDP, log_joint
+from clinclust import log_joint
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.methods import PublishedMAPDP
 
 NUMBERS = [(0.0, 1.0), (0.4, 1.0), (0.2, 0.5)]
 
 
 def fitted(seed, discount=0.0, coarsening=1.0):
     frame, schema, _, _ = mixed_cohort(seed, n=70, likelihoods=LIKELIHOODS * 2, n_groups=4)
-    model = MAPDP.as_published(schema, discount=discount, coarsening=coarsening, n_restarts=3, random_state=0).fit(
-        frame
-    )
+    model = PublishedMAPDP(schema, discount=discount, coarsening=coarsening, n_restarts=3, random_state=0).fit(frame)
     return frame, schema, model
 
 

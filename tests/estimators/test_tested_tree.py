@@ -15,6 +15,7 @@ from clinclust.estimators import tested_tree
 from clinclust.estimators.fitted_cohort import fitted_problem
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.estimators.tested_tree import PairTests, leaves_merged
+from clinclust.methods import PublishedMAPDP
 
 
 def of_severity_and_disease(seed=1):
@@ -30,7 +31,7 @@ def of_severity_and_disease(seed=1):
 @pytest.fixture(scope="module")
 def severe():
     frame, schema, disease = of_severity_and_disease()
-    model = MAPDP.as_published(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
     return model, frame, disease, distinct_subtypes(model, frame)
 
 
@@ -97,7 +98,7 @@ def test_two_sides_and_distinct_ones_are_left_as_they_are():
         centres = 5.0 * np.eye(3, 6)[np.arange(150) % n_groups]
         frame = pd.DataFrame(centres + rng.normal(size=(150, 6)), columns=list("abcdef"))
         schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-        model = MAPDP.as_published(schema, random_state=0, n_restarts=4).fit(frame)
+        model = PublishedMAPDP(schema, random_state=0, n_restarts=4).fit(frame)
         distinct = distinct_subtypes(model, frame)
         assert distinct.n_subtypes == n_groups
         np.testing.assert_array_equal(distinct.tree.joins, model.tree_.joins)
@@ -107,7 +108,7 @@ def test_two_sides_and_distinct_ones_are_left_as_they_are():
 def test_the_test_of_another_fit_is_refused(severe):
     model, _, _, distinct = severe
     frame, schema, _ = of_severity_and_disease(2)
-    other = MAPDP.as_published(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
+    other = PublishedMAPDP(schema, coarsening="auto", n_restarts=4, random_state=0).fit(frame)
     with pytest.raises(ValueError, match="those of another fit"):
         other.cut(distinct)
     assert model.cut(distinct).n_clusters_ == 2

@@ -39,7 +39,7 @@ def continuum(n=150, n_features=5):
 
 def stopped(values, **options):
     with pytest.warns(cc.CohortWarning, match="ended by its time limit"):
-        return cc.MAPDP.as_published(random_state=0, max_seconds=SOON, progress=False, **options).fit(values)
+        return cc.methods.PublishedMAPDP(random_state=0, max_seconds=SOON, progress=False, **options).fit(values)
 
 
 def problem_of(model, values):
@@ -81,11 +81,11 @@ def test_a_sampled_search_that_is_ended_is_complete(monkeypatch):
 
 def test_time_that_suffices_changes_nothing():
     values = continuum(80, 3)
-    free = cc.MAPDP.as_published(random_state=0).fit(values)
+    free = cc.methods.PublishedMAPDP(random_state=0).fit(values)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", ".* described clearly better by another likelihood")
-        limited = cc.MAPDP.as_published(random_state=0, max_seconds=1e9).fit(values)
+        limited = cc.methods.PublishedMAPDP(random_state=0, max_seconds=1e9).fit(values)
     assert not free.stopped_early_
     assert not limited.stopped_early_
     assert limited.restarts_["log_joint"].tolist() == free.restarts_["log_joint"].tolist()
@@ -96,7 +96,7 @@ def test_time_that_suffices_changes_nothing():
 )
 def test_more_time_never_gives_a_worse_partition(questions, monkeypatch):
     values, asked = continuum(), [0]
-    model = cc.MAPDP.as_published(random_state=0, n_jobs=1)
+    model = cc.methods.PublishedMAPDP(random_state=0, n_jobs=1)
     longest = model.fit(values).log_joint_
 
     def used_up(self):
@@ -125,4 +125,4 @@ def test_reports_notebooks_and_saved_models_say_it(tmp_path):
 @pytest.mark.parametrize("seconds", [0, -1, "60", np.nan, np.inf, True])
 def test_other_limits_are_refused(seconds):
     with pytest.raises(InputError, match="max_seconds must be a number of seconds above 0 or None"):
-        cc.MAPDP.as_published(max_seconds=seconds).fit(continuum(20, 2))
+        cc.methods.PublishedMAPDP(max_seconds=seconds).fit(continuum(20, 2))

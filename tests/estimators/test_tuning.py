@@ -23,6 +23,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
+from clinclust.methods import PublishedMAPDP
 from clinclust.priors.conjugate import Beta, Dirichlet, Gamma, NormalGamma
 
 
@@ -132,9 +133,7 @@ def test_every_way_fits_together_and_comes_back_from_disk(way, tmp_path, monkeyp
     monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
     monkeypatch.setattr("clinclust.estimators.search.CONCENTRATIONS", (0.3, 10.0))
     frame, schema, _, _ = mixed_cohort(5, n=40)
-    models = [
-        MAPDP.as_published(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)
-    ]
+    models = [PublishedMAPDP(schema, n_restarts=2, random_state=1, n_jobs=jobs, **way).fit(frame) for jobs in (1, 2)]
     first, second = models
     assert first.labels_.tobytes() == second.labels_.tobytes()
     assert first.membership_.tobytes() == second.membership_.tobytes()
@@ -160,8 +159,8 @@ def test_what_the_schema_states_stays(how):
         type(feature)(**{**feature.content(), "prior": stated[feature.name]}) if feature.name in stated else feature
         for feature in schema
     ]
-    model = MAPDP.as_published(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
-    default = MAPDP.as_published(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
+    model = PublishedMAPDP(FeatureSchema(features), n_restarts=2, random_state=0, hyperparameters=how).fit(frame)
+    default = PublishedMAPDP(FeatureSchema(features), n_restarts=2, random_state=0).fit(frame)
     for name, named in stated.items():
         assert {key: model.hyperparameters_[name][key] for key in named} == named
     assert model.hyperparameters_["poisson_3"]["shape"] != default.hyperparameters_["poisson_3"]["shape"]
@@ -171,9 +170,9 @@ def test_what_the_schema_states_stays(how):
 
 def test_the_grid_is_judged_by_the_joint():
     frame, schema, _, _ = mixed_cohort(5, n=60)
-    grid = MAPDP.as_published(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
+    grid = PublishedMAPDP(schema, n_restarts=3, random_state=1, concentration=[1.0, 3.0, 0.2]).fit(frame)
     for row in grid.tuning_.itertuples():
-        alone = MAPDP.as_published(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
+        alone = PublishedMAPDP(schema, n_restarts=3, random_state=1, concentration=row.concentration).fit(frame)
         assert (row.log_joint, row.n_clusters) == (alone.log_joint_, alone.n_clusters_)
     assert grid.log_joint_ == grid.tuning_["log_joint"].max()
     assert grid.tuning_["concentration"].tolist() == [0.2, 1.0, 3.0]

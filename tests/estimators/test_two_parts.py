@@ -6,7 +6,7 @@ import pytest
 from scipy.special import betaln, gammaln
 
 import clinclust as cc
-from clinclust.associations.feature_tests import FeatureTests
+from clinclust.associations.associate import FeatureTests
 from clinclust.engine.continuum.null_cohorts import one_population
 from clinclust.engine.continuum.smoothed_population import smoothed_population
 from clinclust.engine.problem.objective import log_crp
@@ -65,7 +65,7 @@ def by_hand(frame, schema):
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, group = cohort(1, n=240, missing=0.05)
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=3, progress=False).fit(frame)
     return model, frame, schema, group
 
 
@@ -102,7 +102,7 @@ def test_several_point_masses_are_the_levels_of_one_column():
 def test_the_fit_is_that_of_two_columns_and_relevance_is_their_sum(fitted):
     model, frame, schema, _ = fitted
     table, two = by_hand(frame, schema)
-    other = cc.MAPDP.as_published(two, random_state=0, n_restarts=3, progress=False).fit(table)
+    other = cc.methods.PublishedMAPDP(two, random_state=0, n_restarts=3, progress=False).fit(table)
     assert other.log_joint_ == pytest.approx(model.log_joint_, rel=1e-10)
     np.testing.assert_array_equal(other.labels_, model.labels_)
     relevance = other.feature_relevance_
@@ -120,7 +120,7 @@ def test_hyperparameters_are_those_of_the_parts_and_taken_back(fitted):
     joint = cc.log_joint(frame, model.labels_, schema, model.hyperparameters_, model.concentration_)
     assert joint == pytest.approx(model.log_joint_, rel=1e-10)
     stated = {"gaussian0: spike": {"a": 7.0}}
-    again = cc.MAPDP.as_published(schema, hyperparameters=stated, random_state=0, n_restarts=1, progress=False).fit(
+    again = cc.methods.PublishedMAPDP(schema, hyperparameters=stated, random_state=0, n_restarts=1, progress=False).fit(
         frame
     )
     assert again.hyperparameters_["gaussian0: spike"]["a"] == 7.0
@@ -195,7 +195,7 @@ def test_an_imputed_value_is_the_spike_or_another_possible_value(fitted, how):
 def test_drawn_values_are_at_the_spike_as_often_as_the_model_says():
     frame, schema, _ = cohort(5, n=400, spike=(0.6, 0.6), level=(0.0, 0.0))
     frame.loc[300:, "gaussian0"] = np.nan
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
     drawn = [model.impute(frame, how="draw", random_state=seed)["gaussian0"][300:] for seed in range(20)]
     assert np.mean([(column == 0.0).mean() for column in drawn]) == pytest.approx(0.6, abs=0.08)
     cells = model.impute(frame, interval=0.5)
@@ -211,8 +211,8 @@ def test_both_parts_are_left_out_together_and_have_one_p(fitted):
     assert found["feature"].tolist() == list(schema.names)
     assert found["test"].iloc[0].startswith("Fisher's combination of chi-squared, Mann-Whitney")
     assert found["left_out"].isna().all()
-    from clinclust.associations.refit_without import refit_plan
-    from clinclust.associations.tested_association import TestRules
+    from clinclust.associations.feature_test import TestRules
+    from clinclust.associations.refit import refit_plan
 
     tests = FeatureTests(model, schema.validate(frame), refit_plan(model, 0, 1), TestRules(3))
     assert len(tests.places["gaussian0"]) == 2
@@ -223,7 +223,7 @@ def test_both_parts_are_left_out_together_and_have_one_p(fitted):
 def test_few_amounts_are_described_only_and_the_fit_says_so():
     frame, schema, _ = cohort(6, spike=(0.97, 0.93))
     with pytest.warns(cc.CohortWarning, match=r"gaussian0: rest \(.* of 200 values only"):
-        model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
     assert "gaussian0: rest" in model.uninformative_
     assert "gaussian0" not in model.uninformative_
     assert "gaussian0" in model.feature_relevance_
@@ -243,7 +243,7 @@ def test_a_model_is_the_same_after_saving(fitted, tmp_path):
 def test_what_would_fill_in_an_amount_is_refused():
     frame, schema, _ = cohort(7)
     with pytest.raises(ValueError, match="spike or a limit"):
-        cc.MAPDP.as_published(schema, missing="mode", progress=False).fit(frame)
+        cc.methods.PublishedMAPDP(schema, missing="mode", progress=False).fit(frame)
 
 
 # --- many cohorts -------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by anoth
 
 def fitted(frame, schema=None, **options):
     schema = schema or cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
 
 
 def test_slips_are_found_and_named():

@@ -15,8 +15,9 @@ from command_line import cohort
 from clinclust.cli.entry import _parser
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "pipelines"
-PLACES = {"$(CLINCLUST)": "clinclust", "{CLINCLUST}": "clinclust", "$(OPTIONS)": "--seed 0", "{OPTIONS}": "--seed 0"}
-QUICK = "--restarts 1 --associations none --as-published"
+OPTIONS = "--random-state 0"
+PLACES = {"$(CLINCLUST)": "clinclust", "{CLINCLUST}": "clinclust", "$(OPTIONS)": OPTIONS, "{OPTIONS}": OPTIONS}
+QUICK = "--n-restarts 1 --associations none --as-published"
 
 
 def commands(name):

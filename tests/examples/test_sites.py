@@ -20,7 +20,7 @@ from three_sites import SCHEMA, Wire, three_tables  # noqa: E402
 
 def an_estimator(**parameters):
     given = {"random_state": 0, "progress": False, "n_jobs": 1, "n_restarts": 4}
-    return cc.MAPDP.as_published(SCHEMA, **(given | parameters))
+    return cc.methods.PublishedMAPDP(SCHEMA, **(given | parameters))
 
 
 def fitted(tables, **options):

@@ -144,7 +144,7 @@ def _schema(frame):
 @pytest.mark.parametrize("size", [999.0, pytest.param(1e6, marks=pytest.mark.simulation), 1e12])
 def test_slips_of_the_pen_do_not_hide_the_subtypes(coarsening, size):
     def agreement(frame):
-        model = cc.MAPDP.as_published(
+        model = cc.methods.PublishedMAPDP(
             _schema(frame), coarsening=coarsening, n_restarts=2, random_state=0, progress=False
         ).fit(frame)
         return adjusted_rand_score(groups[3:], model.labels_[3:])
@@ -175,7 +175,7 @@ def test_a_rare_distant_subtype_is_found():
     rare[:20] = True
     for column in ("f0", "f1"):
         frame.loc[rare, column] += 1000.0
-    model = cc.MAPDP.as_published(_schema(frame), n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(_schema(frame), n_restarts=2, random_state=0, progress=False).fit(frame)
     assert len(set(model.labels_[rare])) == 1
     assert not np.isin(model.labels_[~rare], model.labels_[rare]).any()
 
@@ -185,7 +185,7 @@ def test_the_log_joint_beside_a_far_value_is_accurate_to_ten_digits(size):
     from scipy.special import gammaln
 
     frame, _ = _cohort(n=200, typos=2, size=size)
-    model = cc.MAPDP.as_published(_schema(frame), n_restarts=1, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(_schema(frame), n_restarts=1, random_state=0, progress=False).fit(frame)
     sizes = np.bincount(model.labels_)
     concentration = model.concentration_
     expected = sizes.size * np.log(concentration) + gammaln(sizes).sum()

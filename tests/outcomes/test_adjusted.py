@@ -29,7 +29,7 @@ def cohort():
         for name in ("age", "sex", "pressure", "falls", "kind")
     ]
     schema = cc.FeatureSchema(features)
-    return cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame), frame
+    return cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame), frame
 
 
 def test_differences_of_a_measurement_are_those_of_statsmodels(cohort):

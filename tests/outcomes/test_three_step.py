@@ -8,8 +8,7 @@ import statsmodels.api as sm
 from scipy.special import expit
 from statsmodels.miscmodels.ordinal_model import OrderedModel
 
-from clinclust.outcomes.densities import DENSITIES, in_intervals
-from clinclust.outcomes.three_step import assignment_errors, maximised, outcome_by_subtype
+from clinclust.outcomes.three_step import DENSITIES, assignment_errors, in_intervals, maximised, outcome_by_subtype
 
 RNG = np.random.default_rng(7)
 N = 600

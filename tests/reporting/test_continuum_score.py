@@ -25,7 +25,7 @@ def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):
 
 def fitted(frame, schema=None, **options):
     schema = schema or cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False, **options).fit(frame)
 
 
 def test_without_missing_values_it_is_the_first_principal_component_of_the_normal_scores():
@@ -87,7 +87,7 @@ def test_who_has_no_value_has_no_score_and_little_known_is_near_the_middle():
 def test_most_features_increase_with_the_score(loadings):
     frame, _ = severity(loadings=loadings)
     model = fitted(frame)
-    found = continuum_of(model.fit_, cohort_of(model, frame))
+    found = continuum_of(model.fit_, cohort_of(model, frame).table)
     assert (found.correlations > 0).sum() == 3
     assert found.correlations["d"] < -0.5
     assert (found.correlations.abs().diff().dropna() <= 0).all()
@@ -98,11 +98,11 @@ def test_most_features_increase_with_the_score(loadings):
 def test_the_share_is_that_of_the_variance():
     frame, _ = severity(loadings=(1, 1, 1, 1), noise=0.01)
     model = fitted(frame)
-    assert continuum_of(model.fit_, cohort_of(model, frame)).share > 0.95
+    assert continuum_of(model.fit_, cohort_of(model, frame).table).share > 0.95
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(2000, 4)), columns=list("abcd"))
     model = fitted(noise)
-    assert continuum_of(model.fit_, cohort_of(model, noise)).share == pytest.approx(0.25, abs=0.03)
+    assert continuum_of(model.fit_, cohort_of(model, noise).table).share == pytest.approx(0.25, abs=0.03)
 
 
 def test_units_outlying_values_and_the_order_of_rows_do_not_matter():
@@ -125,7 +125,7 @@ def test_nominal_levels_are_ordered_along_the_score():
         [*features, cc.Feature(name="phase", likelihood="categorical", levels=["early", "late", "middle"])]
     )
     model = fitted(frame, schema)
-    found = continuum_of(model.fit_, cohort_of(model, frame))
+    found = continuum_of(model.fit_, cohort_of(model, frame).table)
     assert found.correlations["phase"] > 0.7
     assert np.corrcoef(found.score, own)[0, 1] > 0.9
 

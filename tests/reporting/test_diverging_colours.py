@@ -14,7 +14,7 @@ def test_figure_and_workbook_have_the_same_colours():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({name: rng.normal(6.0 * (np.arange(60) % 2), 1.0) for name in ("crp", "hb")})
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, progress=False).fit(frame)
     with mpl.rc_context({"backend": "agg"}):
         axes = cc.plots.plot_profile(model, cc.compare_subtypes(frame, model.labels_, schema))
     shown = axes.collections[0].get_cmap()

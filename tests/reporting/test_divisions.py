@@ -43,7 +43,7 @@ def severity_cohort(n_groups, n=160, seed=0):
 
 def case_of(n_groups, **options):
     frame, schema = severity_cohort(n_groups)
-    model = cc.MAPDP.as_published(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=4, random_state=0, progress=False).fit(frame)
     return model, frame, cc.distinct_subtypes(model, frame, n_draws=40, **options)
 
 
@@ -197,9 +197,9 @@ def test_one_group_that_the_search_found_needs_no_division():
     rng = np.random.default_rng(1)
     frame = pd.DataFrame(rng.normal(size=(60, 4)), columns=list("abcd"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, n_clusters="distinct", coarsening=0.5, random_state=0, progress=False).fit(
-        frame
-    )
+    model = cc.methods.PublishedMAPDP(
+        schema, n_clusters="distinct", coarsening=0.5, random_state=0, progress=False
+    ).fit(frame)
     assert model.subtype_of_.size == 1
     findings = findings_of(model, frame)
     assert "there was no division to test" in verdict(findings)[0]

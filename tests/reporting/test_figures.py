@@ -13,8 +13,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 import clinclust.plots
-from clinclust import MAPDP, Feature, FeatureSchema, compare_subtypes
+from clinclust import Feature, FeatureSchema, compare_subtypes
 from clinclust.control_characters import shortened
+from clinclust.methods import PublishedMAPDP
 from clinclust.plots import (
     plot_certainty,
     plot_effects,
@@ -462,9 +463,9 @@ def test_long_words_are_shortened_not_cut():
 def test_what_cannot_be_drawn_is_refused_in_words(model, comparisons):
     for draw in (plot_certainty, plot_relevance, plot_restarts):
         with pytest.raises(ValueError, match="the model is not fitted"):
-            draw(MAPDP.as_published())
+            draw(PublishedMAPDP())
     with pytest.raises(ValueError, match="the model is not fitted"):
-        plot_profile(MAPDP.as_published(), comparisons)
+        plot_profile(PublishedMAPDP(), comparisons)
     with pytest.raises(ValueError, match="names has 7, but the subtypes are 1, 2, 3"):
         plot_profile(model, comparisons, names={7: "x"})
     with pytest.raises(ValueError, match="must be what compare_subtypes returns"):

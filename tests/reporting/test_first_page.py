@@ -440,7 +440,7 @@ def test_of_slices_of_one_continuum_nothing_is_validated():
     frame = pd.DataFrame(table).rename(columns="x{}".format)
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = (
-        cc.MAPDP.as_published(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False)
+        cc.methods.PublishedMAPDP(schema, n_clusters="distinct", n_restarts=2, random_state=0, progress=False)
         .fit(frame)
         .cut(2)
     )

@@ -21,7 +21,7 @@ FOUND = 4
 @pytest.fixture(scope="module")
 def fitted():
     frame, schema, _, _ = mixed_cohort(3, n=120, likelihoods=LIKELIHOODS * 2, n_groups=FOUND, missing=0.1)
-    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == FOUND
     return model, schema.validate(frame)
 
@@ -152,7 +152,7 @@ def fitted_small():
     frame = pd.DataFrame(values, columns=list("abcde")).assign(outcome=rng.normal(size=182))
     roles = {name: "describe" if name == "outcome" else "cluster" for name in frame}
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian", role=roles[name]) for name in frame])
-    model = cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.cut(None, min_size=FLOOR).cluster_sizes_.tolist()[2:] == [9, 2, 2]
     return model, schema.validate(frame)
 

@@ -32,7 +32,9 @@ def cohort(depend):
 
 def fitted(frame, **declared):
     features = [cc.Feature(name=name, **declared.get(name, {"likelihood": "gaussian"})) for name in frame]
-    return cc.MAPDP.as_published(cc.FeatureSchema(features), n_restarts=2, random_state=0, progress=False).fit(frame)
+    return cc.methods.PublishedMAPDP(cc.FeatureSchema(features), n_restarts=2, random_state=0, progress=False).fit(
+        frame
+    )
 
 
 def sheet_of(book, name):
@@ -95,7 +97,7 @@ def cohort_of_misfits(declared):
     schema = cc.FeatureSchema(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     return model, schema.validate(frame)
 
 

@@ -30,7 +30,7 @@ def findings():
         cc.Feature(name="same", likelihood="gaussian", role="outcome"),
     ]
     schema = cc.FeatureSchema(features)
-    model = cc.MAPDP.as_published(schema, n_clusters=3, random_state=0, progress=False).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, n_clusters=3, random_state=0, progress=False).fit(frame)
     return Findings(model, schema.validate(frame), cc.compare_subtypes(frame, model.labels_, schema), 0.01)
 
 

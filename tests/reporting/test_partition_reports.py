@@ -110,7 +110,7 @@ def test_only_described_features_are_tested_and_nothing_is_searched(case, monkey
     def never(*arguments, **options):
         raise AssertionError("a search began")
 
-    monkeypatch.setattr("clinclust.associations.refit_without.refit", never)
+    monkeypatch.setattr("clinclust.associations.refit.refit", never)
     monkeypatch.setattr("clinclust.engine.problem.problem.pose", never)
     partition, frame = case
     found = cc.validated_associations(partition, frame).set_index("feature")

@@ -32,7 +32,9 @@ def fitted(cohort):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
         table = dd.from_pandas(frame, npartitions=3, sort=False)
-        return cc.MAPDP.as_published(schema, random_state=0, n_jobs=1, n_restarts=4, progress=False).fit(table), table
+        return cc.methods.PublishedMAPDP(schema, random_state=0, n_jobs=1, n_restarts=4, progress=False).fit(
+            table
+        ), table
 
 
 def written(fitted, path, **options):
@@ -87,7 +89,7 @@ def test_a_workbook_has_no_list_of_subjects_and_says_what_is_counted_in_the_samp
 def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_path, monkeypatch):
     frame, schema = cohort
     monkeypatch.setattr(fitting, "N_SAMPLED", N_SAMPLED)
-    estimator = cc.MAPDP.as_published(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False)
+    estimator = cc.methods.PublishedMAPDP(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False)
     sampled = estimator.fit(dd.from_pandas(frame, npartitions=2, sort=False)).in_sample()[1].index
     rare = frame.index.difference(sampled)[:25]
     frame = frame.assign(**{f"y{i}": frame[f"y{i}"].mask(frame.index.isin(rare), -25.0) for i in range(4)})
@@ -103,7 +105,7 @@ def test_comparisons_of_subtypes_that_are_left_out_are_made_again(cohort, tmp_pa
 def test_a_table_that_is_its_own_sample_is_reported_as_in_memory(cohort, tmp_path):
     frame, schema = cohort
     table = dd.from_pandas(frame, npartitions=2, sort=False)
-    model = cc.MAPDP.as_published(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False).fit(table)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_jobs=1, n_restarts=2, progress=False).fit(table)
     given = {"associations": None, "progress": False}
     of_partitions = cc.write_report(model, table, tmp_path / "a.csv", **given).read_bytes()
     assert of_partitions == cc.write_report(*model.in_sample(), tmp_path / "b.csv", **given).read_bytes()

@@ -27,7 +27,7 @@ def cohort():
 @pytest.fixture(scope="module")
 def model(cohort):
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in cohort])
-    return cc.MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(cohort)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(cohort)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +107,7 @@ def test_draws_of_another_cohort_or_none_are_refused(model, cohort, drawn, tmp_p
     ):
         with pytest.raises((InputError, TypeError), match=problem):
             cc.write_report(model, cohort, tmp_path / "x.html", posterior=posterior, **QUICK)
-    other = cc.MAPDP.as_published(model.schema_, n_restarts=1, random_state=0, progress=False).fit(cohort.head(60))
+    other = cc.methods.PublishedMAPDP(model.schema_, n_restarts=1, random_state=0, progress=False).fit(cohort.head(60))
     with pytest.raises(InputError, match="posterior was drawn for 80 subjects, and the model has 60"):
         cc.write_report(other, cohort.head(60), tmp_path / "x.html", posterior=drawn, **QUICK)
 
@@ -116,7 +116,7 @@ def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, mo
     wild = cohort.copy()
     wild.loc[3, "b"] = 60.0
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in wild])
-    model = cc.MAPDP.as_published(schema, coarsening="auto", n_restarts=2, random_state=0, progress=False).fit(wild)
+    model = cc.methods.PublishedMAPDP(schema, coarsening="auto", n_restarts=2, random_state=0, progress=False).fit(wild)
     assert model.outliers_[3, 1]
     given = {}
 

@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clinclust import MAPDP, Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
+from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
 from clinclust import reporting as reports
+from clinclust.methods import PublishedMAPDP
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
@@ -209,9 +210,7 @@ def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path,
     written = []
     for counts in ({}, OTHERS[0], OTHERS[1], OTHERS[-1]):
         frame, schema, labels = with_marker(counts)
-        model = MAPDP.as_published(schema, n_clusters=2, n_restarts=2, n_jobs=1, random_state=0, progress=False).fit(
-            frame
-        )
+        model = PublishedMAPDP(schema, n_clusters=2, n_restarts=2, n_jobs=1, random_state=0, progress=False).fit(frame)
         np.testing.assert_array_equal(model.labels_, labels)
         path = tmp_path / f"report.{suffix}"
         reports.write_report(model, frame, path, suppress=10, round_to=BASE, generated=GENERATED, progress=False)

@@ -13,8 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from clinclust import MAPDP, Feature, FeatureSchema, Partition
+from clinclust import Feature, FeatureSchema, Partition
 from clinclust.files.selection.row_choice import RowChoice
+from clinclust.methods import PublishedMAPDP
 from clinclust.reporting import write_report
 
 from .conftest import GENERATED
@@ -53,9 +54,7 @@ def texts_of(path):
 
 def report(folder, suffix, suppress, *, concentration="map", **more):
     frame, schema, _ = cohort_and_schema(**more)
-    model = MAPDP.as_published(
-        schema, concentration=concentration, n_restarts=2, n_jobs=1, random_state=0, progress=False
-    )
+    model = PublishedMAPDP(schema, concentration=concentration, n_restarts=2, n_jobs=1, random_state=0, progress=False)
     model = model.fit(frame)
     path = write_report(model, frame, folder / f"{suppress}{suffix}", suppress=suppress, **QUICK)
     return model, frame, path

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.associations.validity import grade_of
+from clinclust.associations.associate import grade_of
 from clinclust.disclosure.rule import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.options import ReportOptions

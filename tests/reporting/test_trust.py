@@ -24,7 +24,7 @@ def test_subtypes_are_not_called_kinds_of_a_disease(findings):
 def test_small_subtypes_are_named(size):
     rng = np.random.default_rng(0)
     values = np.vstack([rng.normal(0, 1, (40, 4)), rng.normal(9, 1, (size, 4))])
-    model = cc.MAPDP.as_published(random_state=0, n_restarts=4).fit(values)
+    model = cc.methods.PublishedMAPDP(random_state=0, n_restarts=4).fit(values)
     assert model.cluster_sizes_.tolist() == [40, size]
     frame = pd.DataFrame(values, columns=list(model.schema_.names))
     comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
@@ -35,7 +35,7 @@ def test_small_subtypes_are_named(size):
 def test_one_group_is_no_proof_of_no_subtypes():
     frame = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 2)), columns=["a", "b"])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    model = cc.MAPDP.as_published(schema, random_state=0, n_restarts=4, concentration=1e-9).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=4, concentration=1e-9).fit(frame)
     assert model.n_clusters_ == 1
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     assert cautions(Findings(model, frame, comparisons, 0.01, None, {})) == [

@@ -8,7 +8,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.likelihoods import REGISTRY
-from clinclust.schema.parts import few_of_the_rest, of_wholes, pairs_of_parts
+from clinclust.schema.feature import few_of_the_rest, of_wholes, pairs_of_parts
 
 WITH_SPIKE = [name for name, likelihood in REGISTRY.items() if "spike" in likelihood.takes]
 SCHEMA = cc.FeatureSchema(

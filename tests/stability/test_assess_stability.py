@@ -8,8 +8,7 @@ from openpyxl import load_workbook
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.reporting.options import ReportOptions
-from clinclust.stability.resamples import clusterwise_jaccard, co_membership, contingency
-from clinclust.stability.result import TOO_FEW, band_of
+from clinclust.stability.assess import TOO_FEW, band_of, clusterwise_jaccard, co_membership, contingency
 
 
 def cohort(shift, n=120, seed=0, n_features=5):
@@ -21,7 +20,7 @@ def cohort(shift, n=120, seed=0, n_features=5):
 
 def fitted(frame, **options):
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    return cc.MAPDP.as_published(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
+    return cc.methods.PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False, **options).fit(frame)
 
 
 def assessed(model, frame, n=12, **options):

@@ -29,7 +29,7 @@ from clinclust.drafting.redundancy.same_measurement import (
 )
 from clinclust.files.cell_text import shortened
 from clinclust.files.listed import listed
-from clinclust.schema.rules import block_key
+from clinclust.schema.feature import block_key
 
 if TYPE_CHECKING:
     import pandas as pd

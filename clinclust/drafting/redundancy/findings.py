@@ -8,9 +8,8 @@ from typing import Any, Literal
 
 from clinclust.drafting.column import Look
 from clinclust.files.listed import limited, listed
-from clinclust.schema.feature import Feature
+from clinclust.schema.feature import Feature, block_key
 from clinclust.schema.feature_schema import FeatureSchema
-from clinclust.schema.rules import block_key
 
 
 @dataclass(frozen=True)

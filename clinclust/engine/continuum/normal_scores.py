@@ -15,7 +15,7 @@ from clinclust.engine.problem.encoding import EncodedCohort
 from clinclust.engine.problem.numeric_columns import encoded_columns, principal_axis
 from clinclust.engine.problem.predictives import patterns_of
 from clinclust.graded import mid_ranks
-from clinclust.schema.parts import pairs_of_parts
+from clinclust.schema.feature import pairs_of_parts
 
 _STEPS = 2.0**20
 """Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""

@@ -22,7 +22,7 @@ from clinclust.engine.problem.hyperparameters import (
 )
 from clinclust.errors import InputError
 from clinclust.schema import Feature, FeatureSchema
-from clinclust.schema.parts import few_of_the_rest
+from clinclust.schema.feature import few_of_the_rest
 from clinclust.schema.validation import uninformative
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from clinclust.arrays import Array, Labels, Mask
 from clinclust.engine.continuum.normal_scores import nearest_correlation, with_unit_diagonal
 from clinclust.engine.problem.posterior import Clusters
 from clinclust.likelihoods.likelihood import Likelihood
-from clinclust.schema.parts import pairs_of_parts
+from clinclust.schema.feature import pairs_of_parts
 
 _FARTHEST = 6.0
 """Largest score."""

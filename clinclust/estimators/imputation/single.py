@@ -22,7 +22,7 @@ from clinclust.engine.problem.predictives import (
 )
 from clinclust.errors import InputError
 from clinclust.estimators.imputation.parts import Missing, MissingInParts, levels_of_first, with_cells
-from clinclust.schema.parts import pairs_of_parts
+from clinclust.schema.feature import pairs_of_parts
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.posterior import Clusters

@@ -135,12 +135,13 @@ class Site:
 
     def _first(self, settings: dict[str, Any], n_observed: list[int]) -> Answer:
         """Return the model of a fit of the subjects here: scales, priors, weights and coarsening."""
+        from clinclust.estimators.mapdp import PublishedMAPDP
         from clinclust.estimators.partitioned.fitting import fit_of_sample, with_prior_of_all
         from clinclust.estimators.partitioned.reading import Summary
         from clinclust.estimators.preparation import prepared
         from clinclust.estimators.settings import Settings
 
-        given = Settings.of(settings | {"schema": self._schema})
+        given = Settings.of(PublishedMAPDP(self._schema, **settings))
         names = [part.name for part in self._schema.clustered_parts]
         of_all = Summary(0, dict(zip(names, n_observed, strict=True)), {}, _NOTHING, None, None)
         sample = with_prior_of_all(given, prepared(given, self._frame, stacklevel=2), [of_all])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import AXES, NAMES, TEXT, Kind, accepting
+from clinclust.arguments import AXES, NAMES, TEXT, Rule, accepting
 from clinclust.control_characters import shortened
 from clinclust.reporting.figures.canvas import NAME_TEXT, PLAIN, axes_for, named, serially
 
@@ -19,7 +19,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 """Of Okabe and Ito (2008)."""
 _STYLES = ("-", "--", ":", "-.")
 _TICKS = 6
-_CURVES = Kind(
+_CURVES = Rule(
     "a DataFrame that outcomes.survival_curves returned",
     lambda value: isinstance(value, pd.DataFrame) and {"subtype", "time"} <= set(value.columns),
 )

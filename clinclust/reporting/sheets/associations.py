@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 
-from clinclust.associations.permutation_tests import BY_PERSON, BY_VALUE, without_permutation
-from clinclust.associations.validity import finds_one_population, grade_of, may_be_undone
+from clinclust.associations.associate import finds_one_population, grade_of, may_be_undone
+from clinclust.associations.feature_test import BY_PERSON, BY_VALUE, without_permutation
 from clinclust.comparisons.frame import is_suppressed
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import Column, Sheet, Table, Value, as_value

@@ -18,7 +18,7 @@ from clinclust.reporting.sheets.charts import left_out
 from clinclust.reporting.sheets.groups import not_tested
 from clinclust.roles import REASONS
 from clinclust.schema import Feature
-from clinclust.schema.parts import mass_text
+from clinclust.schema.feature import mass_text
 
 DATA = "Data"
 """Name of the sheet of all numbers."""

@@ -6,8 +6,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust.check import ModelCheck
-from clinclust.check.advice import DEPENDENCE, VALUES, odd_values
-from clinclust.check.dependence import dependent_pairs
+from clinclust.check.check import DEPENDENCE, VALUES, dependent_pairs, odd_values
 from clinclust.estimators.likelihood_check import probably_too
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, tabulated

@@ -16,7 +16,7 @@ from clinclust.reporting.sheets.profile import marks_of
 from clinclust.reporting.sheets.run import sentences_on_visits
 from clinclust.reporting.sheets.trust import column_in_words
 from clinclust.reporting.sheets.validated import count_in_words
-from clinclust.stability.result import TOO_FEW
+from clinclust.stability.assess import TOO_FEW
 
 _NEAR = 0.2
 """p of one group, below which a page says how near the division was."""

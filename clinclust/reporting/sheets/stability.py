@@ -9,7 +9,7 @@ from clinclust.methods.compare import OURS, MethodComparison
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Filled, Sheet, Table, Value, tabulated
 from clinclust.stability import Stability
-from clinclust.stability.result import BANDS, DISSOLVED, RECOVERED, TOO_FEW
+from clinclust.stability.assess import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 
 _SAMPLES = {"half-sample": "half of the subjects", "bootstrap": "bootstrap sample", "permuted": "columns permuted"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from clinclust.associations.validity import finds_one_population, grade_of
+from clinclust.associations.associate import finds_one_population, grade_of
 from clinclust.comparisons.frame import is_suppressed
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.words import counted, listed, was

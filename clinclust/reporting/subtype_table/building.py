@@ -138,7 +138,7 @@ def subtype_table(
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
         require_fitted(model)
-        cohort = cohort_of(model, frame, stacklevel=3)
+        cohort = cohort_of(model, frame, stacklevel=3).table
         min_size = max(FEWEST_TESTED, fewest_subjects(model))
         comparisons = compare_subtypes(cohort, model.labels_, model.schema_, min_size=min_size)
         names = {**model.names_, **(names or {})}

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust import MAPDP, Feature, FeatureSchema, log_joint
+from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.dependence import (
     block_weight,
     implied_weights,
@@ -34,6 +34,7 @@ from clinclust.engine.search.starts import search_starts
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
 from clinclust.likelihoods import REGISTRY
+from clinclust.methods import PublishedMAPDP
 
 POWERS = {"block 0": 0.25, "block 1": 0.6}
 
@@ -217,8 +218,8 @@ def test_normal_measurements_with_one_correlation_count_for_what_the_formula_say
 
 def test_a_block_of_one_counts_in_full():
     frame, schema, _ = repeated("gaussian", 1, n=80)
-    model = MAPDP.as_published(schema, block_weights="auto", n_restarts=2, random_state=0).fit(frame)
-    plain = MAPDP.as_published(schema, n_restarts=2, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, block_weights="auto", n_restarts=2, random_state=0).fit(frame)
+    plain = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     assert model.block_weights_ == {"same": 1.0}
     assert model.log_joint_ == plain.log_joint_
 
@@ -255,8 +256,8 @@ def test_turns_end_at_powers_that_reproduce_themselves():
 def test_a_column_repeated_in_a_block_gives_the_subtypes_of_the_column_once(likelihood, seed):
     once, plain, _ = repeated(likelihood, 1, seed)
     often, schema, _ = repeated(likelihood, 6, seed)
-    expected = MAPDP.as_published(plain, n_restarts=5, random_state=0).fit(once)
-    found = MAPDP.as_published(schema, block_weights="auto", n_restarts=5, random_state=0).fit(often)
+    expected = PublishedMAPDP(plain, n_restarts=5, random_state=0).fit(once)
+    found = PublishedMAPDP(schema, block_weights="auto", n_restarts=5, random_state=0).fit(often)
     assert adjusted_rand_index(found.labels_, expected.labels_) > 0.97
     assert found.n_clusters_ == expected.n_clusters_
     assert found.block_weights_["same"] == pytest.approx(1 / 6, rel=0.05)
@@ -269,8 +270,8 @@ def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     names = [f"systolic_{place}" for place in range(times)]
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian", block="pressure") for name in names])
     frame = pd.DataFrame(values, columns=names)
-    assert MAPDP.as_published(schema, block_weights="auto", n_restarts=3, random_state=0).fit(frame).n_clusters_ == 1
-    assert MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
+    assert PublishedMAPDP(schema, block_weights="auto", n_restarts=3, random_state=0).fit(frame).n_clusters_ == 1
+    assert PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
 
 
 OPTIONS = [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "empirical"}, {"discount": 0.3}]
@@ -281,10 +282,8 @@ def test_the_trace_never_falls_and_threads_and_order_change_no_bit(options):
     frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2, missing=0.1)
     schema = with_blocks(schema)
     shuffled = np.random.default_rng(0).permutation(80)
-    first = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=1, **options).fit(
-        frame
-    )
-    again = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=2, **options).fit(
+    first = PublishedMAPDP(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=1, **options).fit(frame)
+    again = PublishedMAPDP(schema, block_weights="auto", n_restarts=4, random_state=1, n_jobs=2, **options).fit(
         frame.iloc[shuffled]
     )
     assert min(first.block_weights_.values()) < 1.0
@@ -298,8 +297,8 @@ def test_the_trace_never_falls_and_threads_and_order_change_no_bit(options):
 def test_stated_powers_give_the_fit_that_estimated_them():
     frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2)
     schema = with_blocks(schema)
-    estimated = MAPDP.as_published(schema, block_weights="auto", n_restarts=4, random_state=1).fit(frame)
-    stated = MAPDP.as_published(schema, n_restarts=4, random_state=1, block_weights=estimated.block_weights_).fit(frame)
+    estimated = PublishedMAPDP(schema, block_weights="auto", n_restarts=4, random_state=1).fit(frame)
+    stated = PublishedMAPDP(schema, n_restarts=4, random_state=1, block_weights=estimated.block_weights_).fit(frame)
     assert stated.log_joint_ == pytest.approx(estimated.log_joint_, rel=1e-12)
     assert stated.labels_.tolist() == estimated.labels_.tolist()
 
@@ -307,7 +306,7 @@ def test_stated_powers_give_the_fit_that_estimated_them():
 @pytest.mark.parametrize("options", [{}, {"outlying_share": 0.02}])
 def test_new_subjects_are_assigned_with_powers_and_get_densities_without(options):
     frame, schema, groups = repeated("gaussian", 4, n=150)
-    low = MAPDP.as_published(
+    low = PublishedMAPDP(
         schema, init=groups, n_restarts=1, random_state=0, block_weights={"same": 0.25}, **options
     ).fit(frame)
     full = replace(
@@ -326,8 +325,8 @@ def test_new_subjects_are_assigned_with_powers_and_get_densities_without(options
 def test_the_criterion_of_the_paper_counts_every_feature_in_full():
     frame, schema, groups = repeated("poisson", 3, n=60)
     options = {"init": groups, "n_restarts": 1, "random_state": 0}
-    with_powers = MAPDP.as_published(schema, block_weights={"same": 0.999999}, **options).fit(frame)
-    without = MAPDP.as_published(schema, **options).fit(frame)
+    with_powers = PublishedMAPDP(schema, block_weights={"same": 0.999999}, **options).fit(frame)
+    without = PublishedMAPDP(schema, **options).fit(frame)
     assert with_powers.labels_.tolist() == without.labels_.tolist()
     assert with_powers.leave_one_out_nll_ == pytest.approx(without.leave_one_out_nll_, rel=1e-12)
 
@@ -338,7 +337,7 @@ N = 3000
 def worth(columns):
     frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(columns.shape[1])])
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
-    settings = Settings.of(cc.MAPDP.as_published(schema, progress=False).get_params())
+    settings = Settings.of(cc.methods.PublishedMAPDP(schema, progress=False))
     return independent_features(prepared(settings, frame, stacklevel=1).problem)
 
 

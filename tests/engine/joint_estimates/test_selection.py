@@ -24,6 +24,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import run_restarts
 from clinclust.engine.search.starts import search_starts
+from clinclust.methods import PublishedMAPDP
 
 
 def _problem(seed, n=30, discount=0.0, coarsening=1.0, **options):
@@ -61,7 +62,7 @@ def _toy(seed=0, n=120, n_irrelevant=60, missing=0.0):
 @pytest.fixture(scope="module")
 def toy():
     frame, schema, groups = _toy(missing=0.05)
-    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0, n_jobs=1).fit(frame)
+    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0, n_jobs=1).fit(frame)
     return model, frame, groups
 
 
@@ -193,9 +194,7 @@ def test_the_trace_never_falls_and_ends_at_the_joint(init):
     frame, schema, groups = _toy(3)
     start = groups if init == "labels" else init
     options = {"discount": 0.2, "coarsening": 0.7}
-    model = MAPDP.as_published(schema, init=start, select_features=True, n_restarts=4, random_state=1, **options).fit(
-        frame
-    )
+    model = PublishedMAPDP(schema, init=start, select_features=True, n_restarts=4, random_state=1, **options).fit(frame)
     assert (np.diff(model.log_joint_trace_) >= 0).all()
     assert model.log_joint_ == model.log_joint_trace_[-1] == model.restarts_["log_joint"].max()
     again = log_joint(frame, model.labels_, schema, model.hyperparameters_, 3.0, select_features=True, **options)
@@ -249,7 +248,7 @@ def test_where_nothing_is_to_be_found_nothing_is():
     rng = np.random.default_rng(5)
     frame = pd.DataFrame({f"x{i}": (rng.random(200) < rng.uniform(0.2, 0.8)).astype(float) for i in range(100)})
     schema = FeatureSchema([Feature(name=name, likelihood="bernoulli") for name in frame])
-    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
     assert model.n_clusters_ == 1
     assert model.selected_features_ == []
     assert model.membership_.tolist() == [[1.0]] * 200
@@ -258,7 +257,7 @@ def test_where_nothing_is_to_be_found_nothing_is():
 def test_without_selection_every_clustered_feature_is_selected():
     frame, schema, _, _ = mixed_cohort(2, n=40)
     with pytest.warns(UserWarning, match="empty"):
-        model = MAPDP.as_published(
+        model = PublishedMAPDP(
             FeatureSchema([Feature(name="empty", likelihood="gaussian"), *schema]), n_restarts=2, random_state=0
         ).fit(frame.assign(empty=np.nan))
     assert model.selected_features_ == list(schema.names)
@@ -268,10 +267,10 @@ def test_the_number_of_threads_and_the_order_of_the_subjects_change_no_bit():
     frame, schema, _ = _toy(7)
     shuffled = np.random.default_rng(0).permutation(len(frame))
     options = {"select_features": True, "n_restarts": 6, "random_state": 3}
-    one = MAPDP.as_published(schema, n_jobs=1, **options).fit(frame)
+    one = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame)
     for other, rows in (
-        (MAPDP.as_published(schema, n_jobs=2, **options).fit(frame), np.arange(len(frame))),
-        (MAPDP.as_published(schema, n_jobs=2, **options).fit(frame.iloc[shuffled]), shuffled),
+        (PublishedMAPDP(schema, n_jobs=2, **options).fit(frame), np.arange(len(frame))),
+        (PublishedMAPDP(schema, n_jobs=2, **options).fit(frame.iloc[shuffled]), shuffled),
     ):
         assert other.log_joint_ == one.log_joint_
         assert other.selected_features_ == one.selected_features_
@@ -285,7 +284,7 @@ def test_where_all_features_differ_the_joint_is_that_of_partition_and_features()
     noise = np.random.default_rng(0).normal(size=(180, 5))
     frame = pd.DataFrame(4.0 * groups[:, None] * [1.0, 1.0, -1.0, 1.0, 0.7] + noise).add_prefix("x")
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
     assert model.selected_features_ == list(frame)
     expected = log_joint(frame, model.labels_, schema, select_features=True)
     assert model.log_joint_ == pytest.approx(expected, abs=1e-7)
@@ -340,7 +339,7 @@ def test_the_density_of_a_new_subject_shares_the_excluded_features(toy):
 
 def test_membership_and_the_papers_quantity_leave_the_subject_out():
     frame, schema, _ = _toy(2, n=40, n_irrelevant=15, missing=0.1)
-    model = MAPDP.as_published(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, select_features=True, n_restarts=4, random_state=0).fit(frame)
     kinds = {feature.name: feature.likelihood for feature in schema}
     excluded = [name for name in frame if name not in model.selected_features_]
     assert model.n_clusters_ > 1
@@ -391,6 +390,6 @@ def test_a_saved_selection_comes_back(toy, tmp_path):
 
 def test_select_features_is_on_or_off():
     with pytest.raises(ValueError, match="select_features must be True or False, not 'yes'"):
-        MAPDP.as_published(select_features="yes").fit(np.eye(4))
+        PublishedMAPDP(select_features="yes").fit(np.eye(4))
     with pytest.raises(ValueError, match="select_features must be True or False, not 1"):
         log_joint(*mixed_cohort(0, 10)[:1], np.zeros(10), mixed_cohort(0, 10)[1], select_features=1)

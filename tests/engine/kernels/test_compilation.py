@@ -25,16 +25,16 @@ frame = pd.DataFrame({"x": [0, 1] * 20, "y": [0.5, 2.0, 1.0, 7.5] * 10})
 schema = clinclust.FeatureSchema([
     clinclust.Feature(name="x", likelihood="bernoulli"), clinclust.Feature(name="y", likelihood="gaussian"),
 ])
-print(clinclust.MAPDP.as_published(schema, random_state=0).fit(frame).n_clusters_, "found by", clinclust.__file__)
+print(clinclust.methods.PublishedMAPDP(schema, random_state=0).fit(frame).n_clusters_, "found by", clinclust.__file__)
 """
 _CHECKED_FITS = """
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
-from clinclust import MAPDP
+from clinclust.methods import PublishedMAPDP
 from clinclust.engine.search import restarts
 restarts.LARGE, restarts.N_SAMPLED = 100, 60
 for n, kinds in ((70, EVERY_LIKELIHOOD * 2), (150, EVERY_LIKELIHOOD), (40, ("bernoulli",)), (40, ("gaussian",))):
     frame, schema, _, _ = mixed_cohort(0, n, likelihoods=kinds, missing=0.2)
-    model = MAPDP.as_published(schema, random_state=0, n_restarts=8, progress=False).fit(frame)
+    model = PublishedMAPDP(schema, random_state=0, n_restarts=8, progress=False).fit(frame)
     model.predict_proba(frame)
 """
 
@@ -67,9 +67,10 @@ import json, sys
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from clinclust import MAPDP
 import clinclust.engine.kernels.inner_loops as loops
+from clinclust.methods import PublishedMAPDP
 n, kinds, options = json.loads(sys.argv[1])
 frame, schema, _, _ = mixed_cohort(0, n, kinds, missing=0.1)
-model = MAPDP.as_published(schema, random_state=0, progress=False, **options).fit(frame)
+model = PublishedMAPDP(schema, random_state=0, progress=False, **options).fit(frame)
 print(json.dumps({
     "loops": loops.add_rows.__module__,
     "llvmlite": "clinclust.engine.kernels.vectors" in sys.modules,

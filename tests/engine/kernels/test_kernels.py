@@ -10,6 +10,7 @@ from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.posterior import leave_one_out_scores
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.split_merge import merge_gains
+from clinclust.methods import PublishedMAPDP
 
 
 def _problem(seed, n=30, discount=0.0, coarsening=1.0, **options):
@@ -137,7 +138,6 @@ def test_identical_subjects_are_never_apart_at_a_fixed_point():
     """Log normalisers are convex: a cluster that holds a subject's twin explains the subject strictly better."""
     frame, schema, _, _ = mixed_cohort(7, n=20)
     twins = frame.loc[np.repeat(frame.index, 2)].reset_index(drop=True)
-    from clinclust import MAPDP
 
-    labels = MAPDP.as_published(schema, random_state=1).fit(twins).labels_
+    labels = PublishedMAPDP(schema, random_state=1).fit(twins).labels_
     assert labels[::2].tolist() == labels[1::2].tolist()

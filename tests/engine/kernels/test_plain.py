@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
-from clinclust import MAPDP
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
 from clinclust.engine.problem.objective import log_joint
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.settle import minimum_gain
+from clinclust.methods import PublishedMAPDP
 
 
 def _problem(seed, missing, discount=0.0, coarsening=1.0):
@@ -82,6 +82,6 @@ def test_the_best_cluster_is_that_of_the_highest_joint(n_clusters):
 @pytest.mark.simulation
 def test_twenty_fits_have_the_same_bits():
     frame, schema, _, _ = mixed_cohort(3, 80, EVERY_LIKELIHOOD * 2, missing=0.1)
-    fits = [MAPDP.as_published(schema, n_jobs=2, random_state=0, progress=False).fit(frame) for _ in range(20)]
+    fits = [PublishedMAPDP(schema, n_jobs=2, random_state=0, progress=False).fit(frame) for _ in range(20)]
     assert len({(fit.labels_.tobytes(), fit.membership_.tobytes(), fit.log_joint_) for fit in fits}) == 1
     assert len({fit.restarts_["log_joint"].to_numpy().tobytes() for fit in fits}) == 1

@@ -29,7 +29,7 @@ def schema_of(priors=None, **fields):
 
 
 def one_cluster(schema, **parameters):
-    return cc.MAPDP.as_published(schema, init=[0] * 30, **QUICK, **parameters).fit(FRAME).cut(1)
+    return cc.methods.PublishedMAPDP(schema, init=[0] * 30, **QUICK, **parameters).fit(FRAME).cut(1)
 
 
 def posterior(covariance):
@@ -75,7 +75,7 @@ def test_it_may_be_stated_in_the_schema_in_a_file_or_in_code(tmp_path):
 
 def test_what_is_known_is_not_estimated():
     schema = schema_of({"x": {"known_variance": 4.0}})
-    model = cc.MAPDP.as_published(schema, hyperparameters="empirical", **QUICK).fit(FRAME)
+    model = cc.methods.PublishedMAPDP(schema, hyperparameters="empirical", **QUICK).fit(FRAME)
     found = model.hyperparameters_["x"]
     assert found["rate"] / found["shape"] == pytest.approx(4.0)
     assert found["shape"] == 5e7

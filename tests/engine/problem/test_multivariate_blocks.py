@@ -144,7 +144,7 @@ def test_scores_are_the_predictives_of_scipy(seed):
 def test_the_search_finds_the_best_of_all_partitions(seed):
     values, _ = measured(seed, 7)
     prior = a_prior(seed)
-    model = cc.MAPDP.as_published(
+    model = cc.methods.PublishedMAPDP(
         block_schema(), hyperparameters=by_feature(prior), concentration=2.0, n_restarts=10, random_state=0
     ).fit(pd.DataFrame(values, columns=list(NAMES)))
     partitions = (
@@ -221,7 +221,7 @@ def test_the_most_complete_features_come_first(tmp_path):
     frame.loc[:9, "weight"] = np.nan
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        model = cc.MAPDP.as_published(block_schema(), n_restarts=1, random_state=0, progress=False).fit(frame)
+        model = cc.methods.PublishedMAPDP(block_schema(), n_restarts=1, random_state=0, progress=False).fit(frame)
     turned = block_schema(("waist", "weight", "height"))
     for schema in (block_schema(), turned):
         assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(model.log_joint_, abs=1e-9)
@@ -328,7 +328,7 @@ def test_impossible_priors_are_all_told():
     given["weight"] |= {"scatter": [1.0], "kappa": given["weight"]["kappa"] + 1}
     given["waist"] |= {"degrees": 1.5}
     with pytest.raises(ValueError, match="The hyperparameters cannot be used") as refused:
-        cc.MAPDP.as_published(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
+        cc.methods.PublishedMAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
     for sentence in ("weight: scatter must hold 2 number", "weight: kappa", "waist: degrees must be above 2"):
         assert sentence in str(refused.value)
 
@@ -338,7 +338,7 @@ def test_a_scatter_matrix_must_be_positive_definite():
     given = by_feature(a_prior(12))
     given["weight"]["scatter"][0] = 1e9
     with pytest.raises(ValueError, match="weight: scatter is not that of a positive definite matrix"):
-        cc.MAPDP.as_published(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
+        cc.methods.PublishedMAPDP(block_schema(), hyperparameters=given).fit(pd.DataFrame(values, columns=list(NAMES)))
 
 
 def test_a_block_holds_no_other_likelihood():

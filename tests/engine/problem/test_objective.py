@@ -7,8 +7,9 @@ import pytest
 from cohorts import mixed_cohort, random_hyperparameters
 from scipy.special import gammaln
 
-from clinclust import MAPDP, Feature, FeatureSchema, log_joint
+from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.problem.objective import log_crp
+from clinclust.methods import PublishedMAPDP
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -28,7 +29,7 @@ def test_any_partition_agrees_with_seating_the_subjects_one_by_one(seed, missing
 @pytest.mark.parametrize("seed", range(4))
 def test_the_fitted_value_agrees_too(seed):
     frame, schema, columns, _ = mixed_cohort(seed, n=60)
-    model = MAPDP.as_published(schema, concentration=1.7, n_restarts=4, random_state=seed).fit(frame)
+    model = PublishedMAPDP(schema, concentration=1.7, n_restarts=4, random_state=seed).fit(frame)
     expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 1.7)
     assert model.log_joint_ == pytest.approx(expected, rel=1e-10)
     assert model.log_joint_ == model.log_joint_trace_[-1]
@@ -67,7 +68,7 @@ def test_the_seating_probabilities_of_all_partitions_sum_to_one():
 
 def test_relevance_is_the_gain_over_one_cluster_feature_by_feature():
     frame, schema, _, _ = mixed_cohort(3, n=50)
-    model = MAPDP.as_published(schema, n_restarts=4, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=4, random_state=0).fit(frame)
     together = log_joint(frame, np.zeros(50), schema, model.hyperparameters_)
     crp = log_crp(model.cluster_sizes_.astype(float), 3.0) - log_crp(np.array([50.0]), 3.0)
     assert model.feature_relevance_.sum() + crp == pytest.approx(model.log_joint_ - together, rel=1e-9)
@@ -76,7 +77,7 @@ def test_relevance_is_the_gain_over_one_cluster_feature_by_feature():
 
 def test_the_papers_quantity_is_a_sum_of_leave_one_out_predictives():
     frame, schema, columns, _ = mixed_cohort(1, n=25)
-    model = MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
     labels, sizes = model.labels_, model.cluster_sizes_.astype(float)
     expected = 0.0
     for i in range(25):

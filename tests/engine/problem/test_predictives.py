@@ -83,7 +83,7 @@ def with_gaps():
     whole = pd.DataFrame({"sys": 130 + 10 * pressure[:, 0], "dia": 80 + 5 * pressure[:, 1]})
     gaps = whole.copy()
     gaps.loc[rng.random(300) < 0.2, "dia"] = np.nan
-    model = cc.MAPDP.as_published(schema_of(("sys", "dia")), n_restarts=3, random_state=0).fit(gaps)
+    model = cc.methods.PublishedMAPDP(schema_of(("sys", "dia")), n_restarts=3, random_state=0).fit(gaps)
     return model, whole, gaps
 
 
@@ -121,7 +121,7 @@ def test_two_missing_values_of_a_subject_are_drawn_together():
     values = rng.multivariate_normal(np.zeros(3), [[1, 0, 0], [0, 1, 0.97], [0, 0.97, 1]], size=400)
     frame = pd.DataFrame(values, columns=list(NAMES))
     frame.loc[:199, ["dia", "pulse"]] = np.nan
-    model = cc.MAPDP.as_published(schema_of(), n_restarts=1, random_state=0).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema_of(), n_restarts=1, random_state=0).fit(frame)
     drawn = model.impute(frame, how="draw", random_state=1).loc[:199]
     assert np.corrcoef(drawn["dia"], drawn["pulse"])[0, 1] > 0.85
 
@@ -132,14 +132,14 @@ def test_values_that_take_no_part_are_told():
     frame.loc[10:14, "dia"] = np.nan
     frame.loc[20:24, "pulse"] = np.nan
     with pytest.warns(cc.CohortWarning, match=r"take no part in the search.*bp: 15 value\(s\)"):
-        cc.MAPDP.as_published(schema_of(), n_restarts=1, random_state=0).fit(frame)
+        cc.methods.PublishedMAPDP(schema_of(), n_restarts=1, random_state=0).fit(frame)
 
 
 @pytest.mark.parametrize(("name", "value"), [("select_features", True), ("missing", "mode")])
 def test_what_is_not_defined_for_a_block_is_refused(name, value):
     frame = pd.DataFrame(np.random.default_rng(8).normal(size=(30, 3)), columns=list(NAMES))
     with pytest.raises(ValueError, match=rf"{name}.* cannot be combined with a block of multivariate Gaussian"):
-        cc.MAPDP.as_published(schema_of(), **{name: value}).fit(frame)
+        cc.methods.PublishedMAPDP(schema_of(), **{name: value}).fit(frame)
 
 
 def test_explained_terms_of_a_block_sum_to_the_score():

@@ -15,6 +15,7 @@ from clinclust.engine.problem.problem import pose
 from clinclust.engine.sampling import calibration
 from clinclust.engine.search.labels import compact
 from clinclust.engine.search.threads import SearchCancelled
+from clinclust.methods import PublishedMAPDP
 
 NAMES = [f"x{place}" for place in range(8)]
 SCHEMA = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in NAMES])
@@ -48,7 +49,7 @@ def test_the_average_over_draws_is_that_of_all_partitions_into_as_many_clusters(
 def test_the_temperature_is_the_one_with_the_least_cross_entropy():
     frame, _ = cohort(1, 120)
     problem = posed(frame)
-    labels = MAPDP.as_published(SCHEMA, n_clusters=2, random_state=1).fit(frame).labels_[problem.cohort.order]
+    labels = PublishedMAPDP(SCHEMA, n_clusters=2, random_state=1).fit(frame).labels_[problem.cohort.order]
     rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(calibration._BRANCH,)))
     drawn = list(calibration._draws(problem, labels, rng, Event()))
     averaged = np.mean([calibration._matched(*each, labels) for each in drawn], axis=0)
@@ -85,7 +86,7 @@ def test_members_and_new_subjects_have_the_temperature_of_the_fit_and_the_paper_
     frame, _ = cohort(4, 200)
     model = MAPDP(SCHEMA, n_clusters=2, random_state=0, progress=False).fit(frame)
     plain = MAPDP(SCHEMA, n_clusters=2, calibrate=False, random_state=0, progress=False).fit(frame)
-    assert model.temperature_ > plain.temperature_ == MAPDP.as_published(SCHEMA).fit(frame).temperature_ == 1.0
+    assert model.temperature_ > plain.temperature_ == PublishedMAPDP(SCHEMA).fit(frame).temperature_ == 1.0
     np.testing.assert_array_equal(model.labels_, plain.labels_)
     odds, of_plain = (np.log(each[:, 0] / each[:, 1]) for each in (model.membership_, plain.membership_))
     np.testing.assert_allclose(model.temperature_ * odds, of_plain)

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.partition import new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.posterior import leave_one_out_scores
@@ -17,6 +17,7 @@ from clinclust.engine.search import settle as settling
 from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import minimum_gain, settle
+from clinclust.methods import PublishedMAPDP
 
 
 def _problem(seed, n, **options):
@@ -102,11 +103,11 @@ def small_samples(monkeypatch):
 
 def test_a_sample_leads_to_the_partition_that_a_search_among_all_finds(small_samples):
     frame, schema, _ = _cohort(1500)
-    model = MAPDP.as_published(schema, random_state=0, n_jobs=2).fit(frame)
+    model = PublishedMAPDP(schema, random_state=0, n_jobs=2).fit(frame)
     assert model.restarts_["start"].str.startswith("sample: ").all()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("clinclust.estimators.search.LARGE", 10_000)
-        among_all = MAPDP.as_published(schema, random_state=0).fit(frame)
+        among_all = PublishedMAPDP(schema, random_state=0).fit(frame)
     assert not among_all.restarts_["start"].str.startswith("sample: ").any()
     assert model.log_joint_ == pytest.approx(among_all.log_joint_, abs=2.0)
     assert adjusted_rand_index(model.labels_, among_all.labels_) > 0.98
@@ -115,7 +116,7 @@ def test_a_sample_leads_to_the_partition_that_a_search_among_all_finds(small_sam
 
 def test_a_subtype_too_rare_for_the_sample_is_found_among_all(small_samples):
     frame, schema, groups = _cohort(4000, rare=0.02)
-    labels = MAPDP.as_published(schema, random_state=1).fit(frame).labels_
+    labels = PublishedMAPDP(schema, random_state=1).fit(frame).labels_
     rare = groups == 3
     (most,) = [cluster for cluster in range(labels.max() + 1) if (labels[rare] == cluster).mean() > 0.6]
     assert (labels == most).sum() < 2 * rare.sum()
@@ -123,7 +124,7 @@ def test_a_subtype_too_rare_for_the_sample_is_found_among_all(small_samples):
 
 def test_threads_change_no_bit_of_a_large_fit(small_samples):
     frame, schema, _ = _cohort(2000)
-    fits = [MAPDP.as_published(schema, random_state=3, n_jobs=n_jobs).fit(frame) for n_jobs in (1, 2, 4)]
+    fits = [PublishedMAPDP(schema, random_state=3, n_jobs=n_jobs).fit(frame) for n_jobs in (1, 2, 4)]
     for other in fits[1:]:
         np.testing.assert_array_equal(other.labels_, fits[0].labels_)
         np.testing.assert_array_equal(other.membership_, fits[0].membership_)

@@ -9,7 +9,7 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import gammaln
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.partition import log_marginals, new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.objective import log_joint
@@ -23,6 +23,7 @@ from clinclust.engine.search.split_merge import merge_all
 from clinclust.engine.search.starts import bisected, search_starts, seated
 from clinclust.engine.search.threads import SearchCancelled
 from clinclust.estimators.search import search
+from clinclust.methods import PublishedMAPDP
 from clinclust.schema import schema_for_array
 
 
@@ -62,7 +63,7 @@ def test_the_default_fit_finds_the_best_of_all_partitions(some):
             continue
         # What `fit` does by default, without what it does for the report.
         problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
-        starts = search_starts(n, np.random.SeedSequence(0).spawn(MAPDP.as_published().n_restarts))
+        starts = search_starts(n, np.random.SeedSequence(0).spawn(PublishedMAPDP().n_restarts))
         restarts = run_restarts(problem, starts, SearchPlan(n_jobs=1))
         found.append(max(restart.log_joint for restart in restarts) >= best_of_all(problem) - 1e-8)
     assert np.mean(found) >= 0.99
@@ -72,7 +73,7 @@ def test_the_default_fit_finds_the_best_of_all_partitions(some):
 @pytest.mark.parametrize("seed", range(3))
 def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
     frame, schema, _, _ = mixed_cohort(seed, n=150, likelihoods=LIKELIHOODS * 3)
-    model = MAPDP.as_published(schema, init=init, n_restarts=5, random_state=seed).fit(frame)
+    model = PublishedMAPDP(schema, init=init, n_restarts=5, random_state=seed).fit(frame)
     assert (np.diff(model.log_joint_trace_) >= 0).all()
     assert model.restarts_["converged"].all()
     problem = pose(schema.validate(frame), schema, None, 3.0)
@@ -85,7 +86,7 @@ def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
 
 def test_the_number_of_threads_changes_no_bit():
     frame, schema, _, _ = mixed_cohort(5, n=200, likelihoods=LIKELIHOODS * 2)
-    models = [MAPDP.as_published(schema, random_state=3, n_jobs=jobs, n_restarts=8).fit(frame) for jobs in (1, 2, 4)]
+    models = [PublishedMAPDP(schema, random_state=3, n_jobs=jobs, n_restarts=8).fit(frame) for jobs in (1, 2, 4)]
     for model in models[1:]:
         assert model.log_joint_ == models[0].log_joint_
         assert model.labels_.tolist() == models[0].labels_.tolist()
@@ -96,8 +97,8 @@ def test_the_number_of_threads_changes_no_bit():
 def test_the_order_of_the_subjects_changes_no_bit():
     frame, schema, _, _ = mixed_cohort(6, n=200, likelihoods=LIKELIHOODS * 2)
     shuffled = np.random.default_rng(0).permutation(200)
-    first = MAPDP.as_published(schema, random_state=3, n_restarts=8).fit(frame)
-    second = MAPDP.as_published(schema, random_state=3, n_restarts=8).fit(frame.iloc[shuffled])
+    first = PublishedMAPDP(schema, random_state=3, n_restarts=8).fit(frame)
+    second = PublishedMAPDP(schema, random_state=3, n_restarts=8).fit(frame.iloc[shuffled])
     assert second.log_joint_ == first.log_joint_
     assert second.labels_.tolist() == first.labels_[shuffled].tolist()
     assert second.membership_.tobytes() == first.membership_[shuffled].tobytes()
@@ -106,8 +107,8 @@ def test_the_order_of_the_subjects_changes_no_bit():
 def test_given_starts_travel_with_their_subjects():
     frame, schema, _, groups = mixed_cohort(8, n=120, likelihoods=LIKELIHOODS * 2)
     shuffled = np.random.default_rng(1).permutation(120)
-    first = MAPDP.as_published(schema, init=groups, random_state=3, n_restarts=3).fit(frame)
-    second = MAPDP.as_published(schema, init=groups[shuffled], random_state=3, n_restarts=3).fit(frame.iloc[shuffled])
+    first = PublishedMAPDP(schema, init=groups, random_state=3, n_restarts=3).fit(frame)
+    second = PublishedMAPDP(schema, init=groups[shuffled], random_state=3, n_restarts=3).fit(frame.iloc[shuffled])
     assert second.labels_.tolist() == first.labels_[shuffled].tolist()
     assert set(first.restarts_["start"]) == {"given"}
 
@@ -117,7 +118,7 @@ def test_other_models_of_partitions_are_searched_as_well(discount, coarsening, s
     found = []
     for seed in some(range(20), few=3):
         frame, schema, columns, _ = mixed_cohort(seed, 8, n_groups=2)
-        model = MAPDP.as_published(schema, discount=discount, coarsening=coarsening, random_state=0).fit(frame)
+        model = PublishedMAPDP(schema, discount=discount, coarsening=coarsening, random_state=0).fit(frame)
         assert (np.diff(model.log_joint_trace_) >= 0).all()
         expected = oracles.log_joint(columns, model.labels_, model.hyperparameters_, 3.0, discount, coarsening)
         assert model.log_joint_ == pytest.approx(expected, rel=1e-9)
@@ -129,9 +130,9 @@ def test_other_models_of_partitions_are_searched_as_well(discount, coarsening, s
 def test_a_column_without_values_changes_no_label():
     frame, schema, _, _ = mixed_cohort(9, n=120)
     empty = Feature(name="never_measured", likelihood="gaussian")
-    first = MAPDP.as_published(schema, random_state=3, n_restarts=6).fit(frame)
+    first = PublishedMAPDP(schema, random_state=3, n_restarts=6).fit(frame)
     with pytest.warns(UserWarning, match="never_measured"):
-        second = MAPDP.as_published(FeatureSchema([empty, *schema]), random_state=3, n_restarts=6).fit(
+        second = PublishedMAPDP(FeatureSchema([empty, *schema]), random_state=3, n_restarts=6).fit(
             frame.assign(never_measured=np.nan)
         )
     assert second.labels_.tolist() == first.labels_.tolist()
@@ -142,12 +143,12 @@ def test_a_column_without_values_changes_no_label():
 def test_restarts_stop_when_the_best_was_found_three_times():
     rng = np.random.default_rng(0)
     X = rng.normal(np.repeat([0.0, 8.0], 40)[:, None], 1.0, (80, 5))
-    restarts = MAPDP.as_published(random_state=0, n_restarts=50).fit(X).restarts_
+    restarts = PublishedMAPDP(random_state=0, n_restarts=50).fit(X).restarts_
     begun = restarts[~restarts["start"].isin(["recombined", "perturbed"])]
     best = begun["log_joint"] > begun["log_joint"].max() - 1e-6
     assert best.sum() == 3
     assert best.iloc[-1]
-    assert len(MAPDP.as_published(random_state=0, n_restarts=7, init="single").fit(X).restarts_) == 7
+    assert len(PublishedMAPDP(random_state=0, n_restarts=7, init="single").fit(X).restarts_) == 7
 
 
 @pytest.mark.parametrize("discount", [0.0, 0.4])
@@ -193,8 +194,8 @@ def test_the_papers_start_is_trapped_where_the_search_is_not():
     rng = np.random.default_rng(0)
     groups = np.repeat(np.arange(4), 50)
     X = rng.normal(rng.normal(0, 2.0, (4, 20))[groups], 1.0)
-    search = MAPDP.as_published(random_state=0).fit(X)
-    single = MAPDP.as_published(random_state=0, init="single").fit(X)
+    search = PublishedMAPDP(random_state=0).fit(X)
+    single = PublishedMAPDP(random_state=0, init="single").fit(X)
     assert search.log_joint_ > single.log_joint_ + 100
     assert adjusted_rand_index(search.labels_, groups) == 1.0
 
@@ -300,6 +301,6 @@ def test_a_fit_of_counts_whose_terms_are_large_ends(values):
         rng = np.random.default_rng(seed)
         frame = pd.DataFrame({f"x{number}": rng.choice(values, 160) for number in range(3)})
         schema = FeatureSchema([Feature(name=name, likelihood="poisson") for name in frame])
-        model = MAPDP.as_published(schema, random_state=1, n_restarts=4).fit(frame)
+        model = PublishedMAPDP(schema, random_state=1, n_restarts=4).fit(frame)
         assert (np.diff(model.log_joint_trace_) >= -1e-4).all()
         assert model.n_clusters_ == len((frame // 10_000).drop_duplicates())  # 0 and 1 are hardly different

@@ -7,7 +7,8 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy import stats
 
-from clinclust import MAPDP, Feature, FeatureSchema
+from clinclust import Feature, FeatureSchema
+from clinclust.methods import PublishedMAPDP
 
 COLUMNS = ["row", "feature", "value", "lower", "upper", "probability"]
 
@@ -15,7 +16,7 @@ COLUMNS = ["row", "feature", "value", "lower", "upper", "probability"]
 @pytest.fixture(scope="module")
 def cohort():
     frame, schema, columns, _ = mixed_cohort(13, n=60, missing=0.2)
-    return frame, schema, columns, MAPDP.as_published(schema, n_restarts=6, random_state=0, progress=False).fit(frame)
+    return frame, schema, columns, PublishedMAPDP(schema, n_restarts=6, random_state=0, progress=False).fit(frame)
 
 
 def parts_of(model, columns, name, subject):
@@ -124,7 +125,7 @@ def test_quantiles_of_a_transformed_feature_are_the_transformed_quantiles(transf
         fields = names if kind == "transformed" else {"x": {}, "y": {}}
         schema = FeatureSchema([Feature(name=name, likelihood="gaussian", **more) for name, more in fields.items()])
         frame = pd.DataFrame({"x": column, "y": other})
-        model = MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+        model = PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
         models[kind] = model.impute(frame, how="median", interval=0.9)
     for column in ("value", "lower", "upper"):
         plain, transformed = (models[kind][column].to_numpy(dtype=float) for kind in ("plain", "transformed"))
@@ -145,7 +146,7 @@ def test_intervals_hold_values_that_were_erased():
         [Feature(name=name, likelihood="gaussian" if name[0] == "x" else "poisson") for name in truth]
     )
     frame = truth.mask(rng.random(truth.shape) < 0.3)
-    model = MAPDP.as_published(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     cells = model.impute(frame, interval=0.9)
     true = np.array([truth.loc[cell.row, cell.feature] for cell in cells.itertuples()])
     held = ((cells["lower"] <= true) & (true <= cells["upper"])).to_numpy(dtype=bool)
@@ -166,7 +167,7 @@ def test_limits_of_the_schema_hold_for_intervals():
     frame = pd.DataFrame(
         {"share": rng.uniform(0, 1, 30), "count": rng.integers(1, 4, 30), "area": rng.uniform(0, 0.1, 30)}
     )
-    model = MAPDP.as_published(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=1, random_state=0, progress=False).fit(frame)
     cells = model.impute(pd.DataFrame({name: [None] for name in frame}, dtype=object), interval=0.999)
     ends = cells.set_index("feature")[["lower", "upper"]]
     assert ends.loc["share"].tolist() == [0.0, 1.0]
@@ -189,7 +190,7 @@ def test_one_normal_group_has_the_interval_of_students_t():
     values = np.random.default_rng(6).normal(10.0, 2.0, 50)
     schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in "xy"])
     frame = pd.DataFrame({"x": np.append(values, np.nan), "y": 1.0 * np.arange(51)})
-    model = MAPDP.as_published(
+    model = PublishedMAPDP(
         schema, init=np.zeros(51), n_restarts=1, concentration=1e-9, random_state=0, progress=False
     ).fit(frame)
     assert model.n_clusters_ == 1

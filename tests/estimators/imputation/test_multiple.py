@@ -15,7 +15,7 @@ QUICK = {"n_restarts": 2, "random_state": 0, "progress": False}
 @pytest.fixture(scope="module")
 def cohort():
     frame, schema, _, _ = mixed_cohort(7, n=80, likelihoods=EVERY_LIKELIHOOD, missing=0.25)
-    return frame, schema, cc.MAPDP.as_published(schema, **QUICK).fit(frame)
+    return frame, schema, cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
 
 
 def test_observed_values_stay_and_all_others_are_valid(cohort):
@@ -56,7 +56,7 @@ def test_rows_stay_in_the_order_in_which_they_were_given(cohort):
 
 def test_a_whole_table_is_returned_as_it_is():
     frame, schema, _, _ = mixed_cohort(8, n=30, missing=0.0)
-    model = cc.MAPDP.as_published(schema, **QUICK).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
     for table in model.multiple_imputations(frame, m=2, n_sweeps=1, random_state=0):
         pd.testing.assert_frame_equal(table, schema.validate(frame, warn=False))
 
@@ -72,7 +72,7 @@ def test_outlying_values_stay_and_described_columns_are_drawn():
             for name in frame
         ]
     )
-    model = cc.MAPDP.as_published(schema, outlying_share=0.01, **QUICK).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, outlying_share=0.01, **QUICK).fit(frame)
     assert model.outliers_[3, 0]
     for table in model.multiple_imputations(frame, m=3, n_sweeps=2, random_state=0):
         assert table.loc[3, "a"] == 300.0
@@ -86,7 +86,7 @@ def test_features_that_were_not_selected_are_drawn_from_all_subjects():
     groups = np.repeat([0.0, 8.0], 40)
     X = np.column_stack([rng.normal(groups), rng.normal(groups), rng.permutation(np.linspace(98.0, 102.0, 80))])
     X[::3, 2] = np.nan
-    model = cc.MAPDP.as_published(select_features=True, **QUICK).fit(X)
+    model = cc.methods.PublishedMAPDP(select_features=True, **QUICK).fit(X)
     assert model.n_clusters_ == 2
     assert model.selected_features_ == ["x0", "x1"]
     tables = model.multiple_imputations(X, m=40, n_sweeps=1, random_state=0)
@@ -140,7 +140,7 @@ def test_a_regression_is_found_again_where_its_regressor_is_missing_by_the_outco
     assert abs(frame["x0"].mean() - whole["x0"].mean()) > 0.1
     features = [cc.Feature(name=name, likelihood="gaussian") for name in ("x0", "x1")]
     schema = cc.FeatureSchema([*features, cc.Feature(name="y", likelihood="gaussian", role="describe")])
-    model = cc.MAPDP.as_published(schema, **QUICK).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
     tables = model.multiple_imputations(frame, m=5, random_state=0)
     fits = [sm.OLS(table["y"], sm.add_constant(table[["x0", "x1"]])).fit() for table in tables]
     pooled = cc.pool_estimates([fit.params for fit in fits], [fit.bse**2 for fit in fits])
@@ -156,7 +156,7 @@ def gaussian(name, **more):
 
 def draws_of(frame, features, m=10, **settings):
     schema = cc.FeatureSchema(features)
-    model = cc.MAPDP.as_published(schema, **QUICK | settings).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, **QUICK | settings).fit(frame)
     return model, model.multiple_imputations(frame, m=m, random_state=0)
 
 
@@ -226,7 +226,7 @@ def test_what_says_nothing_is_filled_from_what_is_observed_and_the_rest_is_told(
     frame.loc[::4, "same"], frame.loc[3, "one"] = np.nan, 7.0
     features = [gaussian("x"), *(gaussian(name, role="describe") for name in ("same", "one", "none"))]
     schema = cc.FeatureSchema(features)
-    model = cc.MAPDP.as_published(schema, **QUICK).fit(frame)
+    model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
     with pytest.warns(CohortWarning, match="nothing is observed in none"):
         (table,) = model.multiple_imputations(frame, m=1, random_state=0)
     assert (table["same"] == 3.0).all()

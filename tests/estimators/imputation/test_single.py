@@ -7,8 +7,9 @@ import pytest
 from cohorts import LEVELS, LIKELIHOODS, mixed_cohort
 from scipy import stats
 
-from clinclust import MAPDP, CohortError, Feature, FeatureSchema
+from clinclust import CohortError, Feature, FeatureSchema
 from clinclust.estimators.mapdp import NONE_OF_THESE
+from clinclust.methods import PublishedMAPDP
 
 WAYS = ("median", "mean", "mode", "draw")
 INVERSE = {"log": np.exp, "log1p": np.expm1, "sqrt": np.square}
@@ -17,7 +18,7 @@ INVERSE = {"log": np.exp, "log1p": np.expm1, "sqrt": np.square}
 @pytest.fixture(scope="module")
 def cohort():
     frame, schema, columns, _ = mixed_cohort(13, n=60, likelihoods=(*LIKELIHOODS, "gaussian"), missing=0.2)
-    return frame, schema, columns, MAPDP.as_published(schema, n_restarts=6, random_state=0).fit(frame)
+    return frame, schema, columns, PublishedMAPDP(schema, n_restarts=6, random_state=0).fit(frame)
 
 
 def scored(frame, schema):
@@ -99,7 +100,7 @@ def test_draws_of_one_subject_belong_to_one_cluster():
     """Two features that only the clusters tie together stay tied: low goes with low, high with high."""
     groups = np.repeat([0, 1], 50)
     X = np.random.default_rng(0).normal(groups[:, None] * 50.0, 1.0, (100, 2))
-    model = MAPDP.as_published(n_restarts=3, random_state=0, concentration=0.01).fit(X)
+    model = PublishedMAPDP(n_restarts=3, random_state=0, concentration=0.01).fit(X)
     drawn = model.impute(np.full((2000, 2), np.nan), how="draw", random_state=1).to_numpy()
     assert ((drawn[:, 0] > 25) == (drawn[:, 1] > 25)).mean() > 0.995
     assert (drawn[:, 0] > 25).mean() == pytest.approx(0.5, abs=0.05)
@@ -147,7 +148,7 @@ def test_transforms_are_undone(transform, likelihood):
         ]
     )
     frame = pd.DataFrame({"x": np.append(x, np.nan), "y": rng.normal(size=41)})
-    model = MAPDP.as_published(schema, n_restarts=1, init=np.zeros(41), concentration=1e-9, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=1, init=np.zeros(41), concentration=1e-9, random_state=0).fit(frame)
     assert model.n_clusters_ == 1
     predictive = oracles.predictive(likelihood, model.hyperparameters_["x"], z)
     for how in ("median", "mean"):
@@ -190,7 +191,7 @@ def test_every_value_respects_the_limits_of_the_schema():
         }
     )
     schema = FeatureSchema(features)
-    model = MAPDP.as_published(schema, n_restarts=2, concentration=20.0, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=2, concentration=20.0, random_state=0).fit(frame)
     nobody = pd.DataFrame({name: [None] * 1500 for name in frame}, dtype=object)
     drawn = model.impute(nobody, how="draw", random_state=0)
     pd.testing.assert_frame_equal(schema.validate(drawn, warn=False), drawn)
@@ -216,7 +217,7 @@ def test_described_columns_and_identifiers_stay_as_they_are():
     whole = frame.assign(who=[f"s{i}" for i in range(40)], age=np.where(np.arange(40) % 3, 50.0, np.nan), note="x")
     whole["same"] = np.where(np.arange(40) % 2, 1.0, np.nan)
     with pytest.warns(UserWarning, match="same"):
-        model = MAPDP.as_published(schema, random_state=0, n_restarts=3).fit(whole)
+        model = PublishedMAPDP(schema, random_state=0, n_restarts=3).fit(whole)
     filled = model.impute(whole)
     validated = schema.validate(whole, warn=False)
     pd.testing.assert_frame_equal(filled[["who", "age", "same"]], validated[["who", "age", "same"]])
@@ -242,7 +243,7 @@ def test_categories_get_their_most_probable_level():
     schema = FeatureSchema(
         [Feature(name="x", likelihood="gaussian"), Feature(name="kind", likelihood="categorical", levels=LEVELS)]
     )
-    model = MAPDP.as_published(schema, n_restarts=3, random_state=0).fit(frame)
+    model = PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame)
     assert model.n_clusters_ == 2
     new = pd.DataFrame({"x": [0.0, 21.0], "kind": [None, None]})
     for how in ("median", "mean", "mode"):

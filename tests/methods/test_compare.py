@@ -3,6 +3,7 @@
 import sys
 import warnings
 from html import unescape
+from types import SimpleNamespace
 
 import numpy as np
 import openpyxl
@@ -14,8 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.compare import CANDIDATES
-from clinclust.methods.measures import held_out_density, n_distinct, refits_of
+from clinclust.methods.compare import CANDIDATES, Measures, draft_refits, predict_density
 
 SCHEMA = cc.FeatureSchema(
     [
@@ -135,7 +135,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
     few = frame.head(12)
     with pytest.raises(ValueError, match="other_methods needs at least 20 subjects, and the model has 12"):
         cc.write_report(
-            cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(few),
+            cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(few),
             few,
             tmp_path / "x.html",
             other_methods=True,
@@ -149,7 +149,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
 def test_methods_of_another_cohort_are_refused(compared, tmp_path):
     found, frame, _ = compared
     some = frame.head(60)
-    model = cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(some)
+    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(some)
     with pytest.raises(ValueError, match="other_methods were compared on other subjects than the 60 of the model"):
         cc.write_report(model, some, tmp_path / "x.html", associations=None, other_methods=found)
 
@@ -166,13 +166,18 @@ def test_the_same_seed_gives_the_same_table(compared):
     )
 
 
+def measures(frame, schema, n_draws=50):
+    """Return the measures in the model of a schema, without a fit of ours."""
+    return Measures(frame, SimpleNamespace(schema_=schema, block_weights_={}), 1, n_draws, 0)
+
+
 def test_the_held_out_density_is_that_of_scipy():
     rng = np.random.default_rng(1)
     values, labels = rng.normal(size=40), np.arange(40) % 2
     values += 5.0 * labels
     inside, outside = pd.DataFrame({"x": values}), pd.DataFrame({"x": [0.3, 4.0, np.nan]})
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
-    found = held_out_density(inside, labels, outside, schema, {})
+    density = predict_density(measures(inside, schema).encode(inside), labels, outside)
     mean, variance = values.mean(), values.var()
 
     def t_of(part):
@@ -187,17 +192,17 @@ def test_the_held_out_density_is_that_of_scipy():
     weights = np.array([20.0, 20.0, 3.0]) / 43.0
     parts = [t_of(values[labels == 0]), t_of(values[labels == 1]), t_of(values[:0])]
     densities = [np.log(sum(w * part.pdf(x) for w, part in zip(weights, parts, strict=True))) for x in (0.3, 4.0)]
-    np.testing.assert_allclose(found, [*densities, 0.0], atol=1e-9)
+    np.testing.assert_allclose(density, [*densities, 0.0], atol=1e-9)
 
 
 def test_the_standard_error_is_that_of_the_differences_of_the_same_subjects(monkeypatch):
-    def density(inside, labels, outside, schema, powers):
+    def density(problem, labels, outside):
         return outside["gait"].to_numpy() * (1.0 if labels.max() else -1.0)
 
-    monkeypatch.setattr("clinclust.methods.measures.held_out_density", density)
+    monkeypatch.setattr("clinclust.methods.compare.predict_density", density)
     monkeypatch.setattr(
         "clinclust.methods.compare.CANDIDATES",
-        {"one": lambda schema, k, seed: methods.KMeans(schema, n_clusters=1)},
+        {"one": lambda k, **start: methods.KMeans(start["schema"], n_clusters=1)},
     )
     frame, _ = cohort()
     found = cc.methods.compare_methods(frame, SCHEMA, n_resamples=1, n_draws=20, progress=False).table
@@ -211,15 +216,15 @@ def test_slices_of_one_severity_are_one_continuum():
     frame = pd.DataFrame(severity[:, None] + 0.6 * rng.normal(size=(300, 6)), columns=list("abcdef"))
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     slices = methods.KMeans(schema, n_clusters=4, random_state=0).fit(frame)
-    assert n_distinct(frame, slices.labels_, schema, {}, 0, 50) == 1
+    assert measures(frame, schema).count_distinct(slices.labels_) == 1
     groups = frame + 6.0 * (np.arange(300) % 2)[:, None] * np.array([1, -1, 1, -1, 1, -1])
     two = methods.KMeans(schema, n_clusters=2, random_state=0).fit(groups)
-    assert n_distinct(groups, two.labels_, schema, {}, 0, 50) == 2
+    assert measures(groups, schema).count_distinct(two.labels_) == 2
 
 
 def test_one_cluster_is_one():
     frame, _ = cohort()
-    assert n_distinct(SCHEMA.validate(frame), np.zeros(len(frame), dtype=np.int64), SCHEMA, {}, 0, 20) == 1
+    assert measures(SCHEMA.validate(frame), SCHEMA, 20).count_distinct(np.zeros(len(frame), dtype=np.int64)) == 1
 
 
 def test_a_package_that_is_not_installed_is_left_out_with_the_line_that_installs_it(monkeypatch):
@@ -249,17 +254,11 @@ def test_half_samples_of_dp_means_are_divided_as_the_cohort_is():
     assert np.mean(agreements) > 0.3  # measured: .45, and .13 at the penalty of the whole cohort
 
 
-def test_refits_keep_what_chose_the_number():
+def test_refits_of_ours_try_its_number_first():
     frame, _ = cohort(n=60)
-    mixture = methods.GaussianMixture(SCHEMA, max_clusters=3, n_restarts=2, random_state=0).fit(frame)
-    again = mixture.with_number_kept(7)
-    assert (again.n_clusters, again.covariance, again.random_state) == (mixture.n_clusters_, mixture.covariance_, 7)
-    means = methods.DPMeans(SCHEMA, n_clusters=3, random_state=0).fit(frame)
-    again = means.with_number_kept(1)
-    assert (again.penalty, again.n_clusters) == (None, 3)
-    model = cc.MAPDP.as_published(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
-    assert [one.n_clusters for one in refits_of(model, SCHEMA, 3)] == [model.n_clusters_, None]
-    assert [one.n_restarts for one in refits_of(model, SCHEMA, 3)] == [5, 5]
+    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=9, random_state=0, progress=False).fit(frame)
+    assert [refit.n_clusters for refit in draft_refits(model, 3)] == [model.n_clusters_, None]
+    assert [refit.n_restarts for refit in draft_refits(model, 3)] == [5, 5]
 
 
 def test_what_cannot_be_used_is_all_told():
@@ -268,6 +267,6 @@ def test_what_cannot_be_used_is_all_told():
         cc.methods.compare_methods(frame, SCHEMA, methods=["K-modes"], n_resamples=0, n_draws=3)
     with pytest.raises(ValueError, match="frame has 10 subjects; a comparison needs at least 20"):
         cc.methods.compare_methods(frame.head(10), SCHEMA)
-    model = cc.MAPDP.as_published(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
+    model = cc.methods.PublishedMAPDP(SCHEMA, n_restarts=1, random_state=0, progress=False).fit(frame.head(60))
     with pytest.raises(ValueError, match="the table has 120 rows, but the model was fitted on 60 subjects"):
         cc.methods.compare_methods(frame, SCHEMA, model=model, methods=[])
