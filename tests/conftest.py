@@ -50,7 +50,6 @@ def some(request):
 _LOOK_AT_FIGURES = {
     *("attack", "disclosure", "examples", "test_browser", "test_figures", "test_first_page", "test_injection"),
     *("test_page", "test_rounded_bytes", "test_sharing", "test_sharing_bytes", "test_sharing_priors", "test_texts"),
-    *("test_threads",),
 }
 
 

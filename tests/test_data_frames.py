@@ -31,7 +31,6 @@ SCHEMA = cc.FeatureSchema(
     ],
     other_columns="ignore",
 )
-QUIET = {"progress": False}
 
 
 def of_polars(frame):

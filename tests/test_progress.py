@@ -99,42 +99,39 @@ def test_stages_of_a_part_of_the_work_say_so(clock):
     assert lines_of(work)[0] == "fold 1 of 5, concentration 3: restarts: running"
 
 
-def test_the_searches_for_block_weights_are_named_as_such(monkeypatch):
-    told = []
-    inner = Progress.stage
+@pytest.fixture
+def stages(monkeypatch):
+    """Note each stage that is shown, with its number of steps."""
+    stages, inner = [], Progress.stage
 
-    def noted(self, name, total=None):
-        told.append(f"{self.about}: {name}" if self.about else name)
+    def stage(self, name, total=None):
+        if self.shown:
+            stages.append((f"{self.about}: {name}" if self.about else name, total))
         return inner(self, name, total)
 
-    monkeypatch.setattr(Progress, "stage", noted)
+    monkeypatch.setattr(Progress, "stage", stage)
+    return stages
+
+
+def test_the_searches_for_block_weights_are_named_as_such(stages):
     rng = np.random.default_rng(1)
     shared = rng.normal(size=(100, 1))
     frame = pd.DataFrame(shared + 0.3 * rng.normal(size=(100, 3)), columns=list("abc")).assign(d=rng.normal(size=100))
     features = [cc.Feature(name=name, likelihood="gaussian", block=None if name == "d" else "one") for name in frame]
     cc.methods.PublishedMAPDP(cc.FeatureSchema(features), block_weights="auto", random_state=0, n_restarts=4).fit(frame)
-    *rounds, restarts, refinement = told
+    *rounds, restarts, refinement = [name for name, _ in stages]
     assert (restarts, refinement) == ("restarts", "refinement, in batches")
     assert rounds == [f"block weights, round {number}: restarts" for number in range(1, len(rounds) + 1)]
     assert rounds
 
 
-def test_the_stages_of_drafting_are_told_unless_nobody_asks(monkeypatch):
-    told = []
-    inner = Progress.stage
-
-    def noted(self, name, total=None):
-        if self.shown:
-            told.append((name, total))
-        return inner(self, name, total)
-
-    monkeypatch.setattr(Progress, "stage", noted)
+def test_the_stages_of_drafting_are_told_unless_nobody_asks(stages):
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(50, 3)), columns=list("abc"))
     cc.draft_schema(frame)
-    assert told == [("reading columns", 3), ("drafting columns", 3), ("comparing columns", None)]
-    told.clear()
+    assert stages == [("reading columns", 3), ("drafting columns", 3), ("comparing columns", None)]
+    stages.clear()
     cc.draft_schema(frame, progress=False)
-    assert told == []
+    assert stages == []
 
 
 def test_short_and_silent_stages_are_not_told(clock):
@@ -163,24 +160,17 @@ def test_listening_leaves_the_logger_as_it_was(clock):
     assert (logger.level, logger.handlers) == before
 
 
-def test_the_stages_of_a_fit_and_of_a_report_are_told_in_their_order(tmp_path, monkeypatch, capsys):
-    told = []
-    inner = Progress.stage
-
-    def noted(self, name, total=None):
-        if self.shown:
-            told.append(name)
-        return inner(self, name, total)
-
-    monkeypatch.setattr(Progress, "stage", noted)
+def test_the_stages_of_a_fit_and_of_a_report_are_told_in_their_order(stages, tmp_path, capsys):
     rng = np.random.default_rng(1)
     values = np.vstack([rng.normal(0, 1, (60, 3)), rng.normal(6, 1, (40, 3))])
     model = cc.methods.PublishedMAPDP(random_state=0, coarsening="auto").fit(values)
     frame = pd.DataFrame(values, columns=list(model.schema_.names))
     cc.write_report(model, frame, tmp_path / "report.html")
-    assert told == ["restarts", "refinement, in batches", "coarsening", "comparisons", "associations", "report .html"]
-    told.clear()
+    assert [name for name, _ in stages] == [
+        *("restarts", "refinement, in batches", "coarsening", "comparisons", "associations", "report .html")
+    ]
+    stages.clear()
     cc.methods.PublishedMAPDP(random_state=0, progress=False).fit(values)
     cc.write_report(model, frame, tmp_path / "report.html", progress=False)
-    assert told == []
+    assert stages == []
     assert capsys.readouterr() == ("", "")

@@ -1,4 +1,4 @@
-"""The package as other programs use it: scikit-learn's checks, threads, and two commands that must agree."""
+"""The package as other programs use it: threads, and two commands that must agree."""
 
 import contextlib
 import io
@@ -14,28 +14,7 @@ from attack.attempts import Attack
 from clinclust import FeatureSchema, compare_subtypes, write_report
 from clinclust.cli import main
 from clinclust.methods import PublishedMAPDP
-from clinclust.plots import plot_effects, plot_profile, plot_tree
-
-
-def _scikit_learn(count, rng, folder):
-    from sklearn.utils.estimator_checks import estimator_checks_generator
-
-    def model():
-        return PublishedMAPDP(n_restarts=1, n_jobs=1, random_state=0, progress=False)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        checks = [check for _, check in estimator_checks_generator(model(), legacy=True)]
-        for number in range(count):
-            check = checks[number % len(checks)]
-            try:
-                check(model())
-            except Exception as error:
-                said = f"{type(error).__name__}: {str(error)[:200]!r}"
-                yield None if type(error).__name__ == "SkipTest" else f"{check.func.__name__}: {said}"
-            else:
-                yield None
-
+from clinclust.plots import plot_effects, plot_profile, plot_restarts, plot_tree
 
 # --- threads ---------------------------------------------------------------------------------------------------------
 
@@ -63,18 +42,19 @@ def _threads(count, rng, folder):
         "profile": lambda number: _figure(plot_profile, model, comparisons),
         "effects": lambda number: _figure(plot_effects, model, comparisons),
         "tree": lambda number: _figure(plot_tree, model),
+        "restarts": lambda number: _figure(plot_restarts, model),
     }
     with mpl.rc_context({"svg.hashsalt": "attack"}), ThreadPoolExecutor(2) as pool:
         alone = {name: task("alone") for name, task in tasks.items()}
-        settings = dict(mpl.rcParams)
+        settings, filters = dict(mpl.rcParams), list(warnings.filters)
         for number in range(count):
             pair = [str(name) for name in rng.choice(list(tasks), 2)]
             futures = [pool.submit(tasks[name], f"{number}-{place}") for place, name in enumerate(pair)]
             same = [future.result() == alone[name] for future, name in zip(futures, pair, strict=True)]
             if not all(same):
                 yield f"{' beside '.join(pair)}: other bytes than alone"
-            elif dict(mpl.rcParams) != settings:
-                yield f"{' beside '.join(pair)}: settings of matplotlib are left changed"
+            elif dict(mpl.rcParams) != settings or warnings.filters != filters:
+                yield f"{' beside '.join(pair)}: settings of matplotlib or filters of warnings are left changed"
             else:
                 yield None
 
@@ -142,7 +122,6 @@ def _verdicts(count, rng, folder):
 
 
 ATTACKS = (
-    Attack("scikit-learn's checks of an estimator", _scikit_learn, smoke=3, full=40),
     Attack("two reports or figures at once", _threads, smoke=2, full=100),
     Attack("check and fit of the same table", _verdicts, smoke=3, full=100),
 )

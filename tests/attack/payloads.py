@@ -67,7 +67,6 @@ _HTML = {
 }
 _FORMULA = re.compile(r"[=+\-@＝＋－＠]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_UNSEEN = " \t\r\n\x0b\x0c\xa0\ufeff\u200b\"'"
 
 
 def payloads_in_outputs(count, rng, folder):

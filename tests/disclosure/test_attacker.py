@@ -90,7 +90,7 @@ def problems(draw, *, totals):
             )
         )
     )
-    while table.sum(axis=0).max() > 6:
+    while table.sum(axis=0).max() > 5:
         table = table // 2
     table[0, table.sum(axis=0) == 0] = 1
     masks = {

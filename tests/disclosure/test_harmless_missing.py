@@ -13,17 +13,12 @@ from hypothesis import strategies as st
 from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure
 
+from .test_attacker import compositions
 from .test_suppression import of_counts, summary
 
 THRESHOLD = 3
 NUMBERS = ("n", "missing", "count", "percent", "mean")
 DECIMALS = {"percent": 1, "mean": 2}
-
-
-def compositions(total, parts):
-    if parts == 1:
-        return [(total,)]
-    return [(first, *rest) for first in range(total + 1) for rest in compositions(total - first, parts - 1)]
 
 
 def every_table(sizes, n_rows):

@@ -212,8 +212,8 @@ def printed(before, after, column):
 
 @given(
     seed=st.integers(0, 10**6),
-    n_groups=st.integers(2, 5),
-    n_levels=st.integers(2, 5),
+    n_groups=st.integers(2, 4),
+    n_levels=st.integers(2, 4),
     missing=st.sampled_from([0.0, 0.03, 0.2]),
     zero=st.booleans(),
     rounding=st.sampled_from([None, None, 5]),

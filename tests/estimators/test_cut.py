@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort, with_blocks, with_groups
+from cohorts import mixed_cohort, with_blocks, with_groups
 from test_saving import digest, edited, with_arrays, with_the_right_salt
 
 import clinclust as cc
@@ -31,7 +31,7 @@ QUICK = {"n_restarts": 3, "random_state": 0, "progress": False}
 
 
 def cohort(n=120):
-    frame, schema, _, _ = mixed_cohort(3, n=n, likelihoods=LIKELIHOODS * 2, n_groups=4, missing=0.1)
+    frame, schema, _, _ = mixed_cohort(4, n=n, n_groups=4, missing=0.1)
     return frame, with_blocks(schema)
 
 
@@ -221,8 +221,8 @@ def test_more_than_the_search_found_is_refused_with_what_to_do(plain):
     with pytest.raises(InputError, match=said):
         asked.fit(frame)
     assert not hasattr(asked, "labels_")
-    coarse = PublishedMAPDP(model.schema, **QUICK, coarsening=0.5).fit(frame)
-    with pytest.raises(InputError, match=r"or a coarsening nearer to 1 \(now 0.5\)"):
+    coarse = PublishedMAPDP(model.schema, **QUICK, coarsening=0.8).fit(frame)
+    with pytest.raises(InputError, match=r"or a coarsening nearer to 1 \(now 0.8\)"):
         coarse.cut(9)
 
 

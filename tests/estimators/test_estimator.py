@@ -101,16 +101,6 @@ def test_an_estimator_without_fit_has_no_fitted_attribute():
     assert not isinstance(caught.value, NotFittedError)
 
 
-UNFITTED = """
-import clinclust, sys
-try:
-    clinclust.MAPDP().predict([[1]])
-except ValueError as error:
-    print(type(error).__name__)
-assert "sklearn" not in sys.modules
-"""
-
-
 def test_scikit_learn_is_not_imported_to_say_it():
     code = (
         "import clinclust, sys\ntry: clinclust.MAPDP().predict([[1]])\nexcept ValueError as e: print(type(e).__name__)"

@@ -107,7 +107,7 @@ def test_memberships_of_overlapping_groups_are_less_sure_than_those_of_the_mode(
 
 def test_what_is_drawn_beside_the_partition_moves_and_is_reported():
     frame, group = cohort()
-    model = fitted(frame, concentration="drawn", hyperparameters="drawn")
+    model = fitted(frame, concentration="drawn", hyperparameters="drawn", max_sweeps=200)
     drawn = model.traces_["concentration"]
     assert drawn.nunique() > 100
     assert model.concentration_ == pytest.approx(drawn.mean())

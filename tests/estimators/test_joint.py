@@ -23,7 +23,9 @@ def covering(combinations):
 
 # The attacks try all combinations.
 @pytest.mark.parametrize("place", covering(COMBINATIONS))
-def test_the_joint_of_a_fit_is_the_end_of_its_trace_and_the_joint_of_its_partition(place):
+def test_the_joint_of_a_fit_is_the_end_of_its_trace_and_the_joint_of_its_partition(place, monkeypatch):
+    monkeypatch.setattr("clinclust.estimators.search.N_FOLDS", 2)
+    monkeypatch.setattr("clinclust.estimators.search.CONCENTRATIONS", (0.3, 10.0))
     assert broken(place, COMBINATIONS[place]) is None
 
 

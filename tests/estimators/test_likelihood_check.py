@@ -220,8 +220,8 @@ def test_what_is_better_but_not_clearly_is_named_beside_clear_misfits_only():
 
 def test_the_warning_is_short_and_commands_no_terminal():
     rng = np.random.default_rng(0)
-    names = [f"\x1b[31m{place}" + "long " * 60 for place in range(30)]
-    frame = pd.DataFrame({name: rng.lognormal(0.0, 1.2, 60) for name in names})
+    names = [f"\x1b[31m{place}" + "long " * 60 for place in range(22)]
+    frame = pd.DataFrame({name: rng.lognormal(0.0, 1.6, 60) for name in names})
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in names])
     model, frame = fitted(schema, frame)
     told = warning_of_misfits(compared_likelihoods(model.fit_, frame))

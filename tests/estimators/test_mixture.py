@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort
+from cohorts import mixed_cohort
 
 from clinclust import Feature
 from clinclust.engine.problem.encoding import model_values
@@ -110,7 +110,7 @@ def test_the_distribution_function_adds_up_the_probabilities(name):
 
 @pytest.fixture(scope="module")
 def fitted():
-    frame, schema, _, _ = mixed_cohort(3, n=120, likelihoods=LIKELIHOODS * 2, n_groups=4, missing=0.2)
+    frame, schema, _, _ = mixed_cohort(3, n=120, n_groups=4, missing=0.2)
     model = PublishedMAPDP(schema, n_restarts=3, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ >= 4
     return model, frame

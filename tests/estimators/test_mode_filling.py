@@ -144,11 +144,11 @@ def test_zeros_filled_for_missing_durations_make_a_cluster_of_the_subjects_witho
 
 
 def test_the_result_depends_neither_on_threads_nor_on_the_order_of_rows():
-    frame, schema, _, _ = mixed_cohort(5, n=60, missing=0.3)
-    options = {"missing": "mode", "n_restarts": 4, "random_state": 0, "progress": False}
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
+    options = {"missing": "mode", "n_restarts": 2, "random_state": 0, "progress": False}
     one = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame)
     two = PublishedMAPDP(schema, n_jobs=2, **options).fit(frame)
-    rows = np.random.default_rng(0).permutation(60)
+    rows = np.random.default_rng(0).permutation(40)
     turned = PublishedMAPDP(schema, n_jobs=1, **options).fit(frame.iloc[rows])
     assert one.labels_.tolist() == two.labels_.tolist()
     assert one.completed_log_joint_ == two.completed_log_joint_
@@ -229,7 +229,7 @@ def test_searches_of_the_model_again_fill_values_too():
 
 
 def test_reports_say_which_numbers_hold_filled_values(tmp_path):
-    frame, schema, _, _ = mixed_cohort(5, n=60, missing=0.3)
+    frame, schema, _, _ = mixed_cohort(5, n=40, missing=0.3)
     told = {}
     for missing in ("mode", "marginal"):
         model = PublishedMAPDP(schema, missing=missing, n_restarts=3, **QUICK).fit(frame)

@@ -74,7 +74,7 @@ def test_the_joint_with_outlying_values_is_that_of_scipy(coarsening):
 
 @pytest.mark.parametrize(("discount", "coarsening"), [(0.0, 1.0), (0.3, 0.5)])
 def test_no_change_of_a_single_value_raises_the_joint_further(discount, coarsening):
-    frame, schema, _, groups = mixed_cohort(6, n=40, likelihoods=LIKELIHOODS)
+    frame, schema, _, groups = mixed_cohort(6, n=40)
     frame.loc[3, "gaussian_6"] = 2000.0
     frame.loc[5, "poisson_3"] = 400
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount, coarsening)
@@ -257,7 +257,7 @@ def test_a_second_fit_forgets_the_path_of_the_first():
 
 
 def test_the_joints_of_the_path_are_those_of_its_labels():
-    frame, schema, _, _ = mixed_cohort(3, n=80, likelihoods=LIKELIHOODS * 2)
+    frame, schema, _, _ = mixed_cohort(3, n=80)
     path = resolution_path(frame, schema, coarsenings=COARSENINGS, n_restarts=3, random_state=0)
     assert path.steps["n_clusters"].iloc[0] > 1
     assert path.chosen is None

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cohorts import LIKELIHOODS, mixed_cohort, random_hyperparameters, with_blocks
+from cohorts import mixed_cohort, random_hyperparameters, with_blocks
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
 from clinclust.errors import InputError
@@ -45,7 +45,7 @@ FITTED = (
 
 @pytest.fixture(scope="module")
 def fitted():
-    frame, schema, _, _ = mixed_cohort(4, n=50, likelihoods=LIKELIHOODS * 2)
+    frame, schema, _, _ = mixed_cohort(4, n=50)
     return PublishedMAPDP(
         with_blocks(schema),
         block_weights="auto",

@@ -2,16 +2,16 @@
 
 import datetime
 import operator
-import warnings
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from test_rows_and_columns import told_of
 
 from clinclust import read_cohort
-from clinclust.errors import CohortWarning, InputError
+from clinclust.errors import InputError
 from clinclust.files.selection.condition import name_in_condition, parsed, text_in_condition
 from clinclust.files.selection.matching import Matching, Reader
 from clinclust.files.text_table import TableRead
@@ -119,13 +119,6 @@ def written(folder, **columns):
     path = folder / "visits.csv"
     pd.DataFrame(columns).to_csv(path, index=False)
     return path
-
-
-def told_of(path, **options):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", CohortWarning)
-        frame = read_cohort(path, **options)
-    return frame, [str(warning.message).removeprefix("visits.csv: ") for warning in caught]
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), DATES), min_size=1, max_size=9), st.booleans(), st.booleans())

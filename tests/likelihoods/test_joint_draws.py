@@ -37,7 +37,7 @@ def one_after_the_other(likelihood, posterior, rng):
 def test_pairs_are_distributed_as_if_drawn_one_after_the_other(name, place):
     likelihood, posterior = known(name, place)
     rng = np.random.default_rng(1)
-    jointly = likelihood.draw_jointly(posterior, 10 * N_PAIRS, 2, rng)
+    jointly = likelihood.draw_jointly(posterior, 3 * N_PAIRS, 2, rng)
     in_turn = np.array([one_after_the_other(likelihood, posterior, rng) for _ in range(N_PAIRS // 8)])
     cuts = np.unique(np.quantile(in_turn, [0.25, 0.5, 0.75]))
     tables = [

@@ -40,7 +40,7 @@ def test_the_average_over_draws_is_that_of_all_partitions_into_as_many_clusters(
     weights = np.exp(joints - logsumexp(joints))
     together = np.array([np.equal.outer(each, each) for each in every])
     exact = np.einsum("p,pij->ij", weights, together)
-    monkeypatch.setattr(calibration, "_SWEEPS", 8000)
+    monkeypatch.setattr(calibration, "_SWEEPS", 4000)
     drawn = [each for each, _ in calibration._draws(problem, labels, np.random.default_rng(1), Event())]
     found = np.mean([np.equal.outer(each, each) for each in drawn], axis=0)
     np.testing.assert_allclose(found, exact, atol=0.04)

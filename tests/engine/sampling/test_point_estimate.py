@@ -25,7 +25,7 @@ def entropy(labels):
 
 
 def test_losses_are_those_of_the_textbooks():
-    draws = drawn(40, 30, 0)
+    draws = drawn(40, 10, 0)
     labels = draws[3].astype(np.int64)
     for draw, information, binder in zip(draws, *(losses(draws, labels, loss) for loss in LOSSES), strict=True):
         mutual = mutual_info_score(labels, draw)

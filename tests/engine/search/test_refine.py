@@ -32,10 +32,14 @@ def searched(problem, **options):
     return run_restarts(problem, search_starts(problem.cohort.n_subjects, plan.seeds), plan)
 
 
-def test_the_winner_of_races_is_improved_by_no_move_and_no_division(tied):
-    found = searched(tied)
-    assert any(restart.start == "perturbed" for restart in found)  # the restarts did not agree
-    best = found[index_of_best(found)]
+@pytest.fixture(scope="module")
+def raced(tied):
+    return searched(tied)
+
+
+def test_the_winner_of_races_is_improved_by_no_move_and_no_division(tied, raced):
+    assert any(restart.start == "perturbed" for restart in raced)  # the restarts did not agree
+    best = raced[index_of_best(raced)]
     plan = SearchPlan()
     (start,) = starts_from(best.labels, plan.seeds[:1])
     again = search_from(tied, start, plan, Attempts())
@@ -44,15 +48,14 @@ def test_the_winner_of_races_is_improved_by_no_move_and_no_division(tied):
     assert (np.diff(best.trace) >= -1e-9).all()
 
 
-def test_races_give_the_same_for_any_number_of_threads(tied):
-    one, two = (searched(tied, n_jobs=n_jobs) for n_jobs in (1, 2))
-    assert [restart.log_joint.hex() for restart in one] == [restart.log_joint.hex() for restart in two]
-    assert all(np.array_equal(a.labels, b.labels) for a, b in zip(one, two, strict=True))
+def test_races_give_the_same_for_any_number_of_threads(tied, raced):
+    alone = searched(tied, n_jobs=1)
+    assert [restart.log_joint.hex() for restart in alone] == [restart.log_joint.hex() for restart in raced]
+    assert all(np.array_equal(a.labels, b.labels) for a, b in zip(alone, raced, strict=True))
 
 
 @pytest.mark.simulation
-def test_races_divide_fewer_partitions_and_lose_next_to_nothing(tied, monkeypatch):
-    raced = searched(tied)
+def test_races_divide_fewer_partitions_and_lose_next_to_nothing(tied, raced, monkeypatch):
     monkeypatch.setattr(refine, "_FINISHERS", 1000)
     monkeypatch.setattr(refine, "_CLOSE", np.inf)
     monkeypatch.setattr(refine, "_WORTHWHILE", 0.0)

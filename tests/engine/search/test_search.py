@@ -55,7 +55,7 @@ def best_of_all(problem):
 def test_the_default_fit_finds_the_best_of_all_partitions(some):
     rng = np.random.default_rng(2016)
     found = []
-    while len(found) < len(some(range(300), few=30)):
+    while len(found) < len(some(range(300), few=15)):
         n = int(rng.integers(5, 9))
         kinds = rng.choice(LIKELIHOODS, size=int(rng.integers(2, 8)))
         frame, schema, _, _ = mixed_cohort(int(rng.integers(2**31)), n, kinds, n_groups=int(rng.integers(1, 4)))
@@ -116,7 +116,7 @@ def test_given_starts_travel_with_their_subjects():
 @pytest.mark.parametrize(("discount", "coarsening"), [(0.5, 1.0), (0.0, 0.3), (0.3, 0.5)])
 def test_other_models_of_partitions_are_searched_as_well(discount, coarsening, some):
     found = []
-    for seed in some(range(20), few=5):
+    for seed in some(range(20), few=3):
         frame, schema, columns, _ = mixed_cohort(seed, 8, n_groups=2)
         model = PublishedMAPDP(schema, discount=discount, coarsening=coarsening, random_state=0).fit(frame)
         assert (np.diff(model.log_joint_trace_) >= 0).all()

@@ -15,7 +15,7 @@ COLUMNS = ["row", "feature", "value", "lower", "upper", "probability"]
 
 @pytest.fixture(scope="module")
 def cohort():
-    frame, schema, columns, _ = mixed_cohort(13, n=60, likelihoods=LIKELIHOODS * 2, missing=0.2)
+    frame, schema, columns, _ = mixed_cohort(13, n=60, missing=0.2)
     return frame, schema, columns, PublishedMAPDP(schema, n_restarts=6, random_state=0, progress=False).fit(frame)
 
 

@@ -141,7 +141,7 @@ def test_a_regression_is_found_again_where_its_regressor_is_missing_by_the_outco
     features = [cc.Feature(name=name, likelihood="gaussian") for name in ("x0", "x1")]
     schema = cc.FeatureSchema([*features, cc.Feature(name="y", likelihood="gaussian", role="describe")])
     model = cc.methods.PublishedMAPDP(schema, **QUICK).fit(frame)
-    tables = model.multiple_imputations(frame, m=8, random_state=0)
+    tables = model.multiple_imputations(frame, m=5, random_state=0)
     fits = [sm.OLS(table["y"], sm.add_constant(table[["x0", "x1"]])).fit() for table in tables]
     pooled = cc.pool_estimates([fit.params for fit in fits], [fit.bse**2 for fit in fits])
     assert pooled.loc["x0", "estimate"] == pytest.approx(0.5, abs=0.06)
@@ -168,7 +168,7 @@ def test_slopes_that_differ_between_subtypes_are_kept():
     for place in range(3):
         frame[f"w{place}"] = rng.normal(5.0 * second)
     frame["y"] = frame["y"].where(rng.random(600) > 1 / (1 + np.exp(0.5 - x)))
-    model, tables = draws_of(frame, [gaussian(name) for name in frame])
+    model, tables = draws_of(frame, [gaussian(name) for name in frame], m=4)
     assert model.n_clusters_ == 2
     for group, slope in ((0, -1.0), (1, 1.0)):
         found = [np.polyfit(table["x"][second == group], table["y"][second == group], 1)[0] for table in tables]
@@ -185,7 +185,7 @@ def test_draws_stay_near_the_data_where_much_is_missing_for_a_reason():
     for name in list(frame)[1:]:
         frame[name] = frame[name].where(rng.random(200) > 1 / (1 + np.exp(0.3 - 2.0 * x)))
     features = [gaussian(name, transform="log" if name == "log" else None) for name in frame]
-    _, tables = draws_of(frame, features, m=6)
+    _, tables = draws_of(frame, features, m=3)
     assert max(table["log"].max() for table in tables) < frame["log"].max() ** 2
     assert all(table["w0"].std() < 1.5 for table in tables)
 
@@ -195,7 +195,7 @@ def test_a_subtype_without_any_value_has_the_distribution_of_all():
     second = np.repeat([0, 1], 60)
     frame = pd.DataFrame({name: rng.normal(6.0 * second) for name in "ab"})
     frame["h"] = np.where(second, np.nan, rng.normal(size=120))
-    _, tables = draws_of(frame, [gaussian("a"), gaussian("b"), gaussian("h", role="describe")], m=8)
+    _, tables = draws_of(frame, [gaussian("a"), gaussian("b"), gaussian("h", role="describe")], m=4)
     drawn = np.array([table["h"][second == 1] for table in tables])
     assert np.abs(drawn.mean(axis=1)).max() < 1.0
     assert drawn.std(axis=1).max() < 2.0
@@ -211,7 +211,7 @@ def test_counts_are_drawn_between_and_beyond_the_observed_ones_and_measurements_
         frame[name] = frame[name].where(rng.random(300) > 0.3)
     features = [gaussian("x"), cc.Feature(name="count", likelihood="negative_binomial")]
     features += [gaussian("late", transform="log1p"), gaussian("limit", transform="log", limit=["below"])]
-    _, tables = draws_of(frame, features)
+    _, tables = draws_of(frame, features, m=4)
     counts = pd.concat([table["count"][frame["count"].isna()] for table in tables])
     assert (counts % 5 > 0).any()
     assert min(table["late"].min() for table in tables) >= 0.0
