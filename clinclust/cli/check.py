@@ -519,12 +519,12 @@ def _check_model(options: CheckOptions) -> int:
 
     spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
     model = read_model(options)
-    _, frame = read_cohort_of_model(options, model)
+    _, cohort = read_cohort_of_model(options, model)
     with Progress(not options.quiet).stage("checking the model"):
-        found = check_model(model, frame)
+        found = check_model(model, cohort.table)
     advice = found.advice.to_dict("records")
     mended = None if options.out is None or not found.mended else str(options.out)
-    record(subjects=len(frame), fits=not advice, advice=advice, mended=mended)
+    record(subjects=len(cohort.table), fits=not advice, advice=advice, mended=mended)
     for line in _lines_of_advice(found, len(model.schema_.clustered)):
         say(line)
     _mend(options, found, model.schema_)

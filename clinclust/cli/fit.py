@@ -92,6 +92,7 @@ if TYPE_CHECKING:
 
     from clinclust.drafting.column import Look
     from clinclust.drafting.partitions import Draft
+    from clinclust.estimators.fitted_cohort import FittedCohort
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.reporting.findings import Findings
@@ -223,8 +224,8 @@ def run_fit(options: FitOptions) -> int:
 
 
 def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
-    from clinclust.comparisons.cohort_columns import ignored_columns
-    from clinclust.comparisons.dominance import dominant_in
+    from clinclust.comparisons.dominance import find_dominant
+    from clinclust.estimators.fitted_cohort import FittedCohort
     from clinclust.reporting.in_partitions import comparisons_of_all
 
     files = (*FILES_OF_A_FIT, ASSIGNMENTS)
@@ -240,10 +241,10 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
     model = model_asked_for(options, schema)
     table = fit_in_partitions(model, options.table, options.out, files, partial(record_sharing, options))
     in_sample, sample = model.in_sample()
-    frame = schema.validate(sample, warn=False)
-    dominant = dominant_in(in_sample, frame, ignored_columns(sample, frame))
+    cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
+    dominant = find_dominant(cohort, sample)
     of_all = partial(comparisons_of_all, model, table, report_asked_for(options))
-    reports, code = _reports_beside_model(options, in_sample, frame, dominant, of_all)
+    reports, code = _reports_beside_model(options, cohort, dominant, of_all)
     say_unused(schema)
     say_found(model, number_asked_for(options))
     written = [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST]
@@ -257,21 +258,22 @@ def check_options(options: ResultOptions) -> None:
     refuse(search_problems(options) + report_problems(options))
 
 
-def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame) -> int:
+def write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
     """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
-    from clinclust.comparisons.cohort_columns import ignored_columns
-    from clinclust.comparisons.dominance import dominant_in
+    from clinclust.comparisons.dominance import find_dominant
+    from clinclust.estimators.fitted_cohort import FittedCohort
 
     tell_of_other_files(options.out, FILES_OF_A_FIT)
-    frame, schema = cohort.frame, cohort.schema
-    refuse(size_problems(options, len(frame)))
+    schema = prepared.schema
+    refuse(size_problems(options, len(prepared.frame)))
     is_saved = False
     try:
         with interrupts_held() as hold_interrupts:
-            model, code_of_number = _written_model(options, cohort, hold_interrupts)
+            model, code_of_number = _written_model(options, prepared, hold_interrupts)
             is_saved = True
-        dominant = dominant_in(model, frame, ignored_columns(table, frame))
-        reports, code = _reports_beside_model(options, model, frame, dominant)
+        cohort = FittedCohort(model, prepared.frame)
+        dominant = find_dominant(cohort, table)
+        reports, code = _reports_beside_model(options, cohort, dominant)
     except KeyboardInterrupt:
         if is_saved:
             _tell_how_to_go_on(options)
@@ -289,14 +291,15 @@ def write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame)
 
 def _written_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
     """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than asked for."""
+    from clinclust.estimators.fitted_cohort import FittedCohort
     from clinclust.files.writing import write_manifest, write_together
-    from clinclust.reporting.assignments import assignments_of, write_inert_csv
+    from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         fitted, code = _fitted(options, cohort)
         hold_interrupts()
         fitted.save(folder)
-        write_inert_csv(assignments_of(fitted, cohort.frame), folder / "assignments.csv")
+        write_inert_csv(tabulate_assignments(FittedCohort(fitted, cohort.frame)), folder / "assignments.csv")
         write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
     return fitted, code
 
@@ -329,15 +332,14 @@ def _tell_how_to_go_on(options: ResultOptions) -> None:
 
 def _reports_beside_model(
     options: ResultOptions,
-    model: MAPDP,
-    frame: pd.DataFrame,
+    cohort: FittedCohort,
     dominant: pd.DataFrame,
     of_all: Callable[[], pd.DataFrame | None] = lambda: None,
 ) -> tuple[list[str], int]:
     """Write the reports, and return their names and the exit code; `of_all` compares all of a table in partitions."""
     try:
         with reports_placed(options.out) as folder:
-            code = _write_reports(options, model, frame, dominant, folder, of_all)
+            code = _write_reports(options, cohort, dominant, folder, of_all)
             written = [name for name in REPORTS if (folder / name).exists()]
     except Exception as error:
         return [], tell_failure(error, options, _NOT_WRITTEN)
@@ -346,8 +348,7 @@ def _reports_beside_model(
 
 def _write_reports(
     options: ResultOptions,
-    model: MAPDP,
-    frame: pd.DataFrame,
+    cohort: FittedCohort,
     dominant: pd.DataFrame,
     folder: Path,
     of_all: Callable[[], pd.DataFrame | None],
@@ -357,7 +358,7 @@ def _write_reports(
 
     codes = [0]
     try:
-        findings = _findings(model, frame, options, dominant, codes, of_all())
+        findings = _findings(cohort, options, dominant, codes, of_all())
     except Exception as error:
         return max(*codes, tell_failure(error, options, _NOT_WRITTEN))
     for name in REPORTS:
@@ -369,23 +370,23 @@ def _write_reports(
 
 
 def _findings(
-    model: MAPDP,
-    frame: pd.DataFrame,
+    cohort: FittedCohort,
     options: ResultOptions,
     dominant: pd.DataFrame,
     codes: list[int],
     of_all: pd.DataFrame | None,
 ) -> Findings:
     from clinclust.reporting.options import unknown_names
-    from clinclust.reporting.writing import gathered_findings
+    from clinclust.reporting.writing import gather_findings
 
-    asked, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
+    asked, subtypes = report_asked_for(options), range(1, cohort.model.cluster_sizes_.size + 1)
     for problem in unknown_names(asked.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
     known = {subtype: name for subtype, name in asked.names.items() if subtype in subtypes}
-    findings = gathered_findings(model, frame, replace(asked, names=known), dominant=dominant, of_all=of_all)
+    asked = replace(asked, names=known)
+    findings = gather_findings(cohort, cohort.table, asked, dominant=dominant, of_all=of_all)
     return replace(findings, n_asked=number_asked_for(options))
 
 

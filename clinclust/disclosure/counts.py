@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arrays import Array
-from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
-from clinclust.comparisons.summaries import decimals_in
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, decimals_in, is_missing
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:

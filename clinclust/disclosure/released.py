@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import ASSOCIATIONS, accepting
 from clinclust.arguments import WITHHELD as SUPPRESSED
+from clinclust.comparisons.differences import adjusted
 from clinclust.comparisons.frame import WITHHELD
-from clinclust.comparisons.t_tests import adjusted
 from clinclust.disclosure.rounding import rounded, rounding_error
 
 if TYPE_CHECKING:

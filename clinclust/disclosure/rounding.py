@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arrays import Array
-from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.comparisons.frame import decimals_of_mean
 from clinclust.disclosure.counts import FeatureCounts
 from clinclust.likelihoods import traits_of
 

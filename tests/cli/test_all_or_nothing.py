@@ -65,7 +65,7 @@ OPTIONS = ["--jobs", "1", "--name", "1=Mild = slow", "--suppress", "5", "--min-s
 
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
-@pytest.mark.parametrize("stage", ["writing.gathered_findings", "writing.write_findings"])
+@pytest.mark.parametrize("stage", ["writing.gather_findings", "writing.write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, here, capsys, monkeypatch):
     arguments = {"fit": FIT, "start": ["start", "cohort.csv", *FIT[4:], "--yes"]}[command]
     Path("cohort.yaml").write_text(Path("schema.yaml").read_text(encoding="utf-8"), encoding="utf-8")

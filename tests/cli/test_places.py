@@ -136,7 +136,7 @@ def test_a_file_that_another_program_holds_is_refused_before_the_work(here, fitt
 
     monkeypatch.setattr(Path, "open", held)
     monkeypatch.setattr(MAPDP, "fit", never)
-    monkeypatch.setattr("clinclust.reporting.writing.gathered_findings", never)
+    monkeypatch.setattr("clinclust.reporting.writing.gather_findings", never)
     assert f"{place} is protected from writing, or another program has it open" in refused(capsys, *arguments)
     assert contents() == before
 

@@ -13,7 +13,7 @@ from one_column import compared, only
 from scipy import stats
 
 from clinclust.comparisons import compare_subtypes
-from clinclust.comparisons.contrasts import contrast_of, is_skewed
+from clinclust.comparisons.differences import contrast_of, is_skewed
 from clinclust.errors import SchemaError
 from clinclust.schema import Feature, FeatureSchema
 

@@ -9,7 +9,8 @@ from scipy import stats
 from statsmodels.stats.proportion import confint_proportions_2indep, test_proportions_2indep
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
-from clinclust.comparisons.effect_sizes import (
+from clinclust.comparisons.differences import (
+    Side,
     mean_difference,
     odds_ratio,
     ratio_of_means,
@@ -18,7 +19,6 @@ from clinclust.comparisons.effect_sizes import (
     standardised_share,
     superiority,
 )
-from clinclust.comparisons.t_tests import Side
 
 TIGHT = {"rtol": 1e-10, "atol": 0}
 
