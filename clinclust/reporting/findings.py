@@ -17,8 +17,8 @@ from clinclust.check import ModelCheck
 from clinclust.check.check import N_DRAWS, check_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.disclosure import suppress_small_cells, withhold_associations
-from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.sizes import shown_sizes
+from clinclust.disclosure.counts import Rule
+from clinclust.disclosure.suppress import shown_sizes
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.gibbs import GibbsDP

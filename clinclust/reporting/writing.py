@@ -15,8 +15,8 @@ from clinclust.associations import validated_associations
 from clinclust.associations.associate import persons_of
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant
-from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.shareable import FACTS, SHEETS, may_be_printed
+from clinclust.disclosure.counts import Rule
+from clinclust.disclosure.released import FACTS, SHEETS, may_be_printed
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure
-from clinclust.disclosure.rounding import rounded
+from clinclust.disclosure.counts import rounded
 from clinclust.reporting.findings import with_pooled_means
 
 from .test_harmless_missing import every_table

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv

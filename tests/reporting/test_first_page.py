@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.cli.fit import say_found
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings

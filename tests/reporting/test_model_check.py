@@ -9,7 +9,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.cli.fit import say_found
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods

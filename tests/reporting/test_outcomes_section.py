@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.outcomes import outcomes_sheets

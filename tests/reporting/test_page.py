@@ -12,7 +12,7 @@ import openpyxl
 import pytest
 
 from clinclust import compare_subtypes
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.plots import plot_restarts
 from clinclust.reporting.findings import Findings

@@ -11,7 +11,7 @@ import pytest
 
 import clinclust as cc
 from clinclust.associations.associate import grade_of
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets import subtypes
 from clinclust.reporting.sheets.associations import association_table

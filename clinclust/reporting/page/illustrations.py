@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.comparisons import compare_subtypes
-from clinclust.disclosure.shareable import FIGURES
+from clinclust.disclosure.released import FIGURES
 from clinclust.estimators.fit import Fit
 from clinclust.graded import mid_ranks
 from clinclust.reporting.continuum_score import Continuum

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from clinclust.control_characters import on_one_line
-from clinclust.disclosure.rule import are_small_rows
+from clinclust.disclosure.counts import are_small_rows
 from clinclust.drafting.roles import looks_identifying
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import parameters_of
@@ -159,7 +159,7 @@ _OUTLYING = "Share of values expected to be outlying"
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
-    """Return the settings and results of the search by name; see `clinclust.disclosure.shareable` for those shared."""
+    """Return the settings and results of the search by name; see `clinclust.disclosure.released` for those shared."""
     restarts, filled = fit.restarts_, fit.completed_log_joint_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     near = restarts["log_joint"] >= restarts["log_joint"].max() - 1.0
