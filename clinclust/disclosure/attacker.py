@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arrays import Array
-from clinclust.disclosure.counts import ALL_SUBJECTS, SLACK_OF_TOTALS, FeatureCounts, rounding_error, totals
+from clinclust.comparisons.frame import ALL_SUBJECTS
+from clinclust.disclosure.counts import SLACK_OF_TOTALS, FeatureCounts, rounding_error, totals
 from clinclust.errors import InputError
 from clinclust.likelihoods import traits_of
 

@@ -151,7 +151,7 @@ def feature_counts(comparisons: pd.DataFrame, rounding: int | None = None) -> It
     for name, levels, part in _divide_parts(read):
         first = next(iter(next(iter(levels.values())).values()))
         places = read.places(levels)
-        n, missing, *numbers = (read.numbers(number, places) for number in _NUMBERS)
+        n, missing, count, percent, mean, sd = (read.numbers(number, places) for number in _NUMBERS)
         traits = traits_of(str(first["likelihood"]))
         is_share = traits.is_share
         step = float(first["step"])  # NaN but for levels that are numbers
@@ -163,7 +163,10 @@ def feature_counts(comparisons: pd.DataFrame, rounding: int | None = None) -> It
             places,
             n[0],
             missing[0],
-            *numbers,
+            count,
+            percent,
+            mean,
+            sd,
             scale=(float(first["minimum"]), float(first["maximum"])),
             decimals=decimals_in(next(iter(levels.values())), is_scored=is_share or traits.is_scale),
             is_whole=not is_share and (bool(first["whole"]) or step > 0),
@@ -258,8 +261,8 @@ def rounded_counts(counts: FeatureCounts, base: int, fewest: int = 2) -> Feature
     if counts.is_share:
         share = _quotient(np.minimum(count, n), n)
         sd = np.sqrt(share * (1.0 - share) * _quotient(n, n - 1.0))
-        shares = {"count": count, "percent": 100.0 * share, "mean": share, "sd": sd}
-        return replace(counts, n=n, missing=missing, rounding=base, **shares)
+        counts = replace(counts, n=n, missing=missing, count=count, rounding=base)
+        return replace(counts, percent=100.0 * share, mean=share, sd=sd)
     decimals = _decimals_for_every_n(counts, n, base, max(fewest, 2))
     mean, sd = printed(counts.mean, decimals), printed(counts.sd, decimals)
     if counts.has_total:

@@ -15,10 +15,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
-from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
 from clinclust.disclosure.attacker import intervals, size_interval, size_intervals
 from clinclust.disclosure.counts import (
-    ALL_SUBJECTS,
     FeatureCounts,
     Rule,
     feature_counts,

@@ -209,8 +209,12 @@ def gather_findings(
         drawn = draw_posterior(cohort, **how)
     if others is True and isinstance(model, MAPDP):
         others = compare_methods(cohort.table, cohort.schema, model=model, progress=options.progress)
-    drawn, others = (None if isinstance(result, bool) else result for result in (drawn, others))
-    return replace(findings, stability=stability, drawn=drawn, other_methods=others)
+    return replace(
+        findings,
+        stability=stability,
+        drawn=None if isinstance(drawn, bool) else drawn,
+        other_methods=None if isinstance(others, bool) else others,
+    )
 
 
 def draw_posterior(cohort: FittedCohort, *, n_jobs: int | None = None, progress: bool = True) -> GibbsDP:

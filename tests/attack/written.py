@@ -54,8 +54,8 @@ WRITERS = {
     "table.md": lambda path: _findings()[2].save(path),
     "table.csv": lambda path: _findings()[2].save(path),
     "assignments.csv": lambda path: write_inert_csv(_findings()[1], path),
-    "schema.yaml": lambda path: _findings()[0].model.schema_.to_yaml(path),
-    "model folder": lambda path: _findings(1)[0].model.save(path),
+    "schema.yaml": lambda path: _findings()[0].cohort.schema.to_yaml(path),
+    "model folder": lambda path: _findings(1)[0].cohort.model.save(path),
     "fit folder": _fit_folder,
 }
 """By name of what is written, the function that writes it to a path."""
@@ -66,6 +66,6 @@ def write_earlier(name, path):
     if name == "fit folder":
         _fit_folder(path, seed=0)
     elif name == "model folder":
-        _findings(0)[0].model.save(path)
+        _findings(0)[0].cohort.model.save(path)
     else:
         path.write_text("of the earlier run", encoding="utf-8")

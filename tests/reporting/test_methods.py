@@ -13,7 +13,7 @@ from clinclust.reporting.sheets.methods import methods
 
 def with_settings(findings, given=None, **attributes):
     model = dataclasses.replace(findings.cohort.model, given=given or {}, **attributes)
-    return dataclasses.replace(findings, model=model)
+    return dataclasses.replace(findings, cohort=dataclasses.replace(findings.cohort, model=model))
 
 
 def text_of(findings):
