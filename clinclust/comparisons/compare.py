@@ -7,7 +7,7 @@ summarised in every group, and tests and effect sizes follow from the summaries,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
@@ -215,7 +215,7 @@ def compare_subtypes(
         # A fit, if there was one, has already warned of columns that cannot inform a clustering.
         clusters, columns = _group_columns(schema.validate(frame, warn=False), subjects, schema)
         if shares is not None:
-            return _summarise_weighted(clusters, columns, shares)
+            return _weigh_subtypes(clusters, columns, shares)
     return _compare(clusters, columns, min_size, significance_level, choice)
 
 
@@ -247,13 +247,12 @@ def _compare(
     measures = list(_measure_levels(columns))
     sizes = next((rows.sizes for _, _, rows in columns), np.zeros(clusters.size, dtype=np.int64))
     subtypes = np.array([ALL_SUBJECTS, *clusters + 1])
-    summary = _stack_summaries([summarise(measure) for measure in measures], subtypes)
-    is_share = _are_shares(measures)
+    summary = _stack_summaries(measures, subtypes, summarise)
 
     large = np.flatnonzero(sizes >= min_size)
     pairs = np.array(list(combinations(large + 1, 2)), dtype=int).reshape(-1, 2)
-    blocks = [(measures, _summary_columns(summary, is_share, subtypes))]
-    blocks += [(measures, tests) for tests in _test_columns(summary, is_share, subtypes, pairs, significance_level)]
+    blocks = [(measures, _summary_columns(summary, subtypes))]
+    blocks += [(measures, tests) for tests in _test_columns(summary, subtypes, pairs, significance_level)]
 
     tests = [contrasted(feature, column, choice.get(feature.name), rows.times) for feature, column, rows in columns]
     blocks.append((wholes, _contrast_columns(wholes, tests, large, significance_level)))
@@ -266,14 +265,12 @@ def _compare(
     return pd.concat([_stack_rows(*block) for block in blocks], ignore_index=True)
 
 
-def _summarise_weighted(clusters: NDArray[np.int64], columns: Columns, weights: Floats) -> pd.DataFrame:
+def _weigh_subtypes(clusters: NDArray[np.int64], columns: Columns, weights: Floats) -> pd.DataFrame:
     """Return the summaries with sampling weights (N,)."""
-    measures = list(_measure_levels(columns))
-    subtypes, is_share = np.array([ALL_SUBJECTS, *clusters + 1]), _are_shares(measures)
-    of_sample = _stack_summaries([summarise(measure) for measure in measures], subtypes)
-    of_population = _stack_summaries([_weigh(measure, weights) for measure in measures], subtypes)
-    counts = _summary_columns(of_sample, is_share, subtypes)["count"]
-    return _stack_rows(measures, _summary_columns(of_population, is_share, subtypes) | {"count": counts})
+    measures, subtypes = list(_measure_levels(columns)), np.array([ALL_SUBJECTS, *clusters + 1])
+    counts = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)["count"]
+    of_population = _stack_summaries(measures, subtypes, partial(_weigh, weights=weights))
+    return _stack_rows(measures, _summary_columns(of_population, subtypes) | {"count": counts})
 
 
 def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -606,19 +603,19 @@ def _summarise_group(values: NDArray[np.float64], times: Times, centre: float) -
     return (n, missing, centre + deviation, deviation, variance, median, q1, q3)
 
 
-def _stack_summaries(numbers: list[Floats], subtypes: NDArray[np.int64]) -> _Arrays:
-    """Return one (measures, groups) array for each column of SUMMARY."""
-    # The reshape is needed if there are no measures.
-    shaped = np.array(numbers).reshape(len(numbers), subtypes.size, len(SUMMARY))
-    return dict(zip(SUMMARY, np.moveaxis(shaped, 2, 0), strict=True))
+def _stack_summaries(
+    measures: list[Measure], subtypes: NDArray[np.int64], summarise: Callable[[Measure], Floats]
+) -> _Arrays:
+    """Return one (measures, groups) array for each column of SUMMARY, and whether means are shares, (measures, 1)."""
+    numbers = np.array([summarise(measure) for measure in measures])
+    # The reshapes are needed if there are no measures.
+    shaped = numbers.reshape(len(measures), subtypes.size, len(SUMMARY))
+    is_share = np.array([measure.level is not None for measure in measures], dtype=bool).reshape(-1, 1)
+    return {"is_share": is_share, **dict(zip(SUMMARY, np.moveaxis(shaped, 2, 0), strict=True))}
 
 
-def _are_shares(measures: list[Measure]) -> NDArray[np.bool_]:
-    return np.array([[measure.level is not None] for measure in measures], dtype=bool).reshape(-1, 1)
-
-
-def _summary_columns(summary: _Arrays, is_share: NDArray[np.bool_], subtypes: NDArray[np.int64]) -> _Arrays:
-    n, mean = summary["n"], summary["mean"]
+def _summary_columns(summary: _Arrays, subtypes: NDArray[np.int64]) -> _Arrays:
+    n, mean, is_share = summary["n"], summary["mean"], summary["is_share"]
     columns: _Arrays = {name: summary[name] for name in SUMMARY if name not in ("deviation", "variance")}
     return columns | {
         "kind": np.array("summary"),
@@ -630,16 +627,12 @@ def _summary_columns(summary: _Arrays, is_share: NDArray[np.bool_], subtypes: ND
 
 
 def _test_columns(
-    summary: _Arrays,
-    is_share: NDArray[np.bool_],
-    subtypes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    significance_level: float,
+    summary: _Arrays, subtypes: NDArray[np.int64], pairs: NDArray[np.int64], significance_level: float
 ) -> list[_Arrays]:
     """Return the columns of the tests, each (measures, pairs): those of Welch's t, then those of Student's t."""
     a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
-    spreads = (side.variance * np.where(is_share, 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
+    spreads = (side.variance * np.where(summary["is_share"], 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
     shared: _Arrays = {
         "kind": np.array("test"),
         "subtype": subtypes[pairs[:, 0]],

@@ -124,6 +124,11 @@ class ComparisonsFrame:
                     found[subtype] = int(row["n"]) + int(row["missing"]) if known else None
         return found
 
+    @property
+    def exact_sizes(self) -> dict[int, int]:
+        """The number of subjects in each subtype, without 0, of a frame in which nothing is withheld."""
+        return {subtype: size for subtype, size in self.sizes.items() if subtype != ALL_SUBJECTS and size is not None}
+
     @cached_property
     def subtypes(self) -> list[int]:
         """The subtypes in increasing order, without 0."""

@@ -14,7 +14,7 @@ from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.disclosure.attacker import intervals, size_intervals, total_intervals
 from clinclust.disclosure.counts import FeatureCounts, Rule, feature_counts, small_totals, totals
 from clinclust.disclosure.released import names_using_withheld, rows_ranked_with_shown, rows_using_withheld
-from clinclust.disclosure.suppress import shown_sizes, sizes_of
+from clinclust.disclosure.suppress import shown_sizes
 
 _NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference")
 _NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
@@ -102,7 +102,7 @@ def audit_disclosure(
     if truth is not None:
         truth = truth.reset_index(drop=True)
         true_counts = {(counts.name, counts.part): counts for counts in feature_counts(truth)}
-    true_sizes = {} if truth is None else sizes_of(truth)
+    true_sizes = {} if truth is None else ComparisonsFrame(truth).exact_sizes
     features = list(feature_counts(comparisons, rounding))
     are_sums = sizes is None and not true_sizes and "size" not in comparisons
     if sizes is None:

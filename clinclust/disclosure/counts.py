@@ -93,6 +93,11 @@ class FeatureCounts:
         """Whether one level is shown, and the count of the other follows by subtraction."""
         return traits_of(self.likelihood).is_yes_no
 
+    @property
+    def is_level(self) -> NDArray[np.bool_]:
+        """Which of `rows` and the observed values are levels, (R + 1, 1)."""
+        return np.array([[self.is_share]] * (len(self.rows) - 1) + [[False]] * 2)
+
     @cached_property
     def rows(self) -> tuple[str, ...]:
         """The names of the rows: each level (or ``observed``, for a feature without levels), then ``missing``."""
@@ -202,29 +207,19 @@ def printed(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
     return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)
 
 
-_STEPS_TO_A_QUARTER = 4.0
-
-
-def step_of_quartiles(q1: float, q3: float) -> float | None:
-    """Return the step of quartiles: 1, 2 or 5 times a power of ten, at most (q3 - q1) / 4; None if these are equal."""
-    room = (q3 - q1) / _STEPS_TO_A_QUARTER
-    if not 0.0 < room < math.inf:
-        return None
-    power = 10.0 ** math.floor(math.log10(room))
-    return next(step * power for step in (5.0, 2.0, 1.0) if step * power <= room * (1.0 + 1e-9))
-
-
 def rounded_quartiles(of_order: Sequence[Array], least: float = 0.0) -> list[Array]:
     """Return the medians, q1 and q3 of a feature, each (1, G), rounded by the first group whose quartiles are shown.
 
-    With steps of at least the distance of possible values, no value between two of these tells whether n is even.
+    To 1, 2 or 5 times a power of ten, at most (q3 - q1) / 4. With steps of at least the distance of possible values, no
+    value between two of these tells whether n is even.
     """
     _, q1, q3 = of_order
     shown = np.flatnonzero(np.isfinite(q1[0]) & np.isfinite(q3[0]) & (q3[0] > q1[0]))
-    step = step_of_quartiles(float(q1[0, shown[0]]), float(q3[0, shown[0]])) if shown.size else None
-    if step is None:
+    room = float(q3[0, shown[0]] - q1[0, shown[0]]) / 4.0 if shown.size else 0.0
+    if not 0.0 < room < math.inf:
         return list(of_order)
-    step = max(step, least)
+    power = 10.0 ** math.floor(math.log10(room))
+    step = max(next(step * power for step in (5.0, 2.0, 1.0) if step * power <= room * (1.0 + 1e-9)), least)
     decimals = max(0, 2 - math.floor(math.log10(step)))
     return [np.round(np.round(values / step) * step, decimals) for values in of_order]
 
@@ -320,7 +315,7 @@ class Rule:
         errors = np.ones((len(table), 1))
         if counts.is_yes_no:
             errors[len(counts.levels)] = 2  # the other level is the difference of two rounded counts
-        sensitive = self._some_is_sensitive(table - errors * below, table + errors * above, _levels(counts))
+        sensitive = self._some_is_sensitive(table - errors * below, table + errors * above, counts.is_level)
         if self.missing_is_harmless:
             sensitive[-2] = False
         return sensitive
@@ -328,7 +323,7 @@ class Rule:
     def harmless(self, counts: FeatureCounts, low: Array, high: Array) -> NDArray[np.bool_]:
         """Return for which intervals of the counts of `sensitive_of` no count in them is sensitive, (R + 1, G)."""
         is_known = ~np.isnan(low) & ~np.isnan(high)
-        return np.asarray(is_known & ~self._some_is_sensitive(low, high, _levels(counts)))
+        return np.asarray(is_known & ~self._some_is_sensitive(low, high, counts.is_level))
 
     def _some_is_sensitive(self, low: Array, high: Array, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
         lowest = np.where(is_level & self.zero_is_disclosive, 0, 1)
@@ -339,14 +334,6 @@ class Rule:
         if is_missing and self.missing_is_harmless:
             return False
         return bool(self._some_is_sensitive(np.asarray(low), np.asarray(high), np.asarray(is_level)))
-
-
-def _levels(counts: FeatureCounts) -> NDArray[np.bool_]:
-    """Return which rows of `sensitive_of` are levels, (R + 1, 1)."""
-    is_level = np.zeros((len(counts.rows) + 1, 1), dtype=bool)
-    if counts.is_share:
-        is_level[:-2] = True
-    return is_level
 
 
 def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:

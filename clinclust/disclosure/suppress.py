@@ -133,7 +133,7 @@ def suppress_small_cells(
             "these comparisons have weights, for which no rule of suppression is known; share none of them"
         )
     result = comparisons.reset_index(drop=True)
-    sizes = shown_sizes(sizes_of(result), threshold, rounding)
+    sizes = shown_sizes(ComparisonsFrame(result).exact_sizes, threshold, rounding)
     features = list(feature_counts(result))
     if rounding is not None:
         features = [rounded_counts(counts, rounding, rule.fewest_values) for counts in features]
@@ -166,14 +166,6 @@ def suppress_small_cells(
     withheld = {subtype for subtype, size in sizes.items() if size is None}
     result = keep_results_of_shown(result, rows_using_withheld(result, touched, withheld), withheld)
     return hide_rare_names(result, rule)
-
-
-def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:
-    """Return the size of each subtype: its observed and missing values, whose sum is the same for every feature."""
-    summaries = comparisons[(comparisons["kind"] == "summary") & (comparisons["subtype"] != ALL_SUBJECTS)]
-    first = summaries.drop_duplicates("subtype").sort_values("subtype")
-    sizes = (first["n"] + first["missing"]).astype(int)
-    return dict(zip(first["subtype"].astype(int).tolist(), sizes.tolist(), strict=True))
 
 
 def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None = None) -> dict[int, int | None]:

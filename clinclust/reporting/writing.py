@@ -15,6 +15,7 @@ from clinclust.associations import validated_associations
 from clinclust.associations.associate import persons_of
 from clinclust.comparisons.compare import compare_cohort
 from clinclust.comparisons.dominance import find_dominant
+from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.disclosure.counts import Rule
 from clinclust.disclosure.released import FACTS, SHEETS, may_be_printed
 from clinclust.estimators.fitted_cohort import FittedCohort
@@ -24,7 +25,6 @@ from clinclust.estimators.subtype_model import fewest_subjects
 from clinclust.methods.compare import compare_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.in_partitions import sizes_in
 from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number_text
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.associations import association_table
@@ -186,7 +186,7 @@ def gather_findings(
     names = {**model.names_, **options.names}
     findings = Findings(cohort, comparisons, level, None, names, min_size=min_size, dominant=dominant)
     if of_all is not None:
-        findings = replace(findings, sizes_of_all=sizes_in(of_all))
+        findings = replace(findings, sizes_of_all=ComparisonsFrame(of_all).exact_sizes)
     if options.suppress is not None:
         rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
         findings = findings.for_sharing(rule)
