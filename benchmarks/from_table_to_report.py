@@ -26,11 +26,12 @@ from raw_tables import raw_tables
 import clinclust as cc
 from clinclust.cli.check import looks_at_table
 from clinclust.estimators.cost import duration_sentence
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.preparation import prepared
 from clinclust.estimators.settings import Settings
 from clinclust.reading import read_cohort
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import gathered_findings, write_findings
+from clinclust.reporting.writing import gather_findings, write_findings
 
 _RESULTS = Path(__file__).parent / "results" / "from_table_to_report.md"
 _COMPONENTS = range(1, 16)
@@ -70,7 +71,7 @@ def timed(frame: pd.DataFrame, schema: cc.FeatureSchema | None, folder: Path) ->
     ours("fit", lambda: model.fit(validated))
     ours("save the model", lambda: model.save(folder / "model"))
     options = ReportOptions(associations=None, progress=False)
-    findings = ours("comparisons", lambda: gathered_findings(model, validated, options))
+    findings = ours("comparisons", lambda: gather_findings(FittedCohort(model, validated), validated, options))
     associations = ours("associations", lambda: cc.validated_associations(model, validated, progress=False))
     findings = findings.with_associations(associations)
     ours("workbook", lambda: write_findings(findings, folder / "report.xlsx"))

@@ -35,9 +35,10 @@ import numpy as np
 import pandas as pd
 
 import clinclust as cc
+from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_model import SubtypeModel
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import gathered_findings, write_findings
+from clinclust.reporting.writing import gather_findings, write_findings
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "benchmarks" / "results" / "report_size.md"
@@ -186,7 +187,7 @@ def measured(reported: Reported, associations: str, folder: Path, pages: Callabl
     """Return the cells of a row, without the name."""
     model, frame = reported
     options = ReportOptions(associations=None, progress=False)
-    findings, comparing = seconds(lambda: gathered_findings(model, frame, options))
+    findings, comparing = seconds(lambda: gather_findings(cohort_of(model, frame), frame, options))
     n_features = len(model.schema_.reported)
     is_tested = associations == "refit" and model.fit_ is not None and n_features <= MOST_REFITS
     if is_tested or (associations == "refit" and model.fit_ is None):

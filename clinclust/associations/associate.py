@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import ArrayLike
 
-    from clinclust.comparisons.contrasts import ContrastKind
     from clinclust.engine.search.plan import SearchPlan
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.likelihoods.likelihood import ContrastKind
     from clinclust.schema import Feature, FeatureSchema
 
 
@@ -565,8 +565,7 @@ def validated_associations(
 
     from clinclust.associations.feature_test import TestRules
     from clinclust.associations.refit import refit_plan
-    from clinclust.comparisons.contrasts import checked_choice
-    from clinclust.comparisons.t_tests import adjusted
+    from clinclust.comparisons.differences import adjusted, checked_choice
     from clinclust.compiled import announcing_compilation
     from clinclust.engine.search.threads import interruptible
     from clinclust.estimators.parameters import parameter_problems, seed_of

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from clinclust.arrays import Array, Labels
-from clinclust.comparisons.contrasts import Contrast, Contrasted, ContrastKind, combined, contrast_of, contrasted
+from clinclust.comparisons.differences import Contrast, Contrasted, combined, contrast_of, contrasted
 from clinclust.graded import graded, mid_ranks
+from clinclust.likelihoods.likelihood import ContrastKind
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -117,8 +117,8 @@ def run_assign(options: AssignOptions) -> int:
 
 def _of_the_fit(options: AssignOptions, model: MAPDP, frame: pd.DataFrame) -> pd.DataFrame | None:
     """Return the assignments of the fit in the order of the table, with the columns of ``assignments.csv``, or None."""
-    from clinclust.estimators.fitted_cohort import rows_of_the_fit
-    from clinclust.reporting.assignments import assignments_of
+    from clinclust.estimators.fitted_cohort import FittedCohort, rows_of_the_fit
+    from clinclust.reporting.assignments import tabulate_assignments
 
     rows = rows_of_the_fit(model.fit_, frame)
     if rows is None:
@@ -130,8 +130,8 @@ def _of_the_fit(options: AssignOptions, model: MAPDP, frame: pd.DataFrame) -> pd
         stacklevel=2,
     )
     in_table = rows.argsort()  # `rows` leads from the order of the fit to that of the table
-    cohort = model.schema_.validate(frame, warn=False)
-    table = assignments_of(model, cohort.iloc[rows], explained=options.explain)
+    cohort = FittedCohort(model, model.schema_.validate(frame, warn=False).iloc[rows])
+    table = tabulate_assignments(cohort, explained=options.explain)
     return table.iloc[in_table].reset_index(drop=True)
 
 
@@ -450,8 +450,8 @@ def run_compare(options: CompareOptions) -> int:
     model = read_model(options)
     _, cohort = read_cohort_of_model(options, model)
     comparison = compare_methods(
-        cohort,
-        model.schema_,
+        cohort.table,
+        cohort.schema,
         model=model,
         methods=options.method or None,
         n_resamples=options.n_resamples,

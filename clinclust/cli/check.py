@@ -457,12 +457,12 @@ def _check_model(options: CheckOptions) -> int:
 
     spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
     model = read_model(options)
-    _, frame = read_cohort_of_model(options, model)
+    _, cohort = read_cohort_of_model(options, model)
     with Progress(not options.quiet).stage("checking the model"):
-        check = check_model(model, frame)
+        check = check_model(model, cohort.table)
     advice = check.advice.to_dict("records")
     mended = None if options.out is None or not check.mended else str(options.out)
-    record(subjects=len(frame), fits=not advice, advice=advice, mended=mended)
+    record(subjects=len(cohort.table), fits=not advice, advice=advice, mended=mended)
     for line in _render_advice(check, len(model.schema_.clustered)):
         say(line)
     _write_mended_schema(options, check, model.schema_)

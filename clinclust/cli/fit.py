@@ -94,6 +94,7 @@ if TYPE_CHECKING:
 
     from clinclust.drafting.column import Look
     from clinclust.drafting.partitions import Draft
+    from clinclust.estimators.fitted_cohort import FittedCohort
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.preparation import Prepared
     from clinclust.reporting.findings import Findings
@@ -224,21 +225,22 @@ def _check_options(options: ResultOptions) -> None:
     refuse(check_search(options) + report_problems(options))
 
 
-def _write_results(options: ResultOptions, cohort: Prepared, table: pd.DataFrame) -> int:
+def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
     """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
-    from clinclust.comparisons.cohort_columns import ignored_columns
-    from clinclust.comparisons.dominance import dominant_in
+    from clinclust.comparisons.dominance import find_dominant
+    from clinclust.estimators.fitted_cohort import FittedCohort
 
     tell_of_other_files(options.out, FILES_OF_A_FIT)
-    frame, schema = cohort.frame, cohort.schema
-    refuse(size_problems(options, len(frame)))
+    schema = prepared.schema
+    refuse(size_problems(options, len(prepared.frame)))
     is_saved = False
     try:
         with interrupts_held() as hold_interrupts:
-            model, code_of_number = _write_model(options, cohort, hold_interrupts)
+            model, code_of_number = _write_model(options, prepared, hold_interrupts)
             is_saved = True
-        dominant = dominant_in(model, frame, ignored_columns(table, frame))
-        reports, code = _write_reports(options, model, frame, dominant)
+        cohort = FittedCohort(model, prepared.frame)
+        dominant = find_dominant(cohort, table)
+        reports, code = _write_reports(options, cohort, dominant)
     except KeyboardInterrupt:
         if is_saved:
             command = next_command("report", options, "--model", options.out, repeated=(TableOptions, FitReportOptions))
@@ -264,7 +266,8 @@ def _say_files(options: ResultOptions, model: MAPDP, files: list[str]) -> None:
 
 def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
     """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than stated."""
-    from clinclust.reporting.assignments import assignments_of, write_inert_csv
+    from clinclust.estimators.fitted_cohort import FittedCohort
+    from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
         model, code = build_model(options, cohort.schema), 0
@@ -281,15 +284,14 @@ def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Call
                 code = tell_failure(error, options, f"the results show {search} (K = {model.n_clusters_})")
         hold_interrupts()
         model.save(folder)
-        write_inert_csv(assignments_of(model, cohort.frame), folder / "assignments.csv")
+        write_inert_csv(tabulate_assignments(FittedCohort(model, cohort.frame)), folder / "assignments.csv")
         write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
     return model, code
 
 
 def _write_reports(
     options: ResultOptions,
-    model: MAPDP,
-    frame: pd.DataFrame,
+    cohort: FittedCohort,
     dominant: pd.DataFrame,
     compare_all: Callable[[], pd.DataFrame | None] = lambda: None,
 ) -> tuple[list[str], int]:
@@ -304,7 +306,7 @@ def _write_reports(
     try:
         with reports_placed(options.out) as folder:
             try:
-                findings = _gather_findings(model, frame, options, dominant, codes, compare_all())
+                findings = _gather_findings(cohort, options, dominant, codes, compare_all())
             except Exception as error:
                 codes.append(tell_failure(error, options, failed))
                 return [], max(codes)
@@ -320,8 +322,7 @@ def _write_reports(
 
 
 def _gather_findings(
-    model: MAPDP,
-    frame: pd.DataFrame,
+    cohort: FittedCohort,
     options: ResultOptions,
     dominant: pd.DataFrame,
     codes: list[int],
@@ -329,16 +330,16 @@ def _gather_findings(
 ) -> Findings:
     """Return the findings of the reports; a name of a subtype that there is not adds a code."""
     from clinclust.reporting.options import unknown_names
-    from clinclust.reporting.writing import gathered_findings
+    from clinclust.reporting.writing import gather_findings
 
-    report, subtypes = report_asked_for(options), range(1, model.n_clusters_ + 1)
+    report, subtypes = report_asked_for(options), range(1, cohort.model.cluster_sizes_.size + 1)
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
     names = {subtype: name for subtype, name in report.names.items() if subtype in subtypes}
     report = replace(report, names=names)
-    findings = gathered_findings(model, frame, report, dominant=dominant, of_all=comparisons_of_all)
+    findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=comparisons_of_all)
     return replace(findings, n_asked=stated_number(options))
 
 
@@ -432,8 +433,8 @@ ASSIGNMENTS = "assignments.parquet"
 
 
 def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
-    from clinclust.comparisons.cohort_columns import ignored_columns
-    from clinclust.comparisons.dominance import dominant_in
+    from clinclust.comparisons.dominance import find_dominant
+    from clinclust.estimators.fitted_cohort import FittedCohort
     from clinclust.reporting.in_partitions import comparisons_of_all
 
     files = (*FILES_OF_A_FIT, ASSIGNMENTS)
@@ -463,10 +464,10 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
             f"Sizes, summaries and tests of features are of all {n_subjects} subjects, and so is {ASSIGNMENTS}; what "
             f"else the reports say is of a sample of {n_sampled}."
         )
-    frame = schema.validate(sample, warn=False)
-    dominant = dominant_in(in_sample, frame, ignored_columns(sample, frame))
+    cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
+    dominant = find_dominant(cohort, sample)
     compare_all = partial(comparisons_of_all, model, table, report_asked_for(options))
-    reports, code = _write_reports(options, in_sample, frame, dominant, compare_all)
+    reports, code = _write_reports(options, cohort, dominant, compare_all)
     say_unused(schema)
     say_subtypes(model, stated_number(options))
     _say_files(options, model, [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST])

@@ -16,6 +16,7 @@ from clinclust.errors import CohortError, CohortWarning, InputError
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.fitted_cohort import FittedCohort
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.files.selection.row_choice import RowChoice
     from clinclust.schema import FeatureSchema
@@ -231,13 +232,13 @@ def read_table_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool =
     return frame
 
 
-def read_cohort_of_model(options: ModelOptions, model: MAPDP) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the table that a model was fitted on, and its validated columns in the order of the fit."""
+def read_cohort_of_model(options: ModelOptions, model: MAPDP) -> tuple[pd.DataFrame, FittedCohort]:
+    """Return the table that a model was fitted on, and the model with its validated columns in the order of the fit."""
     from clinclust.estimators.fitted_cohort import cohort_of
 
     table = read_table_of_model(options, model)
     with about_table(options):
-        return table, cohort_of(model, table).table
+        return table, cohort_of(model, table)
 
 
 def _rows_of_model(options: ModelOptions, model: MAPDP, *, of_sheet: bool = True) -> RowChoice:

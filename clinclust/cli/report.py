@@ -44,6 +44,7 @@ from clinclust.nearest import did_you_mean
 if TYPE_CHECKING:
     import pandas as pd
 
+    from clinclust.estimators.fitted_cohort import FittedCohort
     from clinclust.estimators.mapdp import MAPDP
     from clinclust.reporting.options import ReportOptions
     from clinclust.reporting.subtype_table.plan import ColumnName
@@ -121,10 +122,9 @@ class RepeatOptions(FitReportOptions, ModelComparisonOptions):
 
 def run_report(options: RepeatOptions) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
-    from clinclust.comparisons.cohort_columns import ignored_columns
-    from clinclust.comparisons.dominance import dominant_in
+    from clinclust.comparisons.dominance import find_dominant
     from clinclust.progress import Progress
-    from clinclust.reporting.writing import gathered_findings, write_findings
+    from clinclust.reporting.writing import gather_findings, write_findings
 
     options = follow_the_fit(options, options.model)
     _check_report_options(options)
@@ -132,12 +132,12 @@ def run_report(options: RepeatOptions) -> int:
     _check_folder(options, folder)
     model = read_model(options)
     refuse(problems_of_names(options, model))
-    table, frame = read_cohort_of_model(options, model)
-    dominant = dominant_in(model, frame, ignored_columns(table, frame))
-    refuse(size_problems(options, len(frame)))
+    table, cohort = read_cohort_of_model(options, model)
+    refuse(size_problems(options, len(cohort.table)))
+    dominant = find_dominant(cohort, table)
     tell_of_other_files(folder, FILES_OF_A_FIT)
     with reports_placed(folder) as new:  # both or none
-        findings = gathered_findings(model, frame, report_asked_for(options), dominant=dominant)
+        findings = gather_findings(cohort, cohort.table, report_asked_for(options), dominant=dominant)
         for name in REPORTS:
             write_findings(findings, new / name, progress=Progress(not options.quiet))
     say(f"Wrote {folder}: {', '.join(REPORTS)}, {MANIFEST}")
@@ -293,14 +293,14 @@ def run_table(options: SubtypeTableOptions) -> int:
     spare_file(options)
     model = read_model(options)
     refuse(_problems_of_subtypes(options, model))
-    table, frame = read_cohort_of_model(options, model)
+    table, cohort = read_cohort_of_model(options, model)
     comparisons = compare_subtypes(
-        frame,
-        model.labels_,
-        model.schema_,
+        cohort.table,
+        cohort.labels,
+        cohort.schema,
         min_size=max(options.smallest_tested, model.min_size_),
         significance_level=options.significance_level,
-        weights=None if options.weights is None else _weights(table, frame, model, options.weights),
+        weights=None if options.weights is None else _weights(table, cohort, options.weights),
     )
     if options.suppress is not None:
         comparisons = suppress_small_cells(
@@ -310,7 +310,9 @@ def run_table(options: SubtypeTableOptions) -> int:
             missing_is_harmless=options.missing_is_harmless,
             min_n=options.min_n,
         )
-    associations = validated_associations(model, frame, progress=not options.quiet) if is_validated else None
+    associations = None
+    if is_validated:
+        associations = validated_associations(model, cohort.table, progress=not options.quiet)
     if associations is not None and options.suppress is not None:
         associations = withhold_associations(associations, comparisons)
     printed = subtype_table(
@@ -330,7 +332,7 @@ def run_table(options: SubtypeTableOptions) -> int:
     return 0
 
 
-def _weights(table: pd.DataFrame, frame: pd.DataFrame, model: MAPDP, name: str) -> pd.Series[Any]:
+def _weights(table: pd.DataFrame, cohort: FittedCohort, name: str) -> pd.Series[Any]:
     """Return a column of the table as numbers, in the order of the cohort of the fit."""
     import pandas as pd
 
@@ -340,8 +342,8 @@ def _weights(table: pd.DataFrame, frame: pd.DataFrame, model: MAPDP, name: str) 
         near = did_you_mean(name, [str(column) for column in table])
         raise InputError(f"--weights: the table has no column {name!r}.{near}".removesuffix("."))
     numbers = pd.to_numeric(table[name], errors="coerce")
-    rows = rows_of_the_fit(model.fit_, table)
-    return pd.Series((numbers if rows is None else numbers.iloc[rows]).to_numpy(dtype=float), index=frame.index)
+    rows = rows_of_the_fit(cohort.fit, table)
+    return pd.Series((numbers if rows is None else numbers.iloc[rows]).to_numpy(dtype=float), index=cohort.table.index)
 
 
 def _problems_of_columns(options: SubtypeTableOptions) -> list[str]:

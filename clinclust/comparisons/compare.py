@@ -1,48 +1,61 @@
-"""Summaries of every feature in every subtype, and tests and effect sizes between subtypes, as one tidy frame."""
+"""Summaries of every feature in every subtype, and tests and effect sizes between subtypes, as one tidy frame.
+
+`compare_subtypes` validates a table and divides its columns into groups of rows; a table in partitions is counted where
+it lies, and its rows are different values. Each feature becomes one or more measures (a level, a part), each measure is
+summarised in every group, and tests and effect sizes follow from the summaries, those of ranks from the values.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from threading import Event
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import ANY_FRAME, ANY_LABELS, BY_FEATURE, NUMBER, SCHEMA, WHOLE, accepting
-from clinclust.comparisons.contrasts import (
+from clinclust.comparisons.differences import (
+    EFFECTS,
+    LEAST_OBSERVED,
     Contrast,
     Contrasted,
-    ContrastKind,
+    Effect,
+    Floats,
+    Groups,
+    Side,
+    Times,
+    adjusted,
     checked_choice,
     combined,
     contrast_of,
     contrasted,
+    everybody_else,
     is_skewed,
+    moments,
+    standardised_difference,
+    student,
+    superiority,
+    welch,
 )
-from clinclust.comparisons.effect_sizes import effects
 from clinclust.comparisons.frame import ALL_SUBJECTS
-from clinclust.comparisons.summaries import (
-    SUMMARY,
-    Columns,
-    Measure,
-    Rows,
-    measures,
-    part_measures,
-    summarise,
-    weighted,
-    whole_features,
-)
-from clinclust.comparisons.t_tests import Side, adjusted, standardised_difference, student, welch
 from clinclust.data_frames import is_partitioned
-from clinclust.errors import InputError
+from clinclust.errors import CohortError, InputError
+from clinclust.schema.partitions import refuse_failures
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from clinclust.estimators.fitted_cohort import FittedCohort
+    from clinclust.estimators.partitioned.places import TablePlace
+    from clinclust.likelihoods.likelihood import ContrastKind
+    from clinclust.schema import Feature, FeatureSchema
 
-    from clinclust.schema import FeatureSchema
-
-_Columns: TypeAlias = dict[str, NDArray[Any]]
+Columns: TypeAlias = list[tuple["Feature", "pd.Series[Any]", "Rows"]]
+"""Each feature to compare, in schema order, with its validated column and the rows of this."""
+_Arrays: TypeAlias = dict[str, NDArray[Any]]
 
 FEWEST_TESTED = 3  # fewest subjects of a subtype that is tested, by default
 
@@ -193,80 +206,81 @@ def compare_subtypes(
         raise InputError("contrasts cannot be used with weights, which have no tests")
     choice = checked_choice(contrasts, schema)
     if is_partitioned(frame):
-        from clinclust.comparisons.counted import counted_columns
-
         if weights is not None:
             raise InputError("weights cannot be used with a table in partitions")
-        found, columns = counted_columns(frame, labels, schema)
+        clusters, columns = _count_columns(frame, labels, schema)
     else:
-        clusters = _checked_labels(labels, frame)
-        shares = None if weights is None else _checked_weights(weights, frame)
+        subjects = _check_labels(labels, frame)
+        shares = None if weights is None else _check_weights(weights, frame)
         # A fit, if there was one, has already warned of columns that cannot inform a clustering.
-        frame = schema.validate(frame, warn=False)
-        found, places = np.unique(clusters, return_inverse=True)
-        rows = Rows(places, found.size)
-        columns = {feature.name: (frame[feature.name], rows) for feature in schema.reported}
+        clusters, columns = _group_columns(schema.validate(frame, warn=False), subjects, schema)
         if shares is not None:
-            return _weighted(columns, schema, found, shares)
-    whole = list(whole_features(columns, schema))
-    compared = list(measures(part_measures(columns, schema)))
-    sizes = next((measure.rows.sizes for measure in whole), np.zeros(found.size, dtype=np.int64))
-    subtypes = np.array([ALL_SUBJECTS, *found + 1])
-    summary = _by_name([summarise(measure) for measure in compared], subtypes)
-    is_share = _are_shares(compared)
+            return _weigh_subtypes(clusters, columns, shares)
+    return _compare(clusters, columns, min_size, significance_level, choice)
+
+
+def compare_cohort(
+    cohort: FittedCohort, *, min_size: int = FEWEST_TESTED, significance_level: float = 0.01
+) -> pd.DataFrame:
+    """Return the frame of `compare_subtypes` for a validated cohort and its subtypes."""
+    clusters, columns = _group_columns(cohort.table, cohort.labels, cohort.schema)
+    return _compare(clusters, columns, min_size, significance_level, {})
+
+
+def _group_columns(
+    table: pd.DataFrame, labels: NDArray[np.int64], schema: FeatureSchema
+) -> tuple[NDArray[np.int64], Columns]:
+    """Return the clusters that have a subject, and the column of each feature to compare with its rows."""
+    clusters, group_of = np.unique(labels, return_inverse=True)
+    rows = Rows(group_of, clusters.size)
+    return clusters, [(feature, table[feature.name], rows) for feature in schema.reported]
+
+
+def _compare(
+    clusters: NDArray[np.int64],
+    columns: Columns,
+    min_size: int,
+    significance_level: float,
+    choice: Mapping[str, ContrastKind],
+) -> pd.DataFrame:
+    wholes = _measure_wholes(columns)
+    measures = list(_measure_levels(columns))
+    sizes = next((rows.sizes for _, _, rows in columns), np.zeros(clusters.size, dtype=np.int64))
+    subtypes = np.array([ALL_SUBJECTS, *clusters + 1])
+    summary = _stack_summaries(measures, subtypes, summarise)
 
     large = np.flatnonzero(sizes >= min_size)
     pairs = np.array(list(combinations(large + 1, 2)), dtype=int).reshape(-1, 2)
-    blocks = [(compared, _summary_columns(summary, is_share, subtypes))]
-    blocks += [(compared, tests) for tests in _test_columns(summary, is_share, subtypes, pairs, significance_level)]
+    blocks = [(measures, _summary_columns(summary, subtypes))]
+    blocks += [(measures, tests) for tests in _test_columns(summary, subtypes, pairs, significance_level)]
 
-    tests = [
-        contrasted(each.feature, columns[each.feature.name][0], choice.get(each.feature.name), each.rows.times)
-        for each in whole
-    ]
-    blocks.append((whole, _contrast_columns(whole, tests, large, significance_level)))
+    tests = [contrasted(feature, column, choice.get(feature.name), rows.times) for feature, column, rows in columns]
+    blocks.append((wholes, _contrast_columns(wholes, tests, large, significance_level)))
     ranked = {
-        each.feature.parts[-1].name
-        for each, of_feature in zip(whole, tests, strict=True)
-        if of_feature[-1].kind == "rank" or is_skewed(each.feature, each.scores, each.rows.times)
+        measure.feature.parts[-1].name
+        for measure, parts in zip(wholes, tests, strict=True)
+        if parts[-1].kind == "rank" or is_skewed(measure.feature, measure.scores, measure.rows.times)
     }
-    blocks += effects(compared, summary, sizes, subtypes[1:], min_size, ranked)
-    return _stacked(blocks)
+    blocks += _effect_columns(measures, summary, sizes, subtypes[1:], min_size, ranked)
+    return pd.concat([_stack_rows(*block) for block in blocks], ignore_index=True)
 
 
-def _weighted(
-    columns: Columns, schema: FeatureSchema, found: NDArray[np.int64], weights: NDArray[np.float64]
-) -> pd.DataFrame:
+def _weigh_subtypes(clusters: NDArray[np.int64], columns: Columns, weights: Floats) -> pd.DataFrame:
     """Return the summaries with sampling weights (N,)."""
-    compared = list(measures(part_measures(columns, schema)))
-    subtypes, is_share = np.array([ALL_SUBJECTS, *found + 1]), _are_shares(compared)
-    of_sample = _by_name([summarise(measure) for measure in compared], subtypes)
-    of_population = _by_name([weighted(measure, weights) for measure in compared], subtypes)
-    counted = _summary_columns(of_sample, is_share, subtypes)["count"]
-    return _stacked([(compared, _summary_columns(of_population, is_share, subtypes) | {"count": counted})])
+    measures, subtypes = list(_measure_levels(columns)), np.array([ALL_SUBJECTS, *clusters + 1])
+    counts = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)["count"]
+    of_population = _stack_summaries(measures, subtypes, partial(_weigh, weights=weights))
+    return _stack_rows(measures, _summary_columns(of_population, subtypes) | {"count": counts})
 
 
-def _by_name(numbers: list[NDArray[np.float64]], subtypes: NDArray[np.int64]) -> _Columns:
-    """Return one (measures, groups) array for each column of SUMMARY."""
-    # The reshape is needed if there are no measures.
-    shaped = np.array(numbers).reshape(len(numbers), subtypes.size, len(SUMMARY))
-    return dict(zip(SUMMARY, np.moveaxis(shaped, 2, 0), strict=True))
-
-
-def _are_shares(compared: list[Measure]) -> NDArray[np.bool_]:
-    return np.array([[measure.level is not None] for measure in compared], dtype=bool).reshape(-1, 1)
-
-
-def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
+def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
     """Return the labels as int64 (N,); raise InputError if they are not one for each row of `frame`."""
-    import pandas as pd
-
     if isinstance(labels, pd.Series) and not labels.index.equals(frame.index):
         raise InputError(
             "labels is a Series whose index differs from the frame's, so its order may differ too; "
             "align it with `labels.loc[frame.index]`, or with `labels.set_axis(frame.index)` if the order is the same"
         )
-    clusters = _numbered(labels)
+    clusters = _number_names(labels)
     if clusters.shape != (len(frame),):
         raise InputError(f"labels must hold one label for each of the {len(frame)} rows, not shape {clusters.shape}")
     if not np.issubdtype(clusters.dtype, np.integer) and len(clusters):
@@ -283,42 +297,326 @@ def _checked_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]
     return clusters.astype(np.int64)
 
 
-def _numbered(labels: ArrayLike) -> NDArray[Any]:
-    """Return categories and texts as their place in order, 0, 1, ... (missing: -1), and other labels as they are."""
-    import pandas as pd
-
+def _number_names(labels: ArrayLike) -> NDArray[Any]:
+    """Return categories and texts as their place in order, 0, 1, ... (missing: -1), and other labels unchanged."""
     if isinstance(getattr(labels, "dtype", None), pd.CategoricalDtype):
         return np.asarray(pd.Series(cast(Any, labels)).cat.codes)
-    found = np.asarray(labels)
-    if found.ndim != 1 or found.dtype.kind not in "OUT" or pd.api.types.infer_dtype(found, skipna=True) != "string":
-        return found
-    places, names = pd.factorize(found)
+    values = np.asarray(labels)
+    if values.ndim != 1 or values.dtype.kind not in "OUT" or pd.api.types.infer_dtype(values, skipna=True) != "string":
+        return values
+    places, names = pd.factorize(values)
     texts = [str(name) for name in names]
     order = sorted(texts, key=int if all(map(str.isdecimal, texts)) else None)  # "2" is before "10"
     return np.append([order.index(text) for text in texts], -1)[places]  # a missing one is in the last place
 
 
-def _checked_weights(weights: ArrayLike, frame: pd.DataFrame) -> NDArray[np.float64]:
+def _check_weights(weights: ArrayLike, frame: pd.DataFrame) -> Floats:
     """Return the weights as float64 (N,); raise InputError if they are not one positive number for each row."""
-    import pandas as pd
-
     if isinstance(weights, pd.Series) and not weights.index.equals(frame.index):
         raise InputError("weights is a Series whose index differs from the frame's; align it with `.loc[frame.index]`")
     try:
-        found = np.asarray(weights, dtype=np.float64)
+        numbers = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InputError("weights must be numbers") from error
-    if found.shape != (len(frame),):
-        raise InputError(f"weights must hold one number for each of the {len(frame)} rows, not shape {found.shape}")
-    if not (np.isfinite(found) & (found > 0.0)).all():
-        n_wrong = int((~(np.isfinite(found) & (found > 0.0))).sum())
-        raise InputError(f"weights must be above 0 and not missing; {n_wrong} are not")
-    return found
+    if numbers.shape != (len(frame),):
+        raise InputError(f"weights must hold one number for each of the {len(frame)} rows, not shape {numbers.shape}")
+    is_wrong = ~(np.isfinite(numbers) & (numbers > 0.0))
+    if is_wrong.any():
+        raise InputError(f"weights must be above 0 and not missing; {is_wrong.sum()} are not")
+    return numbers
 
 
-def _summary_columns(summary: _Columns, is_share: NDArray[np.bool_], subtypes: NDArray[np.int64]) -> _Columns:
-    n, mean = summary["n"], summary["mean"]
-    columns: _Columns = {name: summary[name] for name in SUMMARY if name not in ("deviation", "variance")}
+# The columns of a table in partitions are counted where they lie: how often each value occurs in each group. All that
+# is reported of a feature depends on these counts only. A partition sends one number for each pair of a value and a
+# group; values of a column with many are rounded first.
+
+MANY_VALUES = 4096
+"""Number of different values in a partition above which they are rounded."""
+_FINENESS = 1024.0
+"""The interquartile range of a partition is at least so many steps of the rounded values."""
+_TOGETHER = 8
+"""Number of partitions whose counts are added together in one step."""
+
+
+class _Counts(NamedTuple):
+    """The counts of some partitions."""
+
+    columns: dict[str, pd.DataFrame]
+    """For each feature, the validated `value`s, the `label`s, and the numbers of subjects, `times`."""
+    failures: dict[int, pd.DataFrame | None]
+    """What is wrong with each of them that has rows, by number (`refuse_failures`)."""
+
+
+def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDArray[np.int64], Columns]:
+    """Return the labels that occur, and the counted column of each feature to compare.
+
+    `labels` is a Dask series in the partitions of `table`. Raises CohortError with all failures of all partitions, and
+    InputError for labels that are not those of the table.
+    """
+    import dask.dataframe
+    from dask.delayed import delayed
+
+    from clinclust.engine.search.plan import n_threads
+    from clinclust.estimators.partitioned.places import place_of_shards
+
+    series: Any = dask.dataframe.Series
+    if not isinstance(labels, series) or labels.npartitions != table.npartitions:
+        raise InputError(
+            f"labels of a table in partitions must be a Dask series in its {table.npartitions} partitions, such as "
+            "`labels_` of the model fitted to it"
+        )
+    levels = labels.cat.categories if isinstance(labels.dtype, pd.CategoricalDtype) and labels.cat.known else None
+    both = zip(table.to_delayed(optimize_graph=False), labels.to_delayed(optimize_graph=False), strict=True)
+    pairs = [delayed(_pair, pure=False)(frame, of_frame) for frame, of_frame in both]
+    with place_of_shards(n_threads(None), Event()) as (place, _):
+        functions = [partial(_count, schema=schema, number=number, levels=levels) for number in range(len(pairs))]
+        counts = _add_partitions(place.submit_each(functions, pairs), place)
+    if not counts.columns:
+        raise InputError("the table has no rows in any of its partitions, or its schema has no features to compare")
+    clusters = np.unique(next(iter(counts.columns.values()))["label"].to_numpy(dtype=np.int64))
+    columns: Columns = []
+    for feature in schema.reported:
+        values, label, times = (counts.columns[feature.name][name] for name in ("value", "label", "times"))
+        group_of = np.searchsorted(clusters, label.to_numpy(dtype=np.int64))
+        columns.append((feature, values, Rows(group_of, clusters.size, times.to_numpy(dtype=np.int64))))
+    return clusters, columns
+
+
+def _pair(frame: pd.DataFrame, labels: pd.Series[Any]) -> tuple[pd.DataFrame, pd.Series[Any]]:
+    return frame, labels
+
+
+def _count(
+    both: tuple[pd.DataFrame, pd.Series[Any]], schema: FeatureSchema, number: int, levels: pd.Index[Any] | None = None
+) -> _Counts:
+    """Validate and count the partition of this number. `levels` are the categories of the labels in all partitions."""
+    frame, labels = both
+    if len(labels) != len(frame):
+        raise InputError(f"labels has {len(labels)} rows in a partition in which the table has {len(frame)}")
+    if len(frame) == 0:
+        return _Counts({}, {})
+    if not labels.index.equals(frame.index):
+        raise InputError(
+            "labels has another index than the table in a partition, so its order may differ too; give the labels of "
+            "this table, in the order of its rows"
+        )
+    clusters: NDArray[Any] = labels.to_numpy()
+    if levels is not None and isinstance(labels.dtype, pd.CategoricalDtype) and labels.cat.categories.equals(levels):
+        clusters = labels.cat.codes.to_numpy()
+    if not np.issubdtype(clusters.dtype, np.integer) or clusters.min() < 0:
+        raise InputError(
+            "labels of a table in partitions must be whole numbers 0, 1, ... or known categories, the same in each "
+            "partition, none missing"
+        )
+    try:
+        frame = schema.validate(frame, warn=False)
+    except CohortError as error:
+        return _Counts({}, {number: error.failures})
+    columns = {}
+    for feature in schema.reported:
+        values = round_many(feature, frame[feature.name]).array
+        columns[feature.name] = _group_values(pd.DataFrame({"value": values, "label": clusters, "times": 1}))
+    return _Counts(columns, {number: None})
+
+
+def round_many(feature: Feature, column: pd.Series[Any]) -> pd.Series[Any]:
+    """Return a validated column of few values unchanged, and one of many as multiples of a step.
+
+    The step is the largest power of 2 of which 1,024 are no more than the interquartile range, so that the columns of
+    partitions have most multiples in common. Whole numbers stay exact up to a range of 1,024; 0 and point masses do,
+    and so does the first fraction, without which multiples of a long step would be a column of whole numbers.
+    """
+    if not pd.api.types.is_float_dtype(column.dtype) and not pd.api.types.is_integer_dtype(column.dtype):
+        return column
+    if column.nunique() <= MANY_VALUES:
+        return column
+    values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+    finite = values[np.isfinite(values)]
+    q1, q3 = np.quantile(finite, [0.25, 0.75])
+    step = 2.0 ** np.floor(np.log2((q3 - q1 or finite.std()) / _FINENESS))
+    multiples = np.round(values / step) * step
+    is_exact = ~np.isfinite(values) | np.isin(multiples, (0.0, *feature.point_masses))
+    is_fraction = np.isfinite(values) & (np.floor(values) != values)
+    is_exact[np.argmax(is_fraction)] |= is_fraction.any()
+    return pd.Series(np.where(is_exact, values, multiples), index=column.index).astype(column.dtype)
+
+
+def _group_values(pairs: pd.DataFrame) -> pd.DataFrame:
+    return pairs.groupby(["value", "label"], dropna=False, observed=True)["times"].sum().reset_index()
+
+
+def _add_partitions(counts: Sequence[Any], place: TablePlace) -> _Counts:
+    """Return the counts of all partitions, added where they lie, always in the same order."""
+    while len(counts) > 1:
+        starts = range(0, len(counts), _TOGETHER)
+        counts = [place.submit(_add, *counts[start : start + _TOGETHER]) for start in starts]
+    total: _Counts = place.results(counts)[0]
+    refuse_failures(total.failures)
+    return total
+
+
+def _add(*several: _Counts) -> _Counts:
+    names = dict.fromkeys(name for counts in several for name in counts.columns)
+    columns = {
+        name: _group_values(pd.concat([counts.columns[name] for counts in several if name in counts.columns]))
+        for name in names
+    }
+    return _Counts(columns, {number: table for counts in several for number, table in counts.failures.items()})
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a column, in groups."""
+
+    group_of: NDArray[np.int64]
+    """(R,) the group of each row, 0 to G - 1."""
+    n_groups: int
+    times: NDArray[np.int64] | None = None
+    """(R,) the number of subjects that each row counts for; None = one."""
+
+    @cached_property
+    def groups(self) -> list[NDArray[np.intp]]:
+        """The rows of all subjects, then those of each group."""
+        every_row = np.arange(self.group_of.size)
+        return [every_row, *(np.flatnonzero(self.group_of == group) for group in range(self.n_groups))]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        """(G,) the number of subjects in each group."""
+        return np.array([self.number(rows) for rows in self.groups[1:]], dtype=np.int64)
+
+    def number(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> int:
+        """Return the number of subjects in some rows."""
+        return np.arange(self.group_of.size)[rows].size if self.times is None else int(self.times[rows].sum())
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A feature, or one level of it, as `scores`, (R,), to average over subjects: 1 with the level, 0 without."""
+
+    feature: Feature
+    level: str | None
+    scores: NDArray[np.float64]
+    rows: Rows
+
+    @property
+    def centre(self) -> float:
+        """An observed value of a gaussian feature, whose values may all be far from 0; 0 for other features."""
+        observed = self.scores[~np.isnan(self.scores)] if self.feature.traits.is_real else self.scores[:0]
+        return float(observed[0]) if observed.size else 0.0
+
+
+def _measure_wholes(columns: Columns) -> list[Measure]:
+    """Return a measure without a level for each feature."""
+    return [Measure(feature, None, feature.described(column), rows) for feature, column, rows in columns]
+
+
+def _measure_levels(columns: Columns) -> Iterator[Measure]:
+    """Yield a measure for each level of categorical, for the second level of Bernoulli, and for each other feature.
+
+    Of a feature with point masses, for each part (`Feature.parts`).
+    """
+    for measure, (whole, column, rows) in zip(_measure_wholes(columns), columns, strict=True):
+        parts = [measure]
+        if whole.point_masses:
+            parts = [Measure(part, None, part.scores(column), rows) for part in whole.parts]
+        for part in parts:
+            feature, scores = part.feature, part.scores
+            if feature.traits.is_nominal:
+                for code, level in enumerate(feature.levels or ()):
+                    yield replace(part, level=level, scores=np.where(np.isnan(scores), np.nan, scores == code))
+            else:
+                yield replace(part, level=(feature.levels or ("0", "1"))[1] if feature.traits.is_yes_no else None)
+
+
+SUMMARY = ("n", "missing", "mean", "deviation", "variance", "median", "q1", "q3")
+_QUARTILES = np.array([0.25, 0.5, 0.75])
+
+
+def summarise(measure: Measure) -> NDArray[np.float64]:
+    """Return the summaries, (1 + G, 8) with the columns of `SUMMARY`, of all values and of those of each group.
+
+    The deviation is the mean minus `measure.centre`; the variance is NaN if a float64 cannot hold it.
+    """
+    centre, times = measure.centre, measure.rows.times
+    return np.array(
+        [
+            _summarise_group(measure.scores[rows], None if times is None else times[rows], centre)
+            for rows in measure.rows.groups
+        ]
+    )
+
+
+def _weigh(measure: Measure, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the summaries of `summarise`, each subject counted with its weight, float64 (N,), but n and missing.
+
+    The variance is sum_i w_i (x_i - mean)^2 / sum_i w_i times n / (n - 1), a quantile the smallest value that the share
+    of the weights reaches.
+    """
+    summaries = summarise(measure)
+    for place, rows in enumerate(measure.rows.groups):
+        is_known = ~np.isnan(measure.scores[rows])
+        values, shares = measure.scores[rows][is_known], weights[rows][is_known]
+        if not shares.sum() > 0.0:
+            summaries[place, 2:] = np.nan
+            continue
+        shares = shares / shares.sum()
+        from_centre = values - measure.centre
+        deviation = float(shares @ from_centre)
+        spread = float(shares @ (from_centre - deviation) ** 2)
+        order = np.argsort(values, kind="stable")
+        reached = np.searchsorted(np.cumsum(shares[order]), _QUARTILES * (1.0 - 1e-12))
+        q1, median, q3 = values[order][np.minimum(reached, values.size - 1)]
+        variance = spread * values.size / (values.size - 1) if values.size > 1 else np.nan
+        summaries[place, 2:] = (measure.centre + deviation, deviation, variance, median, q1, q3)
+    return summaries
+
+
+def _summarise_group(values: NDArray[np.float64], times: Times, centre: float) -> tuple[float, ...]:
+    observed = ~np.isnan(values)
+    n_all = len(values) if times is None else int(times.sum())
+    values, times = values[observed], None if times is None else times[observed]
+    n = len(values) if times is None else int(times.sum())
+    missing = n_all - n
+    if n == 0:
+        return (0, missing, *[np.nan] * 6)
+    if times is None:
+        values.sort()
+    else:
+        order = np.argsort(values)
+        values, times = values[order], times[order]
+    if values[0] == values[-1]:
+        # The variance is exactly 0, even if the computed mean is rounded (the mean of three 0.1 lies above 0.1).
+        value = values[0]
+        return (n, missing, value, value - centre, 0.0 if n > 1 else np.nan, value, value, value)
+    # The same as numpy.quantile, but five times as fast on small samples, of which there are thousands.
+    position = _QUARTILES * (n - 1)
+    below, above = position.astype(int), np.ceil(position).astype(int)
+    if times is not None:
+        below, above = (np.searchsorted(times.cumsum(), ends, side="right") for ends in (below, above))
+    with np.errstate(all="ignore"):
+        deviation, variance = moments(values - centre, times)
+        lower, upper = values[below], values[above]
+        q1, median, q3 = lower + position % 1 * (upper - lower)
+    # A float64 cannot hold the squares of deviations near 1e-170 or 1e160: no test is possible then.
+    variance = variance if 0 < variance < np.inf else np.nan
+    return (n, missing, centre + deviation, deviation, variance, median, q1, q3)
+
+
+def _stack_summaries(
+    measures: list[Measure], subtypes: NDArray[np.int64], summarise: Callable[[Measure], Floats]
+) -> _Arrays:
+    """Return one (measures, groups) array for each column of SUMMARY, and whether means are shares, (measures, 1)."""
+    numbers = np.array([summarise(measure) for measure in measures])
+    # The reshapes are needed if there are no measures.
+    shaped = numbers.reshape(len(measures), subtypes.size, len(SUMMARY))
+    is_share = np.array([measure.level is not None for measure in measures], dtype=bool).reshape(-1, 1)
+    return {"is_share": is_share, **dict(zip(SUMMARY, np.moveaxis(shaped, 2, 0), strict=True))}
+
+
+def _summary_columns(summary: _Arrays, subtypes: NDArray[np.int64]) -> _Arrays:
+    n, mean, is_share = summary["n"], summary["mean"], summary["is_share"]
+    columns: _Arrays = {name: summary[name] for name in SUMMARY if name not in ("deviation", "variance")}
     return columns | {
         "kind": np.array("summary"),
         "subtype": subtypes,
@@ -329,17 +627,13 @@ def _summary_columns(summary: _Columns, is_share: NDArray[np.bool_], subtypes: N
 
 
 def _test_columns(
-    summary: _Columns,
-    is_share: NDArray[np.bool_],
-    subtypes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    significance_level: float,
-) -> list[_Columns]:
+    summary: _Arrays, subtypes: NDArray[np.int64], pairs: NDArray[np.int64], significance_level: float
+) -> list[_Arrays]:
     """Return the columns of the tests, each (measures, pairs): those of Welch's t, then those of Student's t."""
     a, b = (Side(*(summary[name][:, side] for name in ("n", "deviation", "variance"))) for side in pairs.T)
     # For shares the variance is p (1 - p), which has denominator n, not n - 1.
-    spreads = (side.variance * np.where(is_share, 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
-    shared: _Columns = {
+    spreads = (side.variance * np.where(summary["is_share"], 1 - 1 / np.maximum(side.n, 1), 1) for side in (a, b))
+    shared: _Arrays = {
         "kind": np.array("test"),
         "subtype": subtypes[pairs[:, 0]],
         "versus": subtypes[pairs[:, 1]],
@@ -358,17 +652,18 @@ def _test_columns(
 
 def _contrast_columns(
     whole: list[Measure], tests: list[list[Contrasted]], large: NDArray[np.intp], significance_level: float
-) -> _Columns:
+) -> _Arrays:
     """Return the columns of the tests of these groups at once, each (features, 1)."""
     results, n, missing = [], [], []
-    for each, of_feature in zip(whole, tests, strict=True):
-        is_tested = np.isin(each.rows.group_of, large)
-        groups = np.where(is_tested, each.rows.group_of, -1)
-        results.append(combined([contrast_of(one.values, groups, one.kind, each.rows.times) for one in of_feature]))
-        missing.append(each.rows.number(is_tested & np.isnan(each.scores)))
-        n.append(each.rows.number(is_tested) - missing[-1])
+    for measure, parts in zip(whole, tests, strict=True):
+        rows = measure.rows
+        is_tested = np.isin(rows.group_of, large)
+        groups = np.where(is_tested, rows.group_of, -1)
+        results.append(combined([contrast_of(values, groups, kind, rows.times) for values, kind in parts]))
+        missing.append(rows.number(is_tested & np.isnan(measure.scores)))
+        n.append(rows.number(is_tested) - missing[-1])
     p = np.array([result.p for result in results], dtype=np.float64)
-    columns: _Columns = {
+    columns: _Arrays = {
         **{name: np.array([getattr(result, name) for result in results]) for name in Contrast._fields[1:]},
         "test": np.array([result.test or None for result in results], dtype=object),
         "n": np.array(n, dtype=np.int64),
@@ -379,29 +674,94 @@ def _contrast_columns(
     return {"kind": np.array("contrast")} | {name: value.reshape(-1, 1) for name, value in columns.items()}
 
 
-def _stacked(blocks: list[tuple[list[Measure], _Columns]]) -> pd.DataFrame:
-    """Return one row for each element of the (measures, ...) arrays of each block, in the order of its measures."""
-    import pandas as pd
+def _effect_columns(
+    measures: Sequence[Measure],
+    summary: Mapping[str, Floats],
+    sizes: Groups,
+    subtypes: Groups,
+    min_size: int,
+    ranked: Collection[str],
+) -> Iterator[tuple[list[Measure], _Arrays]]:
+    """Yield, for each effect size, the measures that have it and their columns, each (measures, comparisons).
 
-    pieces: dict[str, list[NDArray[Any]]] = {name: [] for name in _DTYPES}
-    for compared, columns in blocks:
-        shape = (len(compared), columns["n"].shape[1])
-        described: dict[str, list[Any]] = {
-            "feature": [measure.feature.column for measure in compared],
-            "label": [measure.feature.title for measure in compared],
-            "minimum": [measure.scale[0] for measure in compared],
-            "maximum": [measure.scale[1] for measure in compared],
-            "whole": [measure.is_whole for measure in compared],
+    `summary` has (measures, 1 + G) of all subjects, then of each group; `sizes` (G,) are the numbers of subjects.
+    """
+    comparisons = _list_comparisons(sizes, min_size)
+    names = np.concatenate([subtypes, np.zeros_like(subtypes)])
+    parts = Side(*(summary[name][:, 1:] for name in ("n", "deviation", "variance")))
+    sides = Side(*(np.concatenate(numbers, axis=1) for numbers in zip(parts, everybody_else(parts), strict=True)))
+    a, b = comparisons.T
+    n = sides.n[:, a] + sides.n[:, b]
+    is_seen = (sides.n[:, a] >= LEAST_OBSERVED) & (sides.n[:, b] >= LEAST_OBSERVED)
+    sizes = np.concatenate([sizes, sizes.sum() - sizes])
+
+    def block(rows: list[int], name: str, effect: Effect) -> tuple[list[Measure], _Arrays]:
+        columns: _Arrays = {
+            "kind": np.array("effect"),
+            "subtype": names[a],
+            "versus": names[b],
+            "n": n[rows],
+            "missing": sizes[a] + sizes[b] - n[rows],
+            "measure": np.array(name),
         }
-        for name in ("part", "level", "step", "at_ends"):
-            described[name] = [getattr(measure, name) for measure in compared]
-        for name in ("scored", "section", "unit", "role", "likelihood"):
-            described[name] = [getattr(measure.feature, name) for measure in compared]
-        for name, dtype in _DTYPES.items():
-            if name in described:
-                values = np.array(described[name], dtype=object).reshape(-1, 1)
-            else:
-                missing = False if name == "suppressed" else None if dtype == "string" else np.nan
-                values = columns.get(name, np.array(missing))
-            pieces[name].append(np.broadcast_to(values, shape).ravel())
-    return pd.DataFrame({name: pd.array(np.concatenate(pieces[name]), dtype=_DTYPES[name]) for name in _DTYPES})
+        ends = {part: np.where(is_seen[rows], value, np.nan) for part, value in effect._asdict().items()}
+        return [measures[row] for row in rows], columns | ends
+
+    for name in ("standardised_difference", "difference", "ratio"):
+        chosen: dict[Any, list[int]] = {}
+        for row, measure in enumerate(measures):
+            size = EFFECTS[measure.feature.traits.effect_sizes].get(name)
+            if size is not None:
+                chosen.setdefault(size, []).append(row)
+        for size, rows in chosen.items():
+            of_rows = Side(*(moment[rows] for moment in sides))
+            yield block(rows, name, size(*(Side(*(moment[:, side] for moment in of_rows)) for side in (a, b))))
+    rows = [row for row, measure in enumerate(measures) if measure.feature.name in ranked]
+    if rows:
+        ranks = [(measures[row].scores, measures[row].rows) for row in rows]
+        effects = [superiority(scores, of_row.group_of, comparisons, of_row.times) for scores, of_row in ranks]
+        yield block(rows, "superiority", Effect(*(np.array(part) for part in zip(*effects, strict=True))))
+
+
+def _list_comparisons(sizes: Groups, min_size: int) -> Groups:
+    """Return the comparisons, int64 (C, 2): all pairs of groups, then each group g and all others (numbered g + G)."""
+    large = np.flatnonzero(sizes >= min_size).tolist()
+    against_rest = [(g, g + sizes.size) for g in large if sizes.sum() - sizes[g] >= min_size]
+    return np.array([*combinations(large, 2), *against_rest], dtype=np.int64).reshape(-1, 2)
+
+
+def _describe(measure: Measure) -> dict[str, Any]:
+    """Return what every row of a measure says of its feature."""
+    feature, scores, level = measure.feature, measure.scores, measure.level
+    ends, numbers, observed = feature.ends, feature.level_numbers, scores[~np.isnan(scores)]
+    return {
+        "feature": feature.column,
+        "label": feature.title,
+        "level": level,
+        "part": None if not feature.is_part else "rest" if level is None else "spike",
+        "minimum": np.nan if ends is None else ends[0],
+        "maximum": np.nan if ends is None else ends[1],
+        # of the subjects at both ends of a scale, those at the end that has fewer
+        "at_ends": None if ends is None else min(measure.rows.number(scores == end) for end in ends),
+        "step": np.nan if numbers is None else numbers.step,  # all differences of such levels are multiples of it
+        "whole": bool((observed == np.floor(observed)).all()),
+        **{name: getattr(feature, name) for name in ("scored", "section", "unit", "role", "likelihood")},
+    }
+
+
+def _stack_rows(measures: list[Measure], columns: _Arrays) -> pd.DataFrame:
+    """Return one row for each element of the (measures, ...) arrays in `columns`, in the order of `measures`."""
+    repeats = columns["n"].shape[1]
+    described = [_describe(measure) for measure in measures]
+    constant = {name: [row[name] for row in described] for name in (described[0] if described else ())}
+    rows = {}
+    for name, dtype in _DTYPES.items():
+        if name in constant:
+            rows[name] = pd.array(constant[name], dtype=dtype).repeat(repeats)
+        elif name in columns and columns[name].ndim:
+            values = np.broadcast_to(columns[name], (len(measures), repeats)).ravel()
+            rows[name] = pd.array(values, dtype=dtype)
+        else:  # one value for all rows, so convert it once
+            value = columns[name].item() if name in columns else False if name == "suppressed" else None
+            rows[name] = pd.array([value], dtype=dtype).repeat(len(measures) * repeats)
+    return pd.DataFrame(rows)

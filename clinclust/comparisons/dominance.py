@@ -1,94 +1,46 @@
-"""Columns that nearly are the partition: subtypes that are, for example, the men and the women."""
+"""Columns that nearly are the partition: subtypes that are, for example, the men and the women.
+
+Every column of the cohort, whether it was clustered on, described or ignored, becomes a few levels. From the level of a
+subject and the subtypes of all others, a column names a subtype for each subject; what it names is compared with the
+subtypes of the model. Clustered features must name them better than all others together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, accepting
-from clinclust.comparisons.cohort_columns import CohortColumn, cohort_columns, condition_on, ignored_columns
-from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.fitted_cohort import FittedCohort, cohort_of
+from clinclust.estimators.subtype_model import clustered_features
+from clinclust.files.cell_text import canonical_text, numbers_of
+from clinclust.files.selection.condition import name_in_condition, text_in_condition
+from clinclust.files.selection.dates import date_column
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.schema import Feature, FeatureSchema
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-class ColumnEvidence:
-    """The log predictives of a column in every subtype, relative to all subjects; levels (N,) from 0, -1 = missing.
-
-    ln(p(l | k) / p(l)) with p(l | k) = (n_lk + p(l)) / (n_k + 1), counted without the subject itself; 0 if missing.
-    """
-
-    def __init__(self, levels: Ints, labels: Ints) -> None:
-        self.levels, self.labels, self.n_subtypes = levels, labels, int(labels.max()) + 1
-
-    @cached_property
-    def counts(self) -> Ints:
-        """Numbers of subjects, int64 (L + 1, K); the last row is of missing values."""
-        n_levels = int(self.levels.max(initial=-1)) + 1
-        rows = np.where(self.levels < 0, n_levels, self.levels)
-        cells = np.bincount(rows * self.n_subtypes + self.labels, minlength=(n_levels + 1) * self.n_subtypes)
-        return cells.reshape(-1, self.n_subtypes)
-
-    @cached_property
-    def log_ratios(self) -> Floats:
-        """The logs by level, subtype of the subject, and subtype, float64 (L + 1, K, K)."""
-        found = np.zeros((*self.counts.shape, self.n_subtypes))
-        observed, itself = self.counts[:-1], np.eye(self.n_subtypes)
-        share = (observed.sum(axis=1) - 1)[:, None, None] / max(int(observed.sum()) - 1, 1)
-        inside = np.maximum(observed[:, None, :] - itself, 0.0)
-        of_all = np.maximum(observed.sum(axis=0) - itself, 0.0)
-        # A level that no other subject has is uninformative.
-        known = np.where(share > 0, share, 1.0)
-        found[:-1] = np.where(share > 0, np.log((inside + known) / ((of_all + 1.0) * known)), 0.0)
-        return found
-
-    @cached_property
-    def information(self) -> float:
-        """The mean log ratio of the subject's own subtype, in nats: mutual information, with each subject left out."""
-        own = np.diagonal(self.log_ratios, axis1=1, axis2=2)
-        return float((self.counts * own).sum() / self.labels.size)
-
-    @property
-    def of_subjects(self) -> Floats:
-        """The log ratios of each subject, float64 (N, K)."""
-        return np.asarray(self.log_ratios[self.levels, self.labels])
-
-    @cached_property
-    def named(self) -> Ints:
-        """Numbers of subjects by subtype and by the subtype that the column names, int64 (K, K)."""
-        named = (_log_prior(self.counts.sum(axis=0)) + self.log_ratios).argmax(axis=2)
-        found = np.zeros((self.n_subtypes, self.n_subtypes), dtype=np.int64)
-        np.add.at(found, (np.broadcast_to(np.arange(self.n_subtypes), named.shape), named), self.counts)
-        return found
-
-
-def named_together(log_ratios: Floats, labels: Ints) -> Ints:
-    """Return `ColumnEvidence.named` of columns, independent inside subtypes, from the sum of their `of_subjects`."""
-    n_subtypes = log_ratios.shape[1]
-    named = (_log_prior(np.bincount(labels, minlength=n_subtypes))[labels] + log_ratios).argmax(axis=1)
-    return np.bincount(labels * n_subtypes + named, minlength=n_subtypes**2).reshape(n_subtypes, n_subtypes)
-
-
-def _log_prior(sizes: Ints) -> Floats:
-    """Return the logs of the sizes without a subject of each subtype, float64 (K, K)."""
-    return np.asarray(np.log(np.maximum(sizes - np.eye(sizes.size), 0.5)))
-
+Mask = NDArray[np.bool_]
 
 NEARLY = 0.8
 """The share of the errors of a guess that a column avoids if it is nearly the partition, or one of its divisions."""
 _STANDARD_ERRORS = 2.0  # by how many standard errors a feature makes fewer errors than all others together
 _PAIRED = 8  # the most informative features are tried in pairs
+# Fewer subjects of a level or an interval are too few to say anything by themselves: each of 400 patient numbers would
+# name the subtype of its one patient.
+_FEWEST = 10
+_MOST = 32
+"""The most intervals of a measurement: a cut between two subtypes misplaces at most a few percent of the subjects."""
 _COLUMNS = ["column", "second", "told_by", "role", "alike", "groups"]
 _COLUMNS += ["named_right", "largest", "explained", "others", "part"]
 
@@ -147,34 +99,203 @@ def dominant_columns(model: SubtypeModel, frame: pd.DataFrame) -> pd.DataFrame:
     >>> cc.comparisons.dominant_columns(model, frame)[["column", "role", "groups"]].values.tolist()
     [['sex', 'describe', ((1,), (2,))]]
     """
-    cohort = cohort_of(model, frame).table
-    return dominant_in(model, cohort, ignored_columns(frame, cohort))
+    return find_dominant(cohort_of(model, frame, stacklevel=3), frame)
 
 
-def dominant_in(model: SubtypeModel, cohort: pd.DataFrame, ignored: pd.DataFrame) -> pd.DataFrame:
-    """Implement `dominant_columns` for a validated cohort and `ignored_columns`, both in the order of the labels."""
-    import pandas as pd
-
-    labels = np.asarray(model.labels_, dtype=np.int64)
+def find_dominant(cohort: FittedCohort, table: pd.DataFrame) -> pd.DataFrame:
+    """Return the `dominant_columns` of a cohort; `table` has the columns that its schema ignores too."""
     rows: list[dict[str, Any]] = []
-    if model.cluster_sizes_.size > 1:
-        columns = cohort_columns(model, cohort, ignored)
-        rows += _of_features([column for column in columns if column.is_clustered], labels)
+    if cohort.model.cluster_sizes_.size > 1:
+        labels, columns = cohort.labels, list(_read_columns(cohort, table))
+        rows += _name_by_features([column for column in columns if column.is_clustered], labels)
         for column in columns:
             if not column.is_clustered:
-                rows += _of_column(column.levels, labels, _about(column, told_by="value", part=column.part))
-        for alike in _missing_alike(columns):
-            about = _about(alike[0], told_by="missing", part=condition_on(alike[0].name, "is not missing"))
-            rows += _of_column((~alike[0].known).astype(np.int64), labels, about | {"alike": len(alike) - 1})
+                about = _describe(column, told_by="value", part=column.part)
+                rows += _name_by_column(column.levels, labels, about)
+        for column, *others in _missing_alike(columns):
+            part = _write_condition(column.name, "is not missing")
+            about = _describe(column, told_by="missing", part=part, alike=len(others))
+            rows += _name_by_column((~column.is_known).astype(np.int64), labels, about)
     rows.sort(key=lambda row: -row["explained"])
     return pd.DataFrame(rows, columns=_COLUMNS)
 
 
-def _about(column: CohortColumn, **more: Any) -> dict[str, Any]:
+@dataclass(frozen=True, eq=False)
+class _CohortColumn:
+    """A column of a cohort; its role is ``ignore`` without a feature.
+
+    `levels` are levels or intervals from 0, int64 (N,), -1 = missing; `part` is a condition that keeps the most
+    frequent.
+    """
+
+    name: str
+    role: str
+    is_clustered: bool
+    levels: Ints
+    is_known: Mask
+    part: str | None
+
+
+def _read_columns(cohort: FittedCohort, table: pd.DataFrame) -> Iterator[_CohortColumn]:
+    """Yield all columns but the identifiers: those of the schema, then those that it ignores."""
+    clustered = set(clustered_features(cohort.model))
+    for feature in cohort.schema:
+        if not feature.is_id and feature.likelihood is not None and feature.name in cohort.table:
+            levels = _read_feature(feature, cohort.table[feature.name])
+            yield _CohortColumn(feature.name, feature.role, feature.name in clustered, *levels)
+    ignored = _ignored_columns(table, cohort.table)
+    for name in map(str, ignored.columns):
+        yield _CohortColumn(name, "ignore", False, *_read_cells(name, ignored[name], cohort.schema))
+
+
+def _ignored_columns(table: pd.DataFrame, validated: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns that validation dropped, in the order of the validated cohort, if the index gives it."""
+    names = [name for name in table.columns if isinstance(name, str) and name not in validated.columns]
+    dropped = table[[name for name in names if names.count(name) == 1]]
+    if table.index.equals(validated.index):
+        return dropped
+    return dropped.loc[validated.index] if table.index.is_unique else dropped.iloc[:, :0]
+
+
+def _read_feature(feature: Feature, column: pd.Series) -> tuple[Ints, Mask, str | None]:
+    scores = feature.scores(column)
+    is_known = ~np.isnan(scores)
+    if feature.levels is None and not feature.traits.is_yes_no:
+        return _pool_rare(_cut_intervals(scores)), is_known, None
+    levels = np.where(is_known, scores, -1).astype(np.int64)
+    texts = np.array([canonical_text(text) for text in column.astype(object).to_numpy()[is_known]])
+    return _pool_rare(levels), is_known, _keep_most_frequent(feature.name, texts)
+
+
+def _read_cells(name: str, column: pd.Series, schema: FeatureSchema) -> tuple[Ints, Mask, str | None]:
+    """Return the same of a column that was not validated: intervals if all its values are numbers, or all dates."""
+    codes = schema.missing_codes_of(schema[name]) if name in schema else schema.missing_codes
+    is_missing = column.isna().to_numpy(dtype=bool)
+    cells = [canonical_text(value) for value in column.astype(object).where(~is_missing, "").tolist()]
+    texts = np.array(cells, dtype=object)
+    is_known = np.array([bool(text) and text not in codes for text in cells], dtype=bool)
+    numbers = np.where(is_known, numbers_of(cells), np.nan)
+    dates = date_column(texts, is_known, None) if np.isnan(numbers[is_known]).any() else None
+    if not isinstance(dates, str):
+        return _pool_rare(_cut_intervals(numbers if dates is None else dates.moments)), is_known, None
+    levels = np.full(texts.size, -1, dtype=np.int64)
+    levels[is_known] = np.unique(texts[is_known].astype(str), return_inverse=True)[1]
+    return _pool_rare(levels), is_known, _keep_most_frequent(name, texts[is_known].astype(str))
+
+
+def _keep_most_frequent(name: str, texts: NDArray[np.str_]) -> str | None:
+    """Return a condition on a column that keeps its most frequent level."""
+    if not texts.size:
+        return None
+    levels, counts = np.unique(texts, return_counts=True)
+    text = text_in_condition(str(levels[counts.argmax()]))
+    return None if text is None else _write_condition(name, f"== {text}")
+
+
+def _write_condition(name: str, rest: str) -> str | None:
+    """Return a condition on a column; None if its name cannot be written in one."""
+    written = name_in_condition(name, 0)
+    return None if written == "`#0`" else f"{written} {rest}"
+
+
+def _cut_intervals(numbers: Floats) -> Ints:
+    """Return the interval of each number, -1 = missing; intervals have about as many subjects."""
+    is_known = ~np.isnan(numbers)
+    values, levels = numbers[is_known], np.full(len(numbers), -1, dtype=np.int64)
+    distinct, n_intervals = np.unique(values), max(2, min(_MOST, values.size // _FEWEST))
+    cuts = distinct
+    if distinct.size > n_intervals:
+        cuts = np.unique(np.quantile(values, np.arange(1, n_intervals) / n_intervals, method="lower"))
+    levels[is_known] = np.searchsorted(cuts, values)
+    return levels
+
+
+def _pool_rare(levels: Ints) -> Ints:
+    """Return levels 0, 1, ... in which those of fewer than 10 subjects are one; -1 stays missing."""
+    is_known = levels >= 0
+    _, places, counts = np.unique(levels[is_known], return_inverse=True, return_counts=True)
+    pooled = np.full(len(levels), -1, dtype=np.int64)
+    renumbered = np.where(counts < _FEWEST, counts.size, np.arange(counts.size))
+    pooled[is_known] = np.unique(renumbered[places], return_inverse=True)[1]
+    return pooled
+
+
+def _missing_alike(columns: list[_CohortColumn]) -> list[list[_CohortColumn]]:
+    """Return groups of columns that are missing in the same subjects, without those that are complete."""
+    alike: dict[bytes, list[_CohortColumn]] = {}
+    for column in columns:
+        if 0 < column.is_known.sum() < column.is_known.size:
+            alike.setdefault(column.is_known.tobytes(), []).append(column)
+    return list(alike.values())
+
+
+class ColumnEvidence:
+    """The log predictives of a column in every subtype, relative to all subjects; levels (N,) from 0, -1 = missing.
+
+    ln(p(l | k) / p(l)) with p(l | k) = (n_lk + p(l)) / (n_k + 1), counted without the subject itself; 0 if missing.
+    """
+
+    def __init__(self, levels: Ints, labels: Ints) -> None:
+        self.levels, self.labels, self.n_subtypes = levels, labels, int(labels.max()) + 1
+
+    @cached_property
+    def counts(self) -> Ints:
+        """Numbers of subjects, int64 (L + 1, K); the last row is of missing values."""
+        n_levels = int(self.levels.max(initial=-1)) + 1
+        rows = np.where(self.levels < 0, n_levels, self.levels)
+        cells = np.bincount(rows * self.n_subtypes + self.labels, minlength=(n_levels + 1) * self.n_subtypes)
+        return cells.reshape(-1, self.n_subtypes)
+
+    @cached_property
+    def log_ratios(self) -> Floats:
+        """The logs by level, subtype of the subject, and subtype, float64 (L + 1, K, K)."""
+        ratios = np.zeros((*self.counts.shape, self.n_subtypes))
+        observed, itself = self.counts[:-1], np.eye(self.n_subtypes)
+        share = (observed.sum(axis=1) - 1)[:, None, None] / max(int(observed.sum()) - 1, 1)
+        inside = np.maximum(observed[:, None, :] - itself, 0.0)
+        of_all = np.maximum(observed.sum(axis=0) - itself, 0.0)
+        # A level that no other subject has is uninformative.
+        positive = np.where(share > 0, share, 1.0)
+        ratios[:-1] = np.where(share > 0, np.log((inside + positive) / ((of_all + 1.0) * positive)), 0.0)
+        return ratios
+
+    @cached_property
+    def information(self) -> float:
+        """The mean log ratio of the subject's own subtype, in nats: mutual information, with each subject left out."""
+        of_subtype = np.diagonal(self.log_ratios, axis1=1, axis2=2)
+        return float((self.counts * of_subtype).sum() / self.labels.size)
+
+    @property
+    def of_subjects(self) -> Floats:
+        """The log ratios of each subject, float64 (N, K)."""
+        return np.asarray(self.log_ratios[self.levels, self.labels])
+
+    @cached_property
+    def named(self) -> Ints:
+        """Numbers of subjects by subtype and by the subtype that the column names, int64 (K, K)."""
+        named = (_log_prior(self.counts.sum(axis=0)) + self.log_ratios).argmax(axis=2)
+        numbers = np.zeros((self.n_subtypes, self.n_subtypes), dtype=np.int64)
+        np.add.at(numbers, (np.broadcast_to(np.arange(self.n_subtypes), named.shape), named), self.counts)
+        return numbers
+
+
+def _name_together(log_ratios: Floats, labels: Ints) -> Ints:
+    """Return `ColumnEvidence.named` of columns, independent inside subtypes, from the sum of their `of_subjects`."""
+    n_subtypes = log_ratios.shape[1]
+    named = (_log_prior(np.bincount(labels, minlength=n_subtypes))[labels] + log_ratios).argmax(axis=1)
+    return np.bincount(labels * n_subtypes + named, minlength=n_subtypes**2).reshape(n_subtypes, n_subtypes)
+
+
+def _log_prior(sizes: Ints) -> Floats:
+    """Return the logs of the sizes without a subject of each subtype, float64 (K, K)."""
+    return np.asarray(np.log(np.maximum(sizes - np.eye(sizes.size), 0.5)))
+
+
+def _describe(column: _CohortColumn, **more: Any) -> dict[str, Any]:
     return {"column": column.name, "second": None, "role": column.role, "alike": 0, "others": np.nan, **more}
 
 
-def _of_features(columns: list[CohortColumn], labels: Ints) -> list[dict[str, Any]]:
+def _name_by_features(columns: list[_CohortColumn], labels: Ints) -> list[dict[str, Any]]:
     """Return the features that alone are nearly the partition; or else the best pair; or else those of a division."""
     features = {column.name: (column, ColumnEvidence(column.levels, labels)) for column in columns}
     informative = {name: evidence for name, (_, evidence) in features.items() if evidence.information > 0}
@@ -182,63 +303,54 @@ def _of_features(columns: list[CohortColumn], labels: Ints) -> list[dict[str, An
         return []
     together = np.sum([evidence.of_subjects for evidence in informative.values()], axis=0)
 
-    def row(groups: Ints, *names: str) -> dict[str, Any]:
+    def describe(groups: Ints, *names: str) -> dict[str, Any]:
         these = np.sum([informative[name].of_subjects for name in names], axis=0)
         column, second = features[names[0]][0], names[1] if len(names) > 1 else None
-        by_others = named_together(together - these, labels)
-        about = _about(column, second=second, told_by="value", part=column.part)
-        return about | _explained(groups, labels, named_together(these, labels), by_others)
+        by_others = _name_together(together - these, labels)
+        about = _describe(column, second=second, told_by="value", part=column.part)
+        return about | _explain(groups, labels, _name_together(these, labels), by_others)
 
-    alone = [row(groups, name) for name, evidence in informative.items() for groups in _divisions(evidence.named)]
-    alone = [one for one in alone if one["is_better"]]
-    whole = [one for one in alone if len(one["groups"]) == labels.max() + 1]
+    rows = [describe(groups, name) for name, evidence in informative.items() for groups in _divide(evidence.named)]
+    alone = [row for row in rows if row["is_better"]]
+    whole = [row for row in alone if len(row["groups"]) == labels.max() + 1]
     most = sorted(informative, key=lambda name: -informative[name].information)[: _PAIRED if len(columns) > 2 else 0]
-    pairs = [row(np.arange(labels.max() + 1), *pair) for pair in combinations(most, 2) if not whole]
+    pairs = [describe(np.arange(labels.max() + 1), *pair) for pair in combinations(most, 2) if not whole]
     pairs = [pair for pair in pairs if pair["explained"] >= NEARLY and pair["others"] < 1 - NEARLY]
     return whole or sorted(pairs, key=lambda pair: -pair["explained"])[:1] or alone
 
 
-def _of_column(levels: Ints, labels: Ints, about: dict[str, Any]) -> list[dict[str, Any]]:
+def _name_by_column(levels: Ints, labels: Ints, about: dict[str, Any]) -> list[dict[str, Any]]:
     """Return a row if a column that was not clustered on is nearly the partition, or a division of it."""
     named = ColumnEvidence(levels, labels).named
-    return [about | _explained(groups, labels, named) for groups in _divisions(named)][:1]
+    return [about | _explain(groups, labels, named) for groups in _divide(named)][:1]
 
 
-def _divisions(named: Ints) -> Iterator[Ints]:
+def _divide(named: Ints) -> Iterator[Ints]:
     """Yield the group of each subtype in the partition and in a division of it, if the column nearly is that one."""
     united = named.argmax(axis=1)  # the subtype that the column most often names for each
     united = united[united]
     for groups in (np.arange(len(named)), *([united] if np.unique(united).size < len(named) else [])):
-        n_wrong, n_guessed = _errors(groups, named)
+        n_wrong, n_guessed = _count_errors(groups, named)
         if n_guessed and n_wrong <= (1 - NEARLY) * n_guessed:
             yield groups
 
 
-def _errors(groups: Ints, named: Ints) -> tuple[int, int]:
+def _count_errors(groups: Ints, named: Ints) -> tuple[int, int]:
     """Return how many subjects are given to a wrong group, and how many if all are given to the largest."""
     sizes = np.bincount(groups, weights=named.sum(axis=1))
     return int(named[groups[:, None] != groups[None, :]].sum()), int(sizes.sum() - sizes.max())
 
 
-def _explained(groups: Ints, labels: Ints, named: Ints, by_others: Ints | None = None) -> dict[str, Any]:
-    n_wrong, n_guessed = _errors(groups, named)
-    found: dict[str, Any] = {
+def _explain(groups: Ints, labels: Ints, named: Ints, by_others: Ints | None = None) -> dict[str, Any]:
+    n_wrong, n_guessed = _count_errors(groups, named)
+    result: dict[str, Any] = {
         "groups": tuple(tuple((np.flatnonzero(groups == group) + 1).tolist()) for group in dict.fromkeys(groups)),
         "named_right": 1 - n_wrong / labels.size,
         "largest": 1 - n_guessed / labels.size,
         "explained": 1 - n_wrong / n_guessed,
     }
     if by_others is not None:
-        n_others = _errors(groups, by_others)[0]
-        found["others"] = 1 - n_others / n_guessed
-        found["is_better"] = n_others - n_wrong > _STANDARD_ERRORS * np.sqrt(n_others + n_wrong)
-    return found
-
-
-def _missing_alike(columns: list[CohortColumn]) -> list[list[CohortColumn]]:
-    """Return groups of columns that are missing in the same subjects, without those that are complete."""
-    alike: dict[bytes, list[CohortColumn]] = {}
-    for column in columns:
-        if 0 < column.known.sum() < column.known.size:
-            alike.setdefault(column.known.tobytes(), []).append(column)
-    return list(alike.values())
+        n_others = _count_errors(groups, by_others)[0]
+        result["others"] = 1 - n_others / n_guessed
+        result["is_better"] = n_others - n_wrong > _STANDARD_ERRORS * np.sqrt(n_others + n_wrong)
+    return result

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -123,6 +124,11 @@ class ComparisonsFrame:
                     found[subtype] = int(row["n"]) + int(row["missing"]) if known else None
         return found
 
+    @property
+    def exact_sizes(self) -> dict[int, int]:
+        """The number of subjects in each subtype, without 0, of a frame in which nothing is withheld."""
+        return {subtype: size for subtype, size in self.sizes.items() if subtype != ALL_SUBJECTS and size is not None}
+
     @cached_property
     def subtypes(self) -> list[int]:
         """The subtypes in increasing order, without 0."""
@@ -138,3 +144,24 @@ class ComparisonsFrame:
         """The names of the features with at least one withheld number."""
         suppressed = self.frame["suppressed"].fillna(False).to_numpy(dtype=bool)
         return set(self.frame.loc[suppressed, "feature"])
+
+
+def decimals_for(spread: float) -> int:
+    """Return the number of decimals that shows a mean to about a hundredth of `spread`, the SD; 2 if there is none."""
+    if not 0 < spread < math.inf:
+        return 2
+    return max(0, 2 - math.floor(math.log10(spread)))
+
+
+def decimals_of_mean(spreads: Iterable[float], *, is_scored: bool) -> int:
+    """Return the decimals of mean and SD in every group: 2 for shares and scores, else by the first finite spread."""
+    return 2 if is_scored else decimals_for(next((spread for spread in spreads if math.isfinite(spread)), math.nan))
+
+
+def decimals_in(records: Mapping[int, Record], *, is_scored: bool) -> int:
+    """Return the decimals of mean and SD of a feature from its summaries by group; of a rounded frame as it says."""
+    said: Any = records[ALL_SUBJECTS].get("decimals")
+    if not is_missing(said):
+        return int(said)
+    spreads = (row["sd"] for _, row in sorted(records.items()))
+    return decimals_of_mean((math.nan if is_missing(sd) else float(sd) for sd in spreads), is_scored=is_scored)

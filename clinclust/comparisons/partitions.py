@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import LABELS, MODEL, accepting, either
@@ -13,20 +14,13 @@ from clinclust.estimators.parameters import cluster_codes
 from clinclust.estimators.subtype_model import is_fitted
 
 if TYPE_CHECKING:
-    from typing import TypeAlias
-
-    import pandas as pd
-
     from clinclust.estimators.subtype_model import SubtypeModel
 
-    FloatSeries: TypeAlias = pd.Series[float]
-
-Array = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 
 @accepting(first=either(LABELS, MODEL), second=either(LABELS, MODEL))
-def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | SubtypeModel) -> FloatSeries:
+def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | SubtypeModel) -> pd.Series[float]:
     """Return how far two partitions of the same subjects agree, by every usual measure.
 
     With n_ij subjects in cluster i of the first and j of the second partition, a pairs of subjects are together in
@@ -71,20 +65,18 @@ def compare_partitions(first: ArrayLike | SubtypeModel, second: ArrayLike | Subt
     >>> found[["adjusted_rand", "jaccard", "n_second"]].round(3).tolist()
     [0.571, 0.5, 3.0]
     """
-    import pandas as pd
-
-    labels = [_labels(given, called) for given, called in ((first, "first"), (second, "second"))]
+    labels = [_read_labels(given, called) for given, called in ((first, "first"), (second, "second"))]
     if not len(labels[0]):
         raise InputError("first holds no subject")
     codes = [cluster_codes(labels[0], len(labels[0]), called="first")]
     codes.append(cluster_codes(labels[1], len(labels[0]), called="second"))
-    cells, sizes = _contingency(*codes)
-    measures = {**_of_pairs(cells, *sizes), **_of_information(cells, *sizes)}
+    cells, sizes = _cross(*codes)
+    measures = {**_compare_pairs(cells, *sizes), **_compare_information(cells, *sizes)}
     measures |= {"n_first": sizes[0].size, "n_second": sizes[1].size, "n_subjects": len(labels[0])}
     return pd.Series(measures, dtype=np.float64, name="agreement")
 
 
-def _labels(given: ArrayLike | SubtypeModel, called: str) -> NDArray[np.generic]:
+def _read_labels(given: ArrayLike | SubtypeModel, called: str) -> NDArray[np.generic]:
     if hasattr(given, "schema_") or hasattr(given, "get_params"):
         model: SubtypeModel = given  # type: ignore[assignment]
         if not is_fitted(model):
@@ -96,7 +88,7 @@ def _labels(given: ArrayLike | SubtypeModel, called: str) -> NDArray[np.generic]
     return np.asarray(labels)
 
 
-def _contingency(first: Counts, second: Counts) -> tuple[Counts, tuple[Counts, Counts]]:
+def _cross(first: Counts, second: Counts) -> tuple[Counts, tuple[Counts, Counts]]:
     """Return the numbers above 0 of the contingency table, int64 (C,), and the sizes of the clusters of each."""
     n_second = int(second.max()) + 1
     cells = np.unique(first * n_second + second, return_counts=True)[1]
@@ -111,14 +103,14 @@ def _squares(counts: Counts) -> int:
     return sum(n * n for n in counts.tolist())
 
 
-def _of_pairs(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
+def _compare_pairs(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
     n = int(first.sum())
     together, in_first, in_second, everything = _pairs(cells), _pairs(first), _pairs(second), n * (n - 1) // 2
     in_either = in_first + in_second - together
     squares = _squares(first), _squares(second)
     return {
-        "adjusted_rand": _adjusted(together, in_first * in_second / max(everything, 1), (in_first + in_second) / 2.0),
-        "adjusted_rand_morey_agresti": _adjusted(_squares(cells), squares[0] * squares[1] / n**2, sum(squares) / 2.0),
+        "adjusted_rand": _adjust(together, in_first * in_second / max(everything, 1), (in_first + in_second) / 2.0),
+        "adjusted_rand_morey_agresti": _adjust(_squares(cells), squares[0] * squares[1] / n**2, sum(squares) / 2.0),
         "rand": (everything - in_either + together) / everything if everything else 1.0,
         "jaccard": together / in_either if in_either else 1.0,
         "fowlkes_mallows": _by_root(together, in_first, in_second),
@@ -132,19 +124,19 @@ def _by_root(together: int, in_first: int, in_second: int) -> float:
     return float(together / np.sqrt(float(in_first) * float(in_second)))
 
 
-def _adjusted(index: float, by_chance: float, highest: float) -> float:
+def _adjust(index: float, by_chance: float, highest: float) -> float:
     """Return an index adjusted for chance; 1 where it has one possible value, which equal partitions have."""
     return 1.0 if highest <= by_chance else float((index - by_chance) / (highest - by_chance))
 
 
-def _of_information(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
+def _compare_information(cells: Counts, first: Counts, second: Counts) -> dict[str, float]:
     of_first, of_second = _entropy(first), _entropy(second)
     shared = max(of_first + of_second - _entropy(cells), 0.0)
     mean, largest = (of_first + of_second) / 2.0, max(of_first, of_second)
-    is_known = first.size == second.size == cells.size  # every cluster of one is a cluster of the other
+    are_equal = first.size == second.size == cells.size  # every cluster of one is a cluster of the other
     adjusted = 1.0
-    if not is_known:
-        by_chance = _expected(first, second)
+    if not are_equal:
+        by_chance = _expect_information(first, second)
         room = mean - by_chance
         # Where hardly anything but chance is possible, the difference is rounding.
         adjusted = 0.0 if room <= 1e-12 * max(mean, 1.0) else (shared - by_chance) / room
@@ -153,7 +145,7 @@ def _of_information(cells: Counts, first: Counts, second: Counts) -> dict[str, f
         "normalised_mutual_information": shared / mean if mean else 1.0,
         "normalised_mutual_information_max": shared / largest if largest else 1.0,
         "adjusted_mutual_information": adjusted,
-        "variation_of_information": 0.0 if is_known else max(of_first + of_second - 2.0 * shared, 0.0),
+        "variation_of_information": 0.0 if are_equal else max(of_first + of_second - 2.0 * shared, 0.0),
     }
 
 
@@ -162,7 +154,7 @@ def _entropy(counts: Counts) -> float:
     return max(float(np.log(n) - (counts * np.log(counts)).sum() / n), 0.0)
 
 
-def _expected(first: Counts, second: Counts) -> float:
+def _expect_information(first: Counts, second: Counts) -> float:
     """Return the mean mutual information of partitions of these sizes, in nats (Vinh, Epps and Bailey 2010, eq. 24)."""
     from scipy.special import gammaln
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from clinclust.arguments import ON_OR_OFF, SIZES, WHOLE, WHOLE_COMPARISONS, accepting
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.disclosure.counts import FeatureCounts, feature_counts
-from clinclust.disclosure.intervals import intervals
+from clinclust.disclosure.attacker import intervals, size_intervals, total_intervals
+from clinclust.disclosure.counts import FeatureCounts, Rule, feature_counts, small_totals, totals
 from clinclust.disclosure.released import names_using_withheld, rows_ranked_with_shown, rows_using_withheld
-from clinclust.disclosure.rule import Rule, small_totals, total_intervals, totals
-from clinclust.disclosure.sizes import shown_sizes, size_intervals
-from clinclust.disclosure.suppress import sizes_of
-
-if TYPE_CHECKING:
-    import pandas as pd
+from clinclust.disclosure.suppress import shown_sizes
 
 _NUMBERS_OF_TESTS = ("n", "missing", "statistic", "df", "df2", "p", "q", "standardised_difference")
 _NUMBERS_OF_EFFECTS = ("estimate", "lower", "upper")
@@ -99,8 +95,6 @@ def audit_disclosure(
     1  cancer        1       0       50      2      False
     2  cancer        2       0       50      2      False
     """
-    import pandas as pd
-
     rule = Rule(threshold, zero_is_disclosive, rounding, missing_is_harmless)
     rule.check()
     comparisons = comparisons.reset_index(drop=True)
@@ -108,13 +102,13 @@ def audit_disclosure(
     if truth is not None:
         truth = truth.reset_index(drop=True)
         true_counts = {(counts.name, counts.part): counts for counts in feature_counts(truth)}
-    true_sizes = {} if truth is None else sizes_of(truth)
-    features = list(feature_counts(comparisons))
+    true_sizes = {} if truth is None else ComparisonsFrame(truth).exact_sizes
+    features = list(feature_counts(comparisons, rounding))
     are_sums = sizes is None and not true_sizes and "size" not in comparisons
     if sizes is None:
-        sizes = shown_sizes(true_sizes, threshold, rounding) if true_sizes else _sizes_shown(comparisons, features)
+        sizes = shown_sizes(true_sizes, threshold, rounding) if true_sizes else _read_sizes(comparisons, features)
     withheld = {subtype for subtype, size in sizes.items() if size is None}
-    touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes, rounding)}
+    touched = {(counts.name, group) for counts in features for group in counts.withheld_groups(sizes)}
     has_number = comparisons[[*_NUMBERS_OF_TESTS, *_NUMBERS_OF_EFFECTS]].notna().any(axis=1).to_numpy()
     uses_withheld = rows_using_withheld(comparisons, touched, withheld)
     reveals = (
@@ -128,7 +122,7 @@ def audit_disclosure(
     # The counts of other values than point masses are functions of the counts at these.
     counted = [counts for counts in features if counts.part != "rest"]
     ranges = size_intervals(sizes, rounding, counted, are_sums=are_sums)
-    rows = [*_of_sizes(sizes, ranges, true_sizes, rule, is_tested=is_tested)]
+    rows = [*_judge_sizes(sizes, ranges, true_sizes, rule, is_tested=is_tested)]
     tested = set(revealing["feature"])
     for counts in features:
         true = true_counts.get((counts.name, counts.part))
@@ -138,15 +132,15 @@ def audit_disclosure(
             if rounding is None:
                 counts = replace(counts, decimals=true.decimals)
         if counts.part != "rest":
-            rows += _of_feature(counts, true, ranges, rule, is_tested=counts.name in tested)
-        rows += _of_totals(counts, true, rule, is_tested=counts.name in tested)
+            rows += _judge_counts(counts, true, ranges, rule, is_tested=counts.name in tested)
+        rows += _judge_totals(counts, true, rule, is_tested=counts.name in tested)
     dtypes = dict.fromkeys(("feature", "cell"), "string")
     dtypes |= dict.fromkeys(("subtype", "lowest", "highest", "value"), "Int64")
     dtypes |= {"disclosed": "boolean", "reason": "string"}
     return pd.DataFrame(rows, columns=list(dtypes)).astype(dtypes)
 
 
-def _sizes_shown(comparisons: pd.DataFrame, features: list[FeatureCounts]) -> dict[int, int | None]:
+def _read_sizes(comparisons: pd.DataFrame, features: list[FeatureCounts]) -> dict[int, int | None]:
     """Return the sizes of rounded groups, or those that follow from n and missing of any feature; None if withheld."""
     if "size" in comparisons:
         return ComparisonsFrame(comparisons).sizes
@@ -158,7 +152,7 @@ def _sizes_shown(comparisons: pd.DataFrame, features: list[FeatureCounts]) -> di
     return found
 
 
-def _of_sizes(
+def _judge_sizes(
     sizes: Mapping[int, int | None],
     ranges: Mapping[int, tuple[int, int]],
     true_sizes: Mapping[int, int],
@@ -166,17 +160,15 @@ def _of_sizes(
     *,
     is_tested: bool,
 ) -> Iterator[tuple[Any, ...]]:
-    import pandas as pd
-
     for subtype, size in sizes.items():
         if size is None:
             value = true_sizes.get(subtype, np.nan)
-            yield _verdict("", "size", subtype, ranges[subtype], value, rule, is_tested=is_tested)
+            yield _judge_interval("", "size", subtype, ranges[subtype], value, rule, is_tested=is_tested)
         elif 0 < size < rule.threshold:
             yield (pd.NA, "size", subtype, size, size, size, True, "shown")
 
 
-def _of_feature(
+def _judge_counts(
     counts: FeatureCounts,
     truth: FeatureCounts | None,
     ranges: Mapping[int, tuple[int, int]],
@@ -197,7 +189,7 @@ def _of_feature(
     is_known[len(cells) :] = True
     if not is_known.all():
         sizes = [ranges[subtype] for subtype in counts.subtypes]
-        low, high = intervals(counts, sizes, ~is_known, rounding=rule.rounding)
+        low, high = intervals(counts, sizes, ~is_known)
     for row, group in np.argwhere(~is_known | sensitive).tolist():
         if row >= len(cells):
             continue
@@ -208,22 +200,20 @@ def _of_feature(
         else:
             found, value, of_missing = (low[row, group], high[row, group]), true[row, group], len(counts.rows) - 1
             is_level, is_missing = counts.is_share and row < of_missing, row == of_missing
-            yield _verdict(*named, found, value, rule, is_tested=is_tested, is_level=is_level, is_missing=is_missing)
+            yield _judge_interval(
+                *named, found, value, rule, is_tested=is_tested, is_level=is_level, is_missing=is_missing
+            )
 
 
-def _of_totals(
+def _judge_totals(
     counts: FeatureCounts, truth: FeatureCounts | None, rule: Rule, *, is_tested: bool
 ) -> Iterator[tuple[Any, ...]]:
     """Yield the small totals of whole numbers: of events, or of the steps of scores above the lowest."""
-    import pandas as pd
-
     if not counts.is_whole:
         return
     low, high = total_intervals(counts)
-    if truth is not None:
-        rule = replace(rule, rounding=None)
     values = totals(truth or counts)[0]
-    small = small_totals(truth or counts, rule) & (np.rint(values) > 0)
+    small = small_totals(truth or counts, rule.threshold) & (np.rint(values) > 0)
     is_shown = ~np.isnan(counts.mean[0])
     for group in np.flatnonzero(small):
         reason = "shown" if is_shown[group] else "interval" if high[group] - low[group] < rule.threshold else ""
@@ -233,7 +223,7 @@ def _of_totals(
         yield (counts.name, "total", counts.subtypes[group], *found)
 
 
-def _verdict(
+def _judge_interval(
     feature: str,
     cell: str,
     subtype: int,
@@ -245,8 +235,6 @@ def _verdict(
     is_level: bool = False,
     is_missing: bool = False,
 ) -> tuple[Any, ...]:
-    import pandas as pd
-
     low, high = interval
     is_true = not np.isnan(value)
     least, most = (value, value) if is_true else interval

@@ -1,8 +1,14 @@
-"""The numbers of one feature as a table of counts: rows are levels and missing values, columns groups of subjects."""
+"""The numbers of one feature as a table of counts, their rounding, and the rule that says which are sensitive.
+
+Rows of the table are levels and missing values, its columns all subjects and each subtype. Counts may be rounded to
+multiples of a base; means are rounded to the decimals that reports print, and quartiles to steps. A count or total is
+sensitive if few subjects have it, and protected if no short interval of it can be inferred.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,15 +17,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clinclust.arrays import Array
-from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
-from clinclust.comparisons.summaries import decimals_in
+from clinclust.comparisons.frame import (
+    ALL_SUBJECTS,
+    ComparisonsFrame,
+    Record,
+    decimals_in,
+    decimals_of_mean,
+    is_missing,
+)
+from clinclust.errors import InputError
+from clinclust.files.selection.row_choice import RowCounts
 from clinclust.likelihoods import traits_of
 
 if TYPE_CHECKING:
     import pandas as pd
-
-__all__ = ["ALL_SUBJECTS", "FeatureCounts", "feature_counts"]
-
 
 _NUMBERS = ("n", "missing", "count", "percent", "mean", "sd")
 
@@ -31,7 +42,8 @@ class FeatureCounts:
     L is the number of levels in the frame: one for a yes/no feature; without levels, L = 1 and there are no counts.
     `places` (L, G) are row numbers in the frame; `n` and `missing` (G,) and `count`, `percent`, `mean` and `sd` (L, G)
     its columns. `scale` are the ends of a scale, or NaN; `grid` is the origin and the step of the possible values, and
-    `is_whole` whether all values are on it (False for features counted by level).
+    `is_whole` whether all values are on it (False for features counted by level). Counts are exact, or multiples of
+    `rounding`.
     """
 
     name: str
@@ -50,6 +62,7 @@ class FeatureCounts:
     is_whole: bool
     grid: tuple[float, float] = (0.0, 1.0)
     part: str | None = None
+    rounding: int | None = None
 
     def given_point_masses(self, first: FeatureCounts) -> FeatureCounts:
         """Return the numbers of the other values that can be shown with those of the point masses of the feature."""
@@ -80,6 +93,11 @@ class FeatureCounts:
         """Whether one level is shown, and the count of the other follows by subtraction."""
         return traits_of(self.likelihood).is_yes_no
 
+    @property
+    def is_level(self) -> NDArray[np.bool_]:
+        """Which of `rows` and the observed values are levels, (R + 1, 1)."""
+        return np.array([[self.is_share]] * (len(self.rows) - 1) + [[False]] * 2)
+
     @cached_property
     def rows(self) -> tuple[str, ...]:
         """The names of the rows: each level (or ``observed``, for a feature without levels), then ``missing``."""
@@ -96,15 +114,15 @@ class FeatureCounts:
         other = [self.n - self.count[0]] if self.is_yes_no else []
         return np.vstack([self.count, *other, self.missing])
 
-    def withheld_groups(self, sizes: Mapping[int, int | None], rounding: int | None = None) -> set[int]:
+    def withheld_groups(self, sizes: Mapping[int, int | None]) -> set[int]:
         """Return the groups whose tests use a withheld number, or would give one; all if counts are rounded."""
         lacking = np.isnan(self.n) | (np.isnan(self.mean) & (self.n != 0)).any(axis=0)
         if self.is_share:
             lacking |= (np.isnan(self.count) & (self.n != 0)).any(axis=0)
         groups = {subtype for subtype, is_lacking in zip(self.subtypes, lacking.tolist(), strict=True) if is_lacking}
-        if self.is_share and rounding is None:
+        if self.is_share and self.rounding is None:
             return groups
-        if rounding is not None or any(sizes[group] is not None for group in groups):
+        if self.rounding is not None or any(sizes[group] is not None for group in groups):
             return set(self.subtypes)
         # What is compared with all others is compared with withheld subtypes too, whose means it would narrow.
         return groups | ({ALL_SUBJECTS} if groups else set())
@@ -129,38 +147,41 @@ class FeatureCounts:
         )
 
 
-def feature_counts(comparisons: pd.DataFrame) -> Iterator[FeatureCounts]:
-    """Yield the counts of each feature, both parts of one with point masses, in a frame with the index 0, 1, ...."""
+def feature_counts(comparisons: pd.DataFrame, rounding: int | None = None) -> Iterator[FeatureCounts]:
+    """Yield the counts of each feature, both parts of one with point masses, in a frame with the index 0, 1, ....
+
+    `rounding` is the base to which its counts were rounded.
+    """
     read = ComparisonsFrame(comparisons)
-    for name, levels, part in _parts(read):
+    for name, levels, part in _divide_parts(read):
         first = next(iter(next(iter(levels.values())).values()))
         places = read.places(levels)
-        values = {number: read.numbers(number, places) for number in _NUMBERS}
+        n, missing, count, percent, mean, sd = (read.numbers(number, places) for number in _NUMBERS)
         traits = traits_of(str(first["likelihood"]))
         is_share = traits.is_share
         step = float(first["step"])  # NaN but for levels that are numbers
-        grid = (float(first["minimum"]), step) if step > 0 else (0.0, 1.0)
         yield FeatureCounts(
-            name=name,
-            likelihood=str(first["likelihood"]),
-            levels=tuple(map(str, levels)) if is_share else (),
-            subtypes=(ALL_SUBJECTS, *read.subtypes),
-            places=places,
-            n=values["n"][0],
-            missing=values["missing"][0],
-            count=values["count"],
-            percent=values["percent"],
-            mean=values["mean"],
-            sd=values["sd"],
+            name,
+            str(first["likelihood"]),
+            tuple(map(str, levels)) if is_share else (),
+            (ALL_SUBJECTS, *read.subtypes),
+            places,
+            n[0],
+            missing[0],
+            count,
+            percent,
+            mean,
+            sd,
             scale=(float(first["minimum"]), float(first["maximum"])),
             decimals=decimals_in(next(iter(levels.values())), is_scored=is_share or traits.is_scale),
             is_whole=not is_share and (bool(first["whole"]) or step > 0),
-            grid=grid,
+            grid=(float(first["minimum"]), step) if step > 0 else (0.0, 1.0),
             part=part,
+            rounding=rounding,
         )
 
 
-def _parts(read: ComparisonsFrame) -> Iterator[tuple[str, dict[str | None, dict[int, Record]], str | None]]:
+def _divide_parts(read: ComparisonsFrame) -> Iterator[tuple[str, dict[str | None, dict[int, Record]], str | None]]:
     """Yield each feature with its summaries by level; one with point masses twice, with those of each part."""
     for name, levels in read.summaries.items():
         first = next(iter(next(iter(levels.values())).values()))
@@ -169,3 +190,181 @@ def _parts(read: ComparisonsFrame) -> Iterator[tuple[str, dict[str | None, dict[
         else:
             yield name, {level: rows for level, rows in levels.items() if level is not None}, "spike"
             yield name, {None: levels[None]}, "rest"
+
+
+def rounded(count: NDArray[np.float64], base: int) -> NDArray[np.float64]:
+    """Return counts rounded to the nearest multiple of `base`; a tie is rounded up."""
+    return np.asarray(np.floor((count + base // 2) / base) * base)
+
+
+def rounding_error(base: int | None) -> tuple[int, int]:
+    """Return how far below and how far above a rounded count the true count can be; (0, 0) without rounding."""
+    return (0, 0) if base is None else (base // 2, base - 1 - base // 2)
+
+
+def printed(values: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+    """Return values rounded as reports print them: by decimal formatting of the exact binary number."""
+    return np.array([float(f"{value:.{decimals}f}") for value in values.ravel()]).reshape(values.shape)
+
+
+def rounded_quartiles(of_order: Sequence[Array], least: float = 0.0) -> list[Array]:
+    """Return the medians, q1 and q3 of a feature, each (1, G), rounded by the first group whose quartiles are shown.
+
+    To 1, 2 or 5 times a power of ten, at most (q3 - q1) / 4. With steps of at least the distance of possible values, no
+    value between two of these tells whether n is even.
+    """
+    _, q1, q3 = of_order
+    shown = np.flatnonzero(np.isfinite(q1[0]) & np.isfinite(q3[0]) & (q3[0] > q1[0]))
+    room = float(q3[0, shown[0]] - q1[0, shown[0]]) / 4.0 if shown.size else 0.0
+    if not 0.0 < room < math.inf:
+        return list(of_order)
+    power = 10.0 ** math.floor(math.log10(room))
+    step = max(next(step * power for step in (5.0, 2.0, 1.0) if step * power <= room * (1.0 + 1e-9)), least)
+    decimals = max(0, 2 - math.floor(math.log10(step)))
+    return [np.round(np.round(values / step) * step, decimals) for values in of_order]
+
+
+def _decimals_for_every_n(counts: FeatureCounts, n: Array, base: int, fewest: int) -> int:
+    """Return the most decimals with which every n that rounds to those given can have the printed mean and SD.
+
+    Means of n values on a grid lie its step over n apart, and their SDs, with the same mean, the squared step over
+    (n - 1) SD. Of values on an unknown grid, the SD takes the place of the step: few are recorded in coarser steps.
+    """
+    error = rounding_error(base)[0] * (2 if counts.part == "rest" else 1)  # n of the rest is a difference of two
+    shown = (n[1:] - error >= fewest) & np.isfinite(counts.sd[0, 1:])  # not from the SD of all, which is withheld
+    spreads, fewest_n = counts.sd[0, 1:][shown], (n[1:] - error)[shown]
+    decimals = decimals_of_mean(spreads.tolist(), is_scored=traits_of(counts.likelihood).is_scale)
+    spreads = printed(spreads, decimals)
+    spread = spreads > 0.0
+    if not spread.any():
+        return decimals
+    step = counts.grid[1] if counts.is_whole else spreads.max()
+    apart = step / fewest_n.min()
+    if counts.is_whole:
+        apart = max(apart, (step**2 / ((fewest_n - 1.0) * spreads)[spread]).max())
+    return min(decimals, max(0, math.floor(-math.log10(apart))))
+
+
+def rounded_counts(counts: FeatureCounts, base: int, fewest: int = 2) -> FeatureCounts:
+    """Return a feature with counts rounded to multiples of `base`, without the SD of counts of events.
+
+    Means and SDs have the decimals that all n allow which round to the same; groups of fewer than `fewest` have none.
+    """
+    # A level without a count would show that n is exactly 0.
+    of_levels = np.where(counts.n == 0, 0.0, counts.count) if counts.is_share else counts.count
+    n, missing, count = (rounded(values, base) for values in (counts.n, counts.missing, of_levels))
+    if counts.is_share:
+        share = _quotient(np.minimum(count, n), n)
+        sd = np.sqrt(share * (1.0 - share) * _quotient(n, n - 1.0))
+        counts = replace(counts, n=n, missing=missing, count=count, rounding=base)
+        return replace(counts, percent=100.0 * share, mean=share, sd=sd)
+    decimals = _decimals_for_every_n(counts, n, base, max(fewest, 2))
+    mean, sd = printed(counts.mean, decimals), printed(counts.sd, decimals)
+    if counts.has_total:
+        mean, sd = _quotient(rounded(np.rint(counts.mean * counts.n), base), n), np.full_like(sd, np.nan)
+        decimals = 2
+    return replace(counts, n=n, missing=missing, mean=mean, sd=sd, decimals=decimals, rounding=base)
+
+
+def _quotient(part: Array, whole: Array) -> Array:
+    part, whole = np.broadcast_arrays(part, whole)
+    return np.asarray(np.divide(part, whole, out=np.full(part.shape, np.nan), where=whole > 0))
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The disclosure rule: which counts are sensitive, and when they are protected.
+
+    A count of 1 to ``threshold - 1``, and a total of whole numbers, is protected if no interval shorter than `width`
+    follows (Willenborg and de Waal 2001; Fischetti and Salazar-Gonzalez 2000). Parameters are those of
+    `suppress_small_cells`.
+    """
+
+    threshold: int = 10
+    zero_is_disclosive: bool = False
+    rounding: int | None = None
+    missing_is_harmless: bool = False
+    min_n: int | None = None
+
+    def check(self) -> None:
+        """Raise ValueError if `threshold`, `rounding` or `min_n` cannot be used."""
+        if self.threshold < 2:
+            raise InputError(f"threshold must be at least 2, not {self.threshold!r}: no count lies between 0 and 1")
+        if self.rounding is not None and self.rounding < 3:
+            raise InputError(f"rounding must be a base of at least 3, not {self.rounding!r}")
+        if self.min_n is not None and self.min_n < self.threshold:
+            raise InputError(
+                f"min_n must be at least the threshold, {self.threshold}, not {self.min_n!r}: a mean of fewer "
+                "values is withheld in any case"
+            )
+
+    @property
+    def fewest_values(self) -> int:
+        """The fewest values of which a mean, SD, median or quartile is shown."""
+        return self.threshold if self.min_n is None else self.min_n
+
+    @property
+    def width(self) -> int:
+        """The least length of the interval of a protected count."""
+        return self.threshold if self.rounding is None else self.rounding // 2
+
+    def sensitive_of(self, counts: FeatureCounts) -> NDArray[np.bool_]:
+        """Return which counts of a feature are sensitive, or as rounded may be: its rows, the observed values."""
+        table = np.vstack([counts.table, counts.n])
+        below, above = rounding_error(counts.rounding)
+        errors = np.ones((len(table), 1))
+        if counts.is_yes_no:
+            errors[len(counts.levels)] = 2  # the other level is the difference of two rounded counts
+        sensitive = self._some_is_sensitive(table - errors * below, table + errors * above, counts.is_level)
+        if self.missing_is_harmless:
+            sensitive[-2] = False
+        return sensitive
+
+    def harmless(self, counts: FeatureCounts, low: Array, high: Array) -> NDArray[np.bool_]:
+        """Return for which intervals of the counts of `sensitive_of` no count in them is sensitive, (R + 1, G)."""
+        is_known = ~np.isnan(low) & ~np.isnan(high)
+        return np.asarray(is_known & ~self._some_is_sensitive(low, high, counts.is_level))
+
+    def _some_is_sensitive(self, low: Array, high: Array, is_level: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        lowest = np.where(is_level & self.zero_is_disclosive, 0, 1)
+        return np.asarray((low < self.threshold) & (high >= lowest))
+
+    def may_be_sensitive(self, low: float, high: float, *, is_level: bool, is_missing: bool = False) -> bool:
+        """Return whether a count from `low` to `high` can be sensitive, of a level or of missing values or neither."""
+        if is_missing and self.missing_is_harmless:
+            return False
+        return bool(self._some_is_sensitive(np.asarray(low), np.asarray(high), np.asarray(is_level)))
+
+
+def are_small_rows(counts: RowCounts, n_subjects: int, threshold: int) -> bool:
+    """Return whether a number of rows left out is small, or gives one by subtraction from the rows of the table."""
+    numbers = [counts.not_meeting, counts.unknown, counts.not_meeting - counts.unknown]
+    numbers += [counts.further, counts.outside, counts.taken - n_subjects]
+    return any(Rule(threshold).may_be_sensitive(number, number, is_level=False) for number in numbers)
+
+
+SLACK_OF_TOTALS = 1e-6  # a total is a mean times n, and whole up to rounding errors
+
+
+def totals(counts: FeatureCounts) -> Array:
+    """Return each group's total in steps above the lowest and below the highest score, (2, G); NaN if there is none."""
+    if not counts.is_whole:
+        return np.full((2, counts.n.size), np.nan)
+    origin, step = counts.grid
+    low, high = counts.scale
+    origin = low if np.isfinite(low) else origin
+    return np.array([distance / step * counts.n for distance in (counts.mean[0] - origin, high - counts.mean[0])])
+
+
+def small_totals(counts: FeatureCounts, threshold: int) -> NDArray[np.bool_]:
+    """Return which groups have, or with rounded counts may have, a total of 1 to ``threshold - 1`` either way, (G,)."""
+    size = np.abs(totals(counts))
+    if counts.rounding is None:
+        return np.asarray(((size > SLACK_OF_TOTALS) & (size < threshold - SLACK_OF_TOTALS)).any(axis=0))
+    below, above = rounding_error(counts.rounding)
+    low, high = size - below, size + above
+    if not counts.has_total:
+        error = 0.5 * 10.0**-counts.decimals / counts.grid[1]
+        of_each = np.divide(size, counts.n, out=np.full(size.shape, np.nan), where=counts.n > 0)
+        low, high = (of_each - error) * (counts.n - below), (of_each + error) * (counts.n + above)
+    return np.asarray(((low < threshold - SLACK_OF_TOTALS) & (high > 1.0 - SLACK_OF_TOTALS)).any(axis=0))

@@ -1,27 +1,25 @@
-"""Tests, effect sizes, q and names of a shared frame, as far as they follow from the counts shown.
+"""What of a shared frame and report follows from the counts that are shown: tests, q, names, and what may be printed.
 
-Every further number of a shared frame is a function of numbers that it shows, so it discloses nothing more.
+Every further number of a shared frame is a function of numbers that it shows, so it discloses nothing more. What is not
+listed under `SHEETS`, `FACTS` and `FIGURES` is not printed, so that a new column is withheld until it is listed there.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from decimal import Decimal
-from typing import TYPE_CHECKING, TypeAlias
+from fnmatch import fnmatchcase
+from typing import TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import ASSOCIATIONS, accepting
 from clinclust.arguments import WITHHELD as SUPPRESSED
+from clinclust.comparisons.differences import adjusted
 from clinclust.comparisons.frame import WITHHELD
-from clinclust.comparisons.t_tests import adjusted
-from clinclust.disclosure.rounding import rounded, rounding_error
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule, rounded, rounding_error
 
 Floats: TypeAlias = NDArray[np.float64]
 Mask: TypeAlias = NDArray[np.bool_]
@@ -33,7 +31,7 @@ _NUMBERS = (
 _CHOSEN_BY_VALUES = "superiority"  # the effect size that a feature has if its values are skewed
 
 
-def with_results_of_shown_counts(comparisons: pd.DataFrame, using_withheld: Mask, withheld: Set[int]) -> pd.DataFrame:
+def keep_results_of_shown(comparisons: pd.DataFrame, using_withheld: Mask, withheld: Set[int]) -> pd.DataFrame:
     """Return the frame, changed in place, with the results that follow from its summaries, and without the others."""
     set_missing(comparisons, using_withheld, _NUMBERS)
     comparisons.loc[using_withheld, "suppressed"] = True
@@ -61,22 +59,22 @@ def rows_ranked_with_shown(comparisons: pd.DataFrame, using_withheld: Mask) -> M
     ranked = np.zeros(len(comparisons), dtype=bool)
     for family in _families(comparisons):
         shown = family & ~np.isnan(p) & ~np.isnan(q)
-        error = _rounding_of(p[shown])
+        error = _bound_rounding(p[shown])
         low, high = (adjusted(np.clip(p[shown] + sign * error, 0.0, 1.0)) for sign in (-1, 1))
-        error = _rounding_of(q[shown])
+        error = _bound_rounding(q[shown])
         follows = (low - error <= q[shown]) & (q[shown] <= high + error)
         ranked |= family & using_withheld & (not follows.all())
     return ranked
 
 
-def _rounding_of(values: Floats) -> Floats:
+def _bound_rounding(values: Floats) -> Floats:
     """Return the largest rounding error of each p or q, by the decimals that it has."""
     printed = np.where(values >= 0.1, 0.005, np.where(values >= 0.001, 0.0005, np.inf))
-    last_digit = np.array([float(Decimal((0, (1,), _last_place(value)))) for value in values.tolist()])
+    last_digit = np.array([float(Decimal((0, (1,), _find_last_place(value)))) for value in values.tolist()])
     return np.minimum(printed, 0.5 * last_digit) + 1e-9 * values
 
 
-def _last_place(value: float) -> int:
+def _find_last_place(value: float) -> int:
     """Return the power of ten of the last digit of a number."""
     return int(Decimal(repr(value)).normalize().as_tuple().exponent) if value else -300
 
@@ -113,8 +111,6 @@ def rows_using_withheld(comparisons: pd.DataFrame, touched: Set[tuple[str, int]]
 
 def set_missing(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None:
     """Set these columns, as far as the frame has them, to missing in these rows, in place."""
-    import pandas as pd
-
     for name in columns:
         if name in frame:
             frame.loc[rows, name] = np.nan if frame[name].dtype == np.float64 else pd.NA
@@ -123,26 +119,26 @@ def set_missing(frame: pd.DataFrame, rows: Mask, columns: Sequence[str]) -> None
 _ENDS = ("minimum", "maximum", "step", "scored")
 
 
-def with_names_of_many(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
+def hide_rare_names(shared: pd.DataFrame, rule: Rule) -> pd.DataFrame:
     """Return a suppressed frame without the names of levels and ends of scales that only few subjects have."""
     keys = list(zip(shared["feature"].tolist(), shared["level"].tolist(), strict=True))
-    called = _unnamed_levels(shared, rule)
+    called = _find_unnamed_levels(shared, rule)
     shared["level"] = shared["level"].where(shared["level"].isna(), [called.get(key, key[1]) for key in keys])
     if "part" in shared:
-        _without_names_in_labels(shared, {feature for feature, _ in called})
-    set_missing(shared, ~_many_at_ends(shared, rule), _ENDS)
+        _hide_names_in_labels(shared, {feature for feature, _ in called})
+    set_missing(shared, ~_has_many_at_ends(shared, rule), _ENDS)
     set_missing(shared, np.ones(len(shared), dtype=bool), ("at_ends",))
     return shared
 
 
-def _without_names_in_labels(shared: pd.DataFrame, features: set[str]) -> None:
+def _hide_names_in_labels(shared: pd.DataFrame, features: set[str]) -> None:
     """Take the names of point masses out of the labels of the other values of these features, in place."""
     of_rest = shared["feature"].isin(features) & (shared["part"] == "rest").fillna(False)
     labels = shared[shared["kind"] == "contrast"].set_index("feature")["label"].to_dict()
     shared["label"] = shared["label"].mask(of_rest, shared["feature"].map(labels) + ", other values")
 
 
-def _unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], str]:
+def _find_unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], str]:
     """Return the replacement of each level of which no number is shown that is not small, by feature and level."""
     summaries = shared[(shared["kind"] == "summary") & shared["level"].notna()]
     count, mean = (summaries[name].to_numpy(dtype=np.float64, na_value=np.nan) for name in ("count", "mean"))
@@ -160,7 +156,7 @@ def _unnamed_levels(shared: pd.DataFrame, rule: Rule) -> dict[tuple[str, str], s
     }
 
 
-def _many_at_ends(shared: pd.DataFrame, rule: Rule) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _has_many_at_ends(shared: pd.DataFrame, rule: Rule) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
     """Return in which rows more subjects than the threshold are at each end of the scale; none in old versions."""
     if "at_ends" not in shared:
         return np.zeros(len(shared), dtype=bool)
@@ -218,3 +214,60 @@ def withhold_associations(associations: pd.DataFrame, suppressed: pd.DataFrame) 
     if "q" in result:
         result["q"] = adjusted(result["p"].to_numpy(dtype=np.float64, na_value=np.nan))
     return result
+
+
+# A column is listed only if its cells are functions of the numbers that `suppress_small_cells` returns, of what was
+# stated before the analysis, or test results of features of which no number is withheld.
+_SIZES = ("Subtype", "Subjects", "%")
+_FEATURE = ("Section", "Feature", "Level", "Clustered on")
+_RELEVANCE = "Relevance (nats, descriptive)"
+_OF_A_TEST = ("t", "df", "p", "q", "p\N{NO-BREAK SPACE}≤*")
+_EFFECT = ("Estimate", "Lower", "Upper")
+_SUMMARIES = ("n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3")
+
+SHEETS: dict[str, tuple[str, ...]] = {
+    "Overview": ("Subtype*", "n", "%", "Marks (all subjects)", "Question", "Answer"),
+    "Withheld": ("Feature", "Counts withheld in", "Means or SDs withheld in", "Tests and effect sizes"),
+    "Subtype table": ("Feature", "Missing, n", "*n = *", "SMD*", "Descriptive p", "Validated p", "Validated q"),
+    "Numbers": ("Feature", "Level", "n", "Missing", "Count", "%", "Mean", "SD", "Q1", "Median", "Q3"),
+    "Trust": ("One side", "Other side", "Division", "Result", "Feature", "With a higher score"),
+    "Profile": ("Feature", "Level", "Section", "Of the", _RELEVANCE, "Distance from all subjects, in SD"),
+    "Charts": (*_SIZES, "Feature", *_EFFECT, "Length below", "Length above"),
+    "Associations": (
+        *("Feature", "Section", "Clustered on", _RELEVANCE, "Contrast", "p of contrast"),
+        *("Method", "Test", "p", "q", "p at most", "Reported", "Grade", "Remark"),
+    ),
+    "Effect sizes": (*_FEATURE, "Subtype", "Versus", "Measure", *_EFFECT, "n"),
+    "Pairwise tests": (*_FEATURE, "Subtype", "n", "Mean", "Standardised difference", *_OF_A_TEST, "Remark"),
+    "Likelihoods": ("Feature", "Declared", "Better"),
+    "Missing data": ("Section", "Feature", "Clustered on", "n", "%"),
+    "Summary": (*_SIZES, "Item", "Value", "Term", "Meaning", "Package", "Version"),
+    "Codebook": (
+        *("Column", "Label", "Role", "Likelihood", "Section", "Unit", "Transform", "Block"),  # not what levels mean
+        *("Must be complete", "Observed", "Missing", "Clustered on", "Prior, or why not clustered on"),
+    ),
+    "Methods": ("About", "Paragraph", "Number", "Reference"),
+    "Data": (
+        *("Kind", "Column", "Subtype", "Versus", "Method", *_FEATURE, *_SUMMARIES),
+        *("statistic", "df", "df2", "p", "q", "estimate", "lower", "upper"),
+    ),
+}
+"""The columns of each sheet by their heading, or that of their group; ``*`` is any text."""
+
+FACTS = (
+    *("Cohort", "Subjects", "Report written", "Significance level"),
+    *("Features clustered on", "Features only described", "Features that the subtypes may have been made from"),
+    *("Subtypes found", "Subtypes asked for", "Subtypes given", "Subtypes made by"),
+    *("Number of subtypes", "Groups found by the search"),
+    *("Concentration", "Discount", "Coarsening", "Share of values expected to be outlying", "Random seed", "Search"),
+)
+"""The facts of the run, by item: settings that were stated, and numbers of subtypes and of features."""
+
+FIGURES = ("profile", "effects")
+"""The figures of a page."""
+
+
+def may_be_printed(sheet: str, *headings: str) -> bool:
+    """Return whether a column with one of these headings is listed for a sheet."""
+    shown = [" ".join(heading.split("\n")) for heading in headings if heading]
+    return any(fnmatchcase(heading, listed) for listed in SHEETS.get(sheet, ()) for heading in shown)

@@ -1,25 +1,36 @@
-"""Withhold small counts, and further numbers, until the small counts can no longer be inferred."""
+"""Withhold small counts, and further numbers, until the small counts can no longer be inferred.
+
+The sizes of subtypes are decided on first. Then each feature: its small counts are withheld, and further numbers of it
+(complementary suppression), those of few subjects first, until no interval that follows from what is shown is short.
+Tests and effect sizes, q and the names of rare levels follow from the counts that are left.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import ON_OR_OFF, WHOLE, WHOLE_COMPARISONS, accepting
-from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.disclosure.complementary import shown_counts
-from clinclust.disclosure.counts import ALL_SUBJECTS, FeatureCounts, feature_counts
-from clinclust.disclosure.released import rows_using_withheld, with_names_of_many, with_results_of_shown_counts
-from clinclust.disclosure.rounding import printed, rounded_counts, rounded_quartiles
-from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.sizes import shown_sizes, size_intervals
+from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame
+from clinclust.disclosure.attacker import intervals, size_interval, size_intervals
+from clinclust.disclosure.counts import (
+    FeatureCounts,
+    Rule,
+    feature_counts,
+    printed,
+    rounded,
+    rounded_counts,
+    rounded_quartiles,
+    rounding_error,
+    small_totals,
+)
+from clinclust.disclosure.released import hide_rare_names, keep_results_of_shown, rows_using_withheld
 from clinclust.errors import InputError
 from clinclust.likelihoods import traits_of
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -113,8 +124,6 @@ def suppress_small_cells(
     4  cancer        1   50   <NA>
     5  cancer        2   50   <NA>
     """
-    import pandas as pd
-
     rule = Rule(threshold, zero_is_disclosive, rounding, missing_is_harmless, min_n)
     rule.check()
     if comparisons["suppressed"].any():
@@ -124,7 +133,7 @@ def suppress_small_cells(
             "these comparisons have weights, for which no rule of suppression is known; share none of them"
         )
     result = comparisons.reset_index(drop=True)
-    sizes = shown_sizes(sizes_of(result), threshold, rounding)
+    sizes = shown_sizes(ComparisonsFrame(result).exact_sizes, threshold, rounding)
     features = list(feature_counts(result))
     if rounding is not None:
         features = [rounded_counts(counts, rounding, rule.fewest_values) for counts in features]
@@ -138,14 +147,14 @@ def suppress_small_cells(
     first = None
     for counts in features:
         is_withheld = np.array([sizes[subtype] is None for subtype in counts.subtypes])
-        shown = shown_counts(counts, [ranges[subtype] for subtype in counts.subtypes], is_withheld, rule)
+        shown = _suppress_feature(counts, [ranges[subtype] for subtype in counts.subtypes], is_withheld, rule)
         if shown is not None:
-            touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
+            touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes)}
         if counts.part == "rest" and first is not None:
             shown = (counts if shown is None else shown).given_point_masses(first)
-            touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes, rule.rounding)}
+            touched |= {(counts.name, subtype) for subtype in shown.withheld_groups(sizes)}
         first = counts if shown is None else shown
-        _write(numbers, counts, first, rule)
+        _write_numbers(numbers, counts, first, rule)
     result["suppressed"] = result["suppressed"].astype("boolean")
     for name, values in numbers.items():
         result.loc[result[name].notna().to_numpy() & np.isnan(values), "suppressed"] = True
@@ -155,19 +164,177 @@ def suppress_small_cells(
         result.loc[is_summary, "suppressed"] = True
         result["size"] = result["subtype"].where(is_summary).map(sizes).astype("Int64")
     withheld = {subtype for subtype, size in sizes.items() if size is None}
-    result = with_results_of_shown_counts(result, rows_using_withheld(result, touched, withheld), withheld)
-    return with_names_of_many(result, rule)
+    result = keep_results_of_shown(result, rows_using_withheld(result, touched, withheld), withheld)
+    return hide_rare_names(result, rule)
 
 
-def sizes_of(comparisons: pd.DataFrame) -> dict[int, int]:
-    """Return the size of each subtype: its observed and missing values, whose sum is the same for every feature."""
-    summaries = comparisons[(comparisons["kind"] == "summary") & (comparisons["subtype"] != ALL_SUBJECTS)]
-    first = summaries.drop_duplicates("subtype").sort_values("subtype")
-    sizes = (first["n"] + first["missing"]).astype(int)
-    return dict(zip(first["subtype"].astype(int).tolist(), sizes.tolist(), strict=True))
+def shown_sizes(sizes: Mapping[int, int], threshold: int, rounding: int | None = None) -> dict[int, int | None]:
+    """Return the size of all subjects (key 0) and of each subtype, rounded if asked; None where it must be withheld.
+
+    Every withheld size has a `size_interval` of at least `threshold`. InputError if the cohort is too small for that.
+    """
+    total = sum(sizes.values())
+    if rounding is not None:
+        total, *others = (int(size) for size in rounded(np.array([total, *sizes.values()], dtype=np.float64), rounding))
+        sizes = dict(zip(sizes, others, strict=True))
+    below, _ = rounding_error(rounding)
+    order = sorted(sizes, key=lambda subtype: (sizes[subtype], -subtype))
+    n_withheld = sum(size - below < threshold for size in sizes.values())
+    while n_withheld <= len(order):
+        withheld = set(order[:n_withheld])
+        shown = {0: total, **{subtype: None if subtype in withheld else size for subtype, size in sizes.items()}}
+        if total - below >= threshold and all(
+            high - low >= threshold for low, high in (size_interval(shown, subtype, rounding) for subtype in withheld)
+        ):
+            return shown
+        n_withheld += 1
+    raise InputError(
+        f"{total} subjects in subtypes of {', '.join(map(str, sizes.values()))} cannot be shared with counts below "
+        f"{threshold} withheld: they follow from each other. Take fewer subtypes, or a lower threshold"
+    )
 
 
-def _write(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
+class _Step(NamedTuple):
+    """One further number to withhold: a count or share of a level, the mean, or n and missing of a group."""
+
+    what: str
+    level: int
+    group: int
+
+
+def _suppress_feature(
+    counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld: NDArray[np.bool_], rule: Rule
+) -> FeatureCounts | None:
+    """Return the numbers of a feature that can be shown, None if all can; `sizes` and `withheld` are by group (G)."""
+    search = _Search(counts, sizes, withheld, rule)
+    if not search.is_touched:
+        return None
+    if counts.part == "rest":  # its counts are functions of those at the point masses, which are protected
+        return search.shown([])
+    steps: list[_Step] = []
+    while exposed := search.exposed(steps):
+        step = next(iter(search.candidates(steps, *exposed[0], in_row=len(steps) % 2 == 0)), None)
+        if step is None:
+            raise RuntimeError(f"{counts.name}: everything is withheld, and a small count can still be found")
+        steps.append(step)
+    # A later step may have made an earlier one unnecessary.
+    for step in sorted(steps, key=search.cost, reverse=True):
+        without = [other for other in steps if other != step]
+        if not search.exposed(without):
+            steps = without
+    return search.shown(steps)
+
+
+class _Search:
+    """The numbers of one feature that must be withheld, and the search for further ones that protect them."""
+
+    def __init__(
+        self, counts: FeatureCounts, sizes: Sequence[tuple[int, int]], withheld_groups: NDArray[np.bool_], rule: Rule
+    ) -> None:
+        self._counts, self._sizes, self._rule = counts, sizes, rule
+        self._sensitive = rule.sensitive_of(counts)
+        self._is_known = ~withheld_groups
+        # The share of a level follows from its counts, whose own rule decides on them.
+        fewest = rule.threshold if counts.is_share else rule.fewest_values
+        below, above = rounding_error(rule.rounding)
+        few = (counts.n - below < fewest) & (counts.n + above > 0) | withheld_groups
+        self._means = np.broadcast_to(few, counts.mean.shape).copy()
+        if rule.rounding is None:
+            self._n = withheld_groups | self._sensitive[-2] | self._sensitive[-1]
+            self._levels = withheld_groups | self._sensitive[: len(counts.count)] if counts.is_share else self._means
+            if traits_of(counts.likelihood).is_yes_no:
+                self._levels = self._levels | self._sensitive[1]
+        else:
+            self._n = withheld_groups
+            self._levels = np.broadcast_to(withheld_groups, counts.mean.shape)
+        if counts.is_share:
+            self._means = self._levels | few
+        elif rule.zero_is_disclosive:
+            self._means |= counts.sd == 0.0
+        if not counts.is_share:
+            small = small_totals(counts, rule.threshold)
+            self._means |= small
+            unknown = np.flatnonzero(self._means[0, 1:]) + 1
+            few_together = unknown.size == 1 or (unknown.size > 0 and counts.n[unknown].sum() < fewest)
+            # With the total of all subjects, a small one would follow from those of the other groups.
+            self._means[0, ALL_SUBJECTS] |= few_together or small.any()
+        self.is_touched = bool(
+            rule.rounding is not None or self._sensitive.any() or withheld_groups.any() or self._means.any()
+        )
+
+    def shown(self, steps: Sequence[_Step]) -> FeatureCounts:
+        """Return the numbers that are still shown after these steps."""
+        n, levels, means = self._n.copy(), self._levels.copy(), self._means.copy()
+        for step in steps:
+            if step.what == "n":
+                n[step.group] = True
+            elif step.what == "count":
+                levels[step.level, step.group] = True
+            means[step.level, step.group] |= step.what != "n"
+        counts = self._counts
+        is_rounded = self._rule.rounding is not None
+        if not counts.is_share if is_rounded else (n & self._is_known).any():
+            # With the totals of a feature, numbers withheld in one group could be inferred from the other groups. Of
+            # rounded shares the search withholds what must be.
+            n[ALL_SUBJECTS], levels[:, ALL_SUBJECTS], means[:, ALL_SUBJECTS] = True, True, True
+        if is_rounded:
+            if counts.is_share or counts.has_total:
+                means = levels | n | means  # they are quotients of counts
+            return counts.without(n, levels, means)
+        if counts.is_share:
+            # Of a share, either n and count are both shown, or at most the share itself is.
+            levels = levels | (n & (counts.count > 0))
+            means = means | (levels & ~n)
+        return counts.without(n, levels if counts.is_share else np.zeros_like(levels), means)
+
+    def exposed(self, steps: Sequence[_Step]) -> list[tuple[int, int]]:
+        """Return the row and the group of every sensitive count whose interval is too short after these steps."""
+        is_exact, width = self._rule.rounding is None, self._rule.width
+        truth = np.vstack([self._counts.table, self._counts.n]) if is_exact else None
+        low, high = intervals(self.shown(steps), self._sizes, self._sensitive, possible=truth, enough=width)
+        exposed = self._sensitive & ~(high - low >= width)
+        if not is_exact:
+            # A rounded 0 that must be exactly 0 is about no subject.
+            exposed &= ~self._rule.harmless(self._counts, low, high)
+        return [(int(row), int(group)) for row, group in np.argwhere(exposed)]
+
+    def cost(self, step: _Step) -> float:
+        """Return the number of subjects whose values contribute to the withheld number."""
+        counts = self._counts
+        if step.what == "n":
+            # All counts of the group and of all subjects are withheld with it.
+            return float((counts.n + counts.missing)[[step.group, ALL_SUBJECTS]].sum())
+        return float(counts.count[step.level, step.group]) if counts.is_share else float(counts.n[step.group])
+
+    def candidates(self, steps: Sequence[_Step], row: int, group: int, *, in_row: bool) -> Iterator[_Step]:
+        """Yield the steps that could protect this count, best first: those in its row or group, then the others."""
+        shown, counts = self.shown(steps), self._counts
+        of_level = row < len(counts.rows) - 1 and counts.is_share
+        level = min(row, len(counts.count) - 1) if of_level else 0
+        possible = [_Step("n", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.n))]
+        if counts.is_share:
+            possible += [_Step("count", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.count))]
+            possible += [
+                _Step("share", int(r), int(g)) for r, g in np.argwhere(~np.isnan(shown.mean) & np.isnan(shown.count))
+            ]
+        else:
+            possible += [_Step("mean", 0, int(g)) for g in np.flatnonzero(~np.isnan(shown.mean[0]))]
+
+        # If only one cell of a row or of a group is withheld, it can be computed from the others there.
+        withheld = np.isnan(shown.table[:-1])
+        alone_in_row, alone_in_group = withheld.sum(axis=1) == 1, withheld.sum(axis=0) == 1
+
+        def worth(step: _Step) -> tuple[int, bool, bool, float]:
+            helped = int(alone_in_row[step.level]) + int(alone_in_group[step.group]) if step.what == "count" else 0
+            same_row = step.what != "n" and step.level == level if of_level else step.what == "n"
+            same_group = step.group == group
+            first = same_row and not same_group if in_row else same_group
+            return (-helped, not first, not (same_row or same_group), self.cost(step))
+
+        yield from sorted(possible, key=worth)
+
+
+def _write_numbers(numbers: dict[str, Floats], counts: FeatureCounts, shown: FeatureCounts, rule: Rule) -> None:
     """Write the numbers that are shown of a feature into the columns of the frame, rounded as printed, in place."""
     n_withheld = np.broadcast_to(np.isnan(shown.n), shown.mean.shape)
     complete = ~n_withheld & ~np.isnan(shown.mean)

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
 from clinclust.arrays import Array, RandomState
-from clinclust.comparisons.contrasts import Contrast
-from clinclust.comparisons.t_tests import adjusted
+from clinclust.comparisons.differences import Contrast, adjusted
 from clinclust.compiled import announcing_compilation
 from clinclust.control_characters import on_one_line
 from clinclust.engine.problem.encoding import model_values

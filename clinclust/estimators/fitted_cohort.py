@@ -17,7 +17,7 @@ from clinclust.engine.joint_estimates.outlying import without_outlying
 from clinclust.engine.problem.problem import pose
 from clinclust.errors import CohortError, CohortWarning, InputError, refuse
 from clinclust.estimators.cohort_table import hint_at_rows
-from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted
+from clinclust.estimators.subtype_model import NOT_FITTED, is_fitted, require_search
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,6 +52,11 @@ class FittedCohort:
     def labels(self) -> NDArray[np.int64]:
         """Subtype of each subject, int64 (N,), 0 .. K - 1 by decreasing size."""
         return np.asarray(self.model.labels_, dtype=np.int64)
+
+    @property
+    def fit(self) -> Fit:
+        """Results of the MAP-DP search; InputError if no such search made the partition (`model.fit_` is None)."""
+        return require_search(self.model, "this")
 
 
 def cohort_of(model: SubtypeModel, frame: pd.DataFrame, *, stacklevel: int = 2) -> FittedCohort:

@@ -12,10 +12,10 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.estimators.explanation import reasons_of_cohort
-from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.memberships import NONE_COLUMN, subtype_columns
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.continuum_score import CONTINUUM_SCORE, continuum_of
+from clinclust.reporting.continuum_score import CONTINUUM_SCORE, find_continuum
 from clinclust.reporting.divisions import n_parted
 from clinclust.schema import FeatureSchema
 
@@ -80,17 +80,17 @@ def assignment_table(
     return pd.concat([pd.DataFrame(identifiers or {"row": frame.index.to_numpy()}), found], axis="columns")
 
 
-def assignments_of(model: MAPDP, frame: pd.DataFrame, *, explained: bool = False) -> pd.DataFrame:
+def tabulate_assignments(cohort: FittedCohort, *, explained: bool = False) -> pd.DataFrame:
     """Return the assignment table of a fit; with `explained`, also the features that speak for the subtype of each."""
-    score = continuum_of(model.fit_, frame).score if n_parted(model.fit_) == 1 else None
+    fit = cohort.fit
     return assignment_table(
-        frame,
-        model.schema_,
-        model.labels_,
-        model.membership_,
-        continuum_score=score,
-        described_only=model.untested_,
-        reasons=reasons_of_cohort(model.fit_, frame) if explained else None,
+        cohort.table,
+        cohort.schema,
+        cohort.labels,
+        fit.membership_,
+        continuum_score=find_continuum(cohort).score if n_parted(fit) == 1 else None,
+        described_only=fit.untested_,
+        reasons=reasons_of_cohort(fit, cohort.table) if explained else None,
     )
 
 

@@ -19,11 +19,10 @@ from clinclust.engine.continuum.normal_scores import (
     whole_columns,
     with_unit_diagonal,
 )
-from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
+from clinclust.estimators.fitted_cohort import FittedCohort, cohort_of, fitted_problem
 from clinclust.estimators.subtype_model import require_search
 
 if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
 
@@ -110,17 +109,17 @@ def continuum_score(model: SubtypeModel, frame: pd.DataFrame) -> pd.Series[float
     >>> bool(np.corrcoef(score, severity)[0, 1] > 0.9)
     True
     """
-    fit = require_search(model, "continuum_score")
-    cohort = cohort_of(model, frame, stacklevel=3).table
-    return pd.Series(continuum_of(fit, cohort).score, index=cohort.index, name=CONTINUUM_SCORE)
+    require_search(model, "continuum_score")
+    cohort = cohort_of(model, frame, stacklevel=3)
+    return pd.Series(find_continuum(cohort).score, index=cohort.table.index, name=CONTINUUM_SCORE)
 
 
-def continuum_of(fit: Fit, cohort: pd.DataFrame) -> Continuum:
-    """Return the main axis of the cohort of a fit, as `cohort_of` returns it."""
-    encoded = fitted_problem(fit, cohort, coarsening=1.0).cohort
+def find_continuum(cohort: FittedCohort) -> Continuum:
+    """Return the main axis of the cohort of a MAP-DP search."""
+    encoded = fitted_problem(cohort.fit, cohort.table, coarsening=1.0).cohort
     features = encoded.encoding.features
     if not features:
-        return Continuum(np.full(len(cohort), np.nan), pd.Series(dtype=np.float64), 0.0)
+        return Continuum(np.full(len(cohort.table), np.nan), pd.Series(dtype=np.float64), 0.0)
     columns, members = whole_columns(encoded)
     scores = np.column_stack([normal_scores(column) for column in columns])
     correlation = nearest_correlation(with_unit_diagonal(reliable_correlations(scores)))

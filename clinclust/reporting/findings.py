@@ -17,15 +17,16 @@ from clinclust.check import ModelCheck
 from clinclust.check.check import N_DRAWS, check_of
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.disclosure import suppress_small_cells, withhold_associations
-from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.sizes import shown_sizes
+from clinclust.disclosure.counts import Rule
+from clinclust.disclosure.suppress import shown_sizes
 from clinclust.estimators.fit import Fit
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
-from clinclust.estimators.subtype_model import SubtypeModel, own_membership, parameters_of
+from clinclust.estimators.subtype_model import own_membership, parameters_of
 from clinclust.estimators.unusual import NOBODY, unusual_of
 from clinclust.methods.compare import MethodComparison
-from clinclust.reporting.continuum_score import Continuum, continuum_of
+from clinclust.reporting.continuum_score import Continuum, find_continuum
 from clinclust.reporting.divisions import Division, divisions_of, n_parted
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
 from clinclust.reporting.profiles import Profiles, profiles_of
@@ -52,8 +53,7 @@ class Findings:
     `rule`. `n_asked` is the number of subtypes asked for, if the model does not keep it.
     """
 
-    model: SubtypeModel
-    frame: pd.DataFrame
+    cohort: FittedCohort
     comparisons: pd.DataFrame
     significance_level: float
     associations: pd.DataFrame | None = None
@@ -66,11 +66,11 @@ class Findings:
     other_methods: MethodComparison | None = None
     dominant: pd.DataFrame | None = None
     sizes_of_all: Mapping[int, int] | None = None
-    """Sizes of the subtypes in a table in partitions, of which `frame` is a sample; the comparisons are of all."""
+    """Sizes of the subtypes in a table in partitions, of which the cohort is a sample; the comparisons are of all."""
 
     @property
     def of_the_sample(self) -> str:
-        """What is added to the heading of numbers of subjects that are counted in `frame`, if that is a sample."""
+        """What is added to the heading of numbers of subjects that are counted in the cohort, if that is a sample."""
         return "" if self.sizes_of_all is None else " of the sample"
 
     @cached_property
@@ -103,7 +103,7 @@ class Findings:
     @property
     def fit(self) -> Fit | None:
         """Results of the MAP-DP search; None if no such search made the subtypes."""
-        return self.model.fit_
+        return self.cohort.model.fit_
 
     @property
     def formed(self) -> str:
@@ -158,7 +158,7 @@ class Findings:
         """Exact number of subjects in each subtype, by number from 1. Sheets show `shown_sizes`."""
         if self.sizes_of_all is not None:
             return dict(self.sizes_of_all)
-        subtypes, sizes = np.unique(np.asarray(self.model.labels_) + 1, return_counts=True)
+        subtypes, sizes = np.unique(self.cohort.labels + 1, return_counts=True)
         return dict(zip(subtypes.tolist(), sizes.tolist(), strict=True))
 
     @cached_property
@@ -181,14 +181,15 @@ class Findings:
     @cached_property
     def own_membership(self) -> NDArray[np.float64] | None:
         """Probability of each subject's own subtype; None if the model has none, or the report is shared."""
-        return None if self.is_shared else own_membership(self.model)
+        return None if self.is_shared else own_membership(self.cohort.model)
 
     @property
     def posterior(self) -> GibbsDP | None:
         """Partitions drawn from the posterior: those given, or the model itself if it is a sampler."""
         if self.is_shared:
             return None
-        return self.model if self.drawn is None and isinstance(self.model, GibbsDP) else self.drawn
+        model = self.cohort.model
+        return model if self.drawn is None and isinstance(model, GibbsDP) else self.drawn
 
     @cached_property
     def divisions(self) -> list[Division]:
@@ -206,28 +207,29 @@ class Findings:
     @cached_property
     def likelihoods(self) -> pd.DataFrame:
         """The declared likelihoods and their alternatives (`compared_likelihoods`); no rows without a search."""
-        return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.frame)
+        return NOTHING_COMPARED if self.fit is None else compared_likelihoods(self.fit, self.cohort.table)
 
     @cached_property
     def model_check(self) -> ModelCheck | None:
         """Where the model does not describe its cohort (`check_model`); None without a search or if shared."""
         if self.fit is None or self.is_shared or not self.fit.clusters_.encoding.features:
             return None
-        return check_of(self.fit, self.frame, self.likelihoods, N_DRAWS, np.random.default_rng(self.fit.random_seed_))
+        rng = np.random.default_rng(self.fit.random_seed_)
+        return check_of(self.fit, self.cohort.table, self.likelihoods, N_DRAWS, rng)
 
     @cached_property
     def unusual(self) -> pd.DataFrame:
         """The subjects that are improbable in their own subtype; none without a search, or in a shared report."""
         if self.fit is None or self.is_shared:
             return NOBODY
-        return unusual_of(self.fit, self.frame, np.random.default_rng(self.fit.random_seed_))
+        return unusual_of(self.fit, self.cohort.table, np.random.default_rng(self.fit.random_seed_))
 
     @cached_property
     def continuum(self) -> Continuum | None:
         """The main axis of the cohort; None unless the test of the tree says that the cohort is one continuum."""
         if self.fit is None or n_parted(self.fit) != 1:
             return None
-        return continuum_of(self.fit, self.frame)
+        return find_continuum(self.cohort)
 
     def is_withheld(self, feature: Feature) -> bool:
         """Return whether any number of the feature is withheld."""
@@ -236,14 +238,14 @@ class Findings:
     @cached_property
     def features(self) -> list[Feature]:
         """Clustered and described features by section, in the order of the schema."""
-        reported = self.model.schema_.reported
+        reported = self.cohort.schema.reported
         sections = list(dict.fromkeys(feature.section for feature in reported))
         return sorted(reported, key=lambda feature: sections.index(feature.section))
 
     @cached_property
     def withholds_evidence(self) -> bool:
         """Whether the relevance of a feature is withheld; the number of features with one above 0 would disclose it."""
-        return any(self.clustered_on(feature) and self.is_withheld(feature) for feature in self.model.schema_)
+        return any(self.clustered_on(feature) and self.is_withheld(feature) for feature in self.cohort.schema)
 
     def relevance(self, feature: Feature) -> float | None:
         """Return the relevance, in nats; None if no search clustered on the feature, or a number of it is withheld."""
@@ -281,7 +283,7 @@ class Findings:
 
     def clustered_on(self, feature: Feature) -> bool:
         """Return whether the feature formed, or may have formed, the subtypes; if rounded, by the schema alone."""
-        return feature.is_clustered and (self.is_rounded or feature.name not in self.model.uninformative_)
+        return feature.is_clustered and (self.is_rounded or feature.name not in self.cohort.model.uninformative_)
 
     @cached_property
     def clustered(self) -> list[Feature]:
@@ -291,7 +293,7 @@ class Findings:
     @cached_property
     def n_missing(self) -> tuple[int, int]:
         """The exact number of missing values of the features clustered on, and of all their values."""
-        cells = self.frame[[feature.name for feature in self.clustered]]
+        cells = self.cohort.table[[feature.name for feature in self.clustered]]
         return int(cells.isna().to_numpy().sum()), cells.size
 
     def clustered_on_text(self, feature: Feature) -> str:
@@ -311,7 +313,7 @@ class Findings:
 
     def setting(self, fit: Fit, name: str) -> Value:
         """Return the concentration or the coarsening, by name; a shared report withholds one chosen by the data."""
-        chosen = not isinstance(parameters_of(self.model)[name], Real)
+        chosen = not isinstance(parameters_of(self.cohort.model)[name], Real)
         return WITHHELD if self.is_shared and chosen else as_value(getattr(fit, f"{name}_"))
 
     def is_significant(self, test: Row) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 import pandas as pd
 
 from clinclust.comparisons import compare_subtypes
-from clinclust.comparisons.frame import ComparisonsFrame
 from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.few_subjects import NO_FLOOR
 from clinclust.estimators.mapdp import MAPDP
@@ -71,8 +70,3 @@ def _sampled_subtypes(rows: Any, labels: Any, n_subtypes: int) -> Any:
 
 def _below(rows: Any, labels: pd.Series[Any], n_subtypes: int) -> Any:
     return rows[labels.to_numpy() < n_subtypes]
-
-
-def sizes_in(comparisons: pd.DataFrame) -> dict[int, int]:
-    """Return the number of subjects in each subtype of comparisons without withheld numbers."""
-    return {subtype: size for subtype, size in ComparisonsFrame(comparisons).sizes.items() if subtype and size}

@@ -13,6 +13,7 @@ import pandas as pd
 import clinclust.arguments as arguments
 from clinclust.arguments import NOTHING, ON_OR_OFF, WHOLE, accepting, either
 from clinclust.data_frames import is_partitioned
+from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.subtype_model import SubtypeModel, require_fitted
 from clinclust.files.writing import check_place
@@ -20,7 +21,7 @@ from clinclust.methods.compare import MethodComparison
 from clinclust.progress import Progress
 from clinclust.reporting.in_partitions import comparisons_of_all, in_sample_of
 from clinclust.reporting.options import ReportOptions, check_report
-from clinclust.reporting.writing import gathered_findings, write_findings
+from clinclust.reporting.writing import gather_findings, write_findings
 from clinclust.stability import Stability
 
 
@@ -163,12 +164,14 @@ def write_report(
     if not is_partitioned(frame):
         check_report(model, frame, path, options)
         check_place(path)
-        findings = gathered_findings(model, frame, options)
+        of_all = None
     else:
-        in_sample, sample, sizes = in_sample_of(model, frame)
-        check_report(in_sample, sample, path, options, sizes)
+        whole, table = model, frame
+        model, frame, sizes = in_sample_of(whole, table)
+        check_report(model, frame, path, options, sizes)
         check_place(path)
-        of_all = comparisons_of_all(model, frame, options)
-        findings = gathered_findings(in_sample, sample, options, of_all=of_all)
+        of_all = comparisons_of_all(whole, table, options)
+    cohort = cohort_of(model, frame, stacklevel=3)
+    findings = gather_findings(cohort, frame, options, of_all=of_all)
     write_findings(findings, path, generated, Progress(progress))
     return path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,19 +13,18 @@ import pandas as pd
 
 from clinclust.associations import validated_associations
 from clinclust.associations.associate import persons_of
-from clinclust.comparisons import compare_subtypes
-from clinclust.comparisons.cohort_columns import ignored_columns
-from clinclust.comparisons.dominance import dominant_in
-from clinclust.disclosure.rule import Rule
-from clinclust.disclosure.shareable import FACTS, SHEETS, may_be_printed
-from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.comparisons.compare import compare_cohort
+from clinclust.comparisons.dominance import find_dominant
+from clinclust.comparisons.frame import ComparisonsFrame
+from clinclust.disclosure.counts import Rule
+from clinclust.disclosure.released import FACTS, SHEETS, may_be_printed
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, require_search
-from clinclust.methods.compare import MethodComparison, compare_methods
+from clinclust.estimators.subtype_model import fewest_subjects
+from clinclust.methods.compare import compare_methods
 from clinclust.progress import SILENT, Progress
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.in_partitions import sizes_in
 from clinclust.reporting.layout import Column, Kind, Sheet, Table, Value, number_text
 from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.associations import association_table
@@ -44,24 +43,6 @@ from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.trust import trust
 from clinclust.reporting.sheets.withheld import withheld
 from clinclust.stability import Stability, assess_stability
-
-
-def posterior_around(
-    model: SubtypeModel, frame: pd.DataFrame, *, n_jobs: int | None = None, progress: bool = True
-) -> GibbsDP:
-    """Return draws from the posterior whose mode a fitted `MAPDP` found, with the seed of the fit.
-
-    Outlying values of the fit are missing for the sampler. CohortWarning is issued if the chains have not converged.
-    """
-    fit = require_search(model, "posterior")
-    cohort = cohort_of(model, frame, stacklevel=3).table
-    kept = cohort.copy()
-    for part, is_outlying in zip(fit.schema_.parts, fit.outliers_.T, strict=True):
-        if is_outlying.any():
-            kept[part.column] = kept[part.column].mask(is_outlying)
-    sampler = GibbsDP.of(model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)
-    return sampler.fit(kept)
-
 
 _FACTS = "Item"  # heading of the first column of a table with one fact in a row
 
@@ -120,7 +101,7 @@ def write_findings(
 ) -> None:
     """Write a report to a path that ends in one of `SUFFIXES`; ValueError if a workbook cannot hold it."""
     suffix, moment = path.suffix.lower(), _date(generated)
-    title = findings.model.schema_.title or "Subtype report"
+    title = findings.cohort.schema.title or "Subtype report"
     with progress.stage(f"report {suffix}"):
         sheets = _sheets(findings, moment, on_page=suffix == ".html")
         sheets = list(as_shared(sheets)) if findings.is_shared else sheets
@@ -181,9 +162,9 @@ def _sheets(findings: Findings, moment: datetime, *, on_page: bool) -> list[Shee
     ]
 
 
-def gathered_findings(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
+def gather_findings(
+    cohort: FittedCohort,
+    table: pd.DataFrame,
     options: ReportOptions,
     *,
     dominant: pd.DataFrame | None = None,
@@ -191,57 +172,62 @@ def gathered_findings(
 ) -> Findings:
     """Return the findings of a report whose arguments `check_report` has checked; `dominant` is computed by default.
 
-    If `frame` is the sample of a table in partitions, `of_all` are the comparisons of all its subjects.
+    `table` has the columns that the schema ignores too. If it is the sample of a table in partitions, `of_all` are the
+    comparisons of all its subjects.
     """
-    # Every association is a function of exact counts, so that a report of rounded ones has none.
-    associations = None if options.round_to is not None else options.associations
-    persons = persons_of(model, frame, None) if isinstance(associations, str) else None
-    table, frame = frame, cohort_of(model, frame, stacklevel=4).table
-    comparisons, level = options.comparisons if of_all is None else of_all, options.significance_level
+    model, level = cohort.model, options.significance_level
     min_size = max(options.min_size, fewest_subjects(model))
+    comparisons = options.comparisons if of_all is None else of_all
     if comparisons is None:
         with Progress(options.progress).stage("comparisons"):
-            comparisons = compare_subtypes(
-                frame, model.labels_, model.schema_, min_size=min_size, significance_level=level
-            )
+            comparisons = compare_cohort(cohort, min_size=min_size, significance_level=level)
     if dominant is None:
-        dominant = dominant_in(model, frame, ignored_columns(table, frame))
+        dominant = find_dominant(cohort, table)
     names = {**model.names_, **options.names}
-    findings = Findings(model, frame, comparisons, level, None, names, min_size=min_size, dominant=dominant)
+    findings = Findings(cohort, comparisons, level, None, names, min_size=min_size, dominant=dominant)
     if of_all is not None:
-        findings = replace(findings, sizes_of_all=sizes_in(of_all))
+        findings = replace(findings, sizes_of_all=ComparisonsFrame(of_all).exact_sizes)
     if options.suppress is not None:
         rule = Rule(options.suppress, False, options.round_to, options.missing_is_harmless, options.min_n)
         findings = findings.for_sharing(rule)
     how: dict[str, Any] = {"n_jobs": options.n_jobs, "progress": options.progress}
+    # Every association is a function of exact counts, so that a report of rounded ones has none.
+    associations = None if options.round_to is not None else options.associations
     if isinstance(associations, str):
-        associations = validated_associations(model, frame, min_size=options.min_size, persons=persons, **how)
+        persons = persons_of(model, table, None)
+        associations = validated_associations(model, cohort.table, min_size=options.min_size, persons=persons, **how)
     findings = findings if associations is None else findings.with_associations(associations)
     if findings.is_shared:  # it has no functions of all counts
         return findings
     # One group has nothing that could come apart.
-    may_come_apart = model.fit_ is not None and len(findings.sizes) > 1
-    stability = options.stability if may_come_apart else None
+    stability = options.stability if model.fit_ is not None and len(findings.sizes) > 1 else None
     if not (stability is None or isinstance(stability, Stability)):
-        stability = assess_stability(model, frame, int(stability), whole_procedure=options.whole_procedure, **how)
-    drawn = _drawn(model, frame, options, how)
-    return replace(findings, stability=stability, drawn=drawn, other_methods=_compared(model, frame, options))
+        whole_procedure = options.whole_procedure
+        stability = assess_stability(model, cohort.table, int(stability), whole_procedure=whole_procedure, **how)
+    drawn, others = options.posterior, options.other_methods
+    if drawn is True and model.fit_ is not None:
+        drawn = draw_posterior(cohort, **how)
+    if others is True and isinstance(model, MAPDP):
+        others = compare_methods(cohort.table, cohort.schema, model=model, progress=options.progress)
+    return replace(
+        findings,
+        stability=stability,
+        drawn=None if isinstance(drawn, bool) else drawn,
+        other_methods=None if isinstance(others, bool) else others,
+    )
 
 
-def _drawn(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions, how: Mapping[str, Any]) -> GibbsDP | None:
-    if not isinstance(options.posterior, bool):
-        return options.posterior
-    if not options.posterior or model.fit_ is None:
-        return None
-    return posterior_around(model, frame, **how)
+def draw_posterior(cohort: FittedCohort, *, n_jobs: int | None = None, progress: bool = True) -> GibbsDP:
+    """Return draws from the posterior whose mode a fitted `MAPDP` found, with the seed of the fit.
 
-
-def _compared(model: SubtypeModel, frame: pd.DataFrame, options: ReportOptions) -> MethodComparison | None:
-    if not isinstance(options.other_methods, bool):
-        return options.other_methods
-    if not options.other_methods or not isinstance(model, MAPDP):
-        return None
-    return compare_methods(frame, model.schema_, model=model, progress=options.progress)
+    Outlying values of the fit are missing for the sampler. CohortWarning is issued if the chains have not converged.
+    """
+    fit, table = cohort.fit, cohort.table.copy()
+    for part, is_outlying in zip(fit.schema_.parts, fit.outliers_.T, strict=True):
+        if is_outlying.any():
+            table[part.column] = table[part.column].mask(is_outlying)
+    sampler = GibbsDP.of(cohort.model, random_state=fit.random_seed_, n_jobs=n_jobs, progress=progress)
+    return sampler.fit(table)
 
 
 def _date(given: datetime | None) -> datetime:

@@ -9,7 +9,7 @@ import clinclust as cc
 from clinclust.associations import refit as refits
 from clinclust.associations.feature_test import Found, TestRules, association_of
 from clinclust.associations.refit import AsReported, column_keys, refit, without
-from clinclust.comparisons.contrasts import Contrasted, contrast_of
+from clinclust.comparisons.differences import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import SearchPlan

@@ -7,7 +7,7 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.associations.feature_test import contrast_by_person, contrast_of_few
-from clinclust.comparisons.contrasts import contrast_of
+from clinclust.comparisons.differences import contrast_of
 from clinclust.files.selection.repeated_subjects import note_several_rows, repeated_subjects
 
 

@@ -16,15 +16,15 @@ import openpyxl
 import pandas as pd
 import yaml
 from inert_texts import original_text
+from reporting.stand_in import gathered
 
 import clinclust as cc
 from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
-from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.page.svg import as_svg
-from clinclust.reporting.writing import gathered_findings, write_findings
+from clinclust.reporting.writing import write_findings
 
 PAYLOADS = (
     "=1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","a")', "a;=cmd|' /C calc'!A0", "a\t=1+1", "a|=1+1",
@@ -140,7 +140,7 @@ def _everywhere(payload):
     )
     clean = schema.validate(frame, warn=False)
     partition = cc.Partition(groups, schema, text)
-    findings = gathered_findings(partition, clean, ReportOptions(associations=None, names={1: text}))
+    findings = gathered(partition, clean, names={1: text})
     table = cc.subtype_table(findings.comparisons, names={1: text}, title=text)
     return text, schema, frame, findings, table
 
@@ -233,7 +233,7 @@ def _in_csv_table(made, folder):
 
 def _in_assignments(made, folder):
     _, schema, frame, findings, _ = made
-    model = findings.model
+    model = findings.cohort.model
     table = assignment_table(frame, schema, model.labels_, np.eye(2)[model.labels_])
     write_inert_csv(table, folder / "a.csv")
     content = (folder / "a.csv").read_bytes().decode("utf-8-sig")
@@ -275,7 +275,9 @@ def _in_notebook(made, folder):
 def _in_figure(made, folder):
     text, _, _, findings, _ = made
     drawn = as_svg(
-        lambda: cc.plots.plot_profile(findings.model, findings.comparisons, names={1: text}), name="x", label=text
+        lambda: cc.plots.plot_profile(findings.cohort.model, findings.comparisons, names={1: text}),
+        name="x",
+        label=text,
     )
     return _in_html(drawn)
 

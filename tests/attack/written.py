@@ -5,13 +5,13 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
+from reporting.stand_in import gathered
 
 import clinclust as cc
 from clinclust.cli.outputs import FILES_OF_A_FIT
 from clinclust.files.writing import MANIFEST, write_manifest, write_together
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
-from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import gathered_findings, write_findings
+from clinclust.reporting.writing import write_findings
 
 _MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -28,7 +28,7 @@ def _findings(seed=0):
     frame.insert(0, "who", [f"p{row}" for row in range(24)])
     frame = schema.validate(frame, warn=False)
     model = cc.methods.PublishedMAPDP(schema, n_restarts=2, random_state=seed).fit(frame)
-    findings = gathered_findings(model, frame, ReportOptions(associations=None))
+    findings = gathered(model, frame)
     table = assignment_table(frame, schema, model.labels_, model.membership_)
     return findings, table, cc.subtype_table(findings.comparisons)
 
@@ -37,7 +37,7 @@ def _fit_folder(path, seed=1):
     """Write the folder of a fit; that of seed 0 has a page that the other lacks, and other files of the same names."""
     findings, table, _ = _findings(seed)
     with write_together(path, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
-        findings.model.save(folder)
+        findings.cohort.model.save(folder)
         write_inert_csv(table.assign(seed=seed), folder / "assignments.csv")
         if not seed:
             (folder / "subtypes.html").write_text("of the earlier run", encoding="utf-8")
@@ -54,8 +54,8 @@ WRITERS = {
     "table.md": lambda path: _findings()[2].save(path),
     "table.csv": lambda path: _findings()[2].save(path),
     "assignments.csv": lambda path: write_inert_csv(_findings()[1], path),
-    "schema.yaml": lambda path: _findings()[0].model.schema_.to_yaml(path),
-    "model folder": lambda path: _findings(1)[0].model.save(path),
+    "schema.yaml": lambda path: _findings()[0].cohort.schema.to_yaml(path),
+    "model folder": lambda path: _findings(1)[0].cohort.model.save(path),
     "fit folder": _fit_folder,
 }
 """By name of what is written, the function that writes it to a path."""
@@ -66,6 +66,6 @@ def write_earlier(name, path):
     if name == "fit folder":
         _fit_folder(path, seed=0)
     elif name == "model folder":
-        _findings(0)[0].model.save(path)
+        _findings(0)[0].cohort.model.save(path)
     else:
         path.write_text("of the earlier run", encoding="utf-8")

@@ -9,10 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clinclust.disclosure.counts import FeatureCounts
-from clinclust.disclosure.intervals import are_independent, intervals
-from clinclust.disclosure.rounding import rounded
-from clinclust.disclosure.sizes import size_interval
+from clinclust.disclosure.attacker import are_independent, intervals, size_interval
+from clinclust.disclosure.counts import FeatureCounts, rounded
 
 HIDDEN = np.nan
 
@@ -48,6 +46,7 @@ def feature(table, likelihood, show, rounding=None):
         scale=(np.nan, np.nan),
         decimals=2,
         is_whole=False,
+        rounding=rounding,
     )
 
 
@@ -110,7 +109,7 @@ def problems(draw, *, totals):
 def check(table, likelihood, show, rounding=None):
     shown = feature(table, likelihood, show, rounding)
     sizes = [(size, size) for size in with_margins(table).sum(axis=0).astype(int).tolist()]
-    low, high = intervals(shown, sizes, np.ones((len(table) + 1, len(sizes)), dtype=bool), rounding=rounding)
+    low, high = intervals(shown, sizes, np.ones((len(table) + 1, len(sizes)), dtype=bool))
     lowest, highest = by_enumeration(table, likelihood, show, rounding)
     np.testing.assert_allclose(low, lowest, atol=1e-6)
     np.testing.assert_allclose(high, highest, atol=1e-6)

@@ -13,7 +13,7 @@ from true_names import true_levels
 
 from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure, withhold_associations
-from clinclust.disclosure.rounding import rounded
+from clinclust.disclosure.counts import rounded
 
 N = 120
 GROUPS = np.repeat([0, 1], [70, 50])

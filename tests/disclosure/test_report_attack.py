@@ -69,7 +69,7 @@ def test_every_prior_word_and_condition_is_found_in_a_report_that_is_not_for_sha
 def test_exact_sizes_are_found_if_means_have_the_usual_decimals(benchmark, tmp_path, monkeypatch):
     from sizes_attacker import sizes_found
 
-    monkeypatch.setattr("clinclust.disclosure.rounding._decimals_for_every_n", lambda *_: 2)
+    monkeypatch.setattr("clinclust.disclosure.counts._decimals_for_every_n", lambda *_: 2)
     exact, narrowed, groups = np.sum([sizes_found(seed, tmp_path) for seed in (2, 3)], axis=0)
     assert exact > 0
     assert narrowed > groups / 2

@@ -7,13 +7,12 @@ from dataclasses import asdict
 import numpy as np
 import pandas as pd
 import pytest
+from reporting.stand_in import gathered
 
 import clinclust as cc
 from clinclust.estimators.copied_rows import copied_rows, warn_of_copied_rows
 from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS, RepeatedSubjects
-from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.trust import trust
-from clinclust.reporting.writing import gathered_findings
 
 SIZES = (200, 1000)
 
@@ -127,7 +126,7 @@ def test_a_report_names_the_subtypes_that_are_copies_and_a_shared_one_does_not()
     labels[7] = 2
     model = cc.Partition(labels, SCHEMA, made_by="a rule")
     said = "40 of 160 rows are exact copies of an earlier row, more than chance explains; at least half of 3 given"
-    found = gathered_findings(model, frame, ReportOptions(associations=None))
+    found = gathered(model, frame)
     assert any(note.startswith(said) for note in trust(found).notes)
-    shared = gathered_findings(model, frame, ReportOptions(associations=None, suppress=5))
+    shared = gathered(model, frame, suppress=5)
     assert not any("copies" in note for note in trust(shared).notes)

@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from clinclust import compare_subtypes
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 
 from .stand_in import associations_of, fitted_cohort, write_report
@@ -44,14 +45,14 @@ def findings():
     model, frame = _fitted()
     frame = model.schema_.validate(frame, warn=False)
     comparisons = compare_subtypes(frame, model.labels_, model.schema_)
-    return Findings(model, frame, comparisons, 0.01, associations_of(model), {1: "Tremor dominant"})
+    return Findings(FittedCohort(model, frame), comparisons, 0.01, associations_of(model), {1: "Tremor dominant"})
 
 
 @pytest.fixture(scope="session")
 def full_workbook_path(findings, tmp_path_factory):
     return write_report(
-        findings.model,
-        findings.frame,
+        findings.cohort.model,
+        findings.cohort.table,
         tmp_path_factory.mktemp("report") / "full.xlsx",
         comparisons=findings.comparisons,
         associations=findings.associations,

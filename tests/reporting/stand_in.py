@@ -10,11 +10,19 @@ import numpy as np
 import pandas as pd
 
 from clinclust import reporting
+from clinclust.estimators.fitted_cohort import cohort_of
 from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.reporting.options import ReportOptions
+from clinclust.reporting.writing import gather_findings
 from clinclust.schema import Feature, FeatureSchema
 
 # A stand-in cannot be fitted again without one of its features.
 write_report = partial(reporting.write_report, associations=None)
+
+
+def gathered(model, frame, **options):
+    """Return the findings of a report of a model and its table."""
+    return gather_findings(cohort_of(model, frame), frame, ReportOptions(**options))
 
 
 class AnyCohort:

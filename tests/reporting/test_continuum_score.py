@@ -8,8 +8,8 @@ from scipy.stats import rankdata
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.reporting.continuum_score import continuum_of
+from clinclust.estimators.fitted_cohort import FittedCohort, cohort_of
+from clinclust.reporting.continuum_score import find_continuum
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.divisions import verdict
 from clinclust.reporting.sheets.subjects import on_continuum_score
@@ -87,7 +87,7 @@ def test_who_has_no_value_has_no_score_and_little_known_is_near_the_middle():
 def test_most_features_increase_with_the_score(loadings):
     frame, _ = severity(loadings=loadings)
     model = fitted(frame)
-    found = continuum_of(model.fit_, cohort_of(model, frame).table)
+    found = find_continuum(cohort_of(model, frame))
     assert (found.correlations > 0).sum() == 3
     assert found.correlations["d"] < -0.5
     assert (found.correlations.abs().diff().dropna() <= 0).all()
@@ -98,11 +98,11 @@ def test_most_features_increase_with_the_score(loadings):
 def test_the_share_is_that_of_the_variance():
     frame, _ = severity(loadings=(1, 1, 1, 1), noise=0.01)
     model = fitted(frame)
-    assert continuum_of(model.fit_, cohort_of(model, frame).table).share > 0.95
+    assert find_continuum(cohort_of(model, frame)).share > 0.95
     rng = np.random.default_rng(0)
     noise = pd.DataFrame(rng.normal(size=(2000, 4)), columns=list("abcd"))
     model = fitted(noise)
-    assert continuum_of(model.fit_, cohort_of(model, noise).table).share == pytest.approx(0.25, abs=0.03)
+    assert find_continuum(cohort_of(model, noise)).share == pytest.approx(0.25, abs=0.03)
 
 
 def test_units_outlying_values_and_the_order_of_rows_do_not_matter():
@@ -125,7 +125,7 @@ def test_nominal_levels_are_ordered_along_the_score():
         [*features, cc.Feature(name="phase", likelihood="categorical", levels=["early", "late", "middle"])]
     )
     model = fitted(frame, schema)
-    found = continuum_of(model.fit_, cohort_of(model, frame).table)
+    found = find_continuum(cohort_of(model, frame))
     assert found.correlations["phase"] > 0.7
     assert np.corrcoef(found.score, own)[0, 1] > 0.9
 
@@ -147,7 +147,7 @@ def test_a_score_of_features_that_do_not_depend_on_each_other_is_told_as_chance(
     model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert model.n_clusters_ == 1
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    findings = Findings(model, frame, comparisons, 0.01, None, {})
+    findings = Findings(FittedCohort(model, frame), comparisons, 0.01, None, {})
     (said,) = on_continuum_score(findings)
     assert ("orders subjects by chance" in said) == (severity == 0.0)
     assert ("give about 17%" in said) == (severity == 0.0)
@@ -163,7 +163,7 @@ def test_one_group_of_noise_is_said_once_and_its_score_is_not_advised(shift):
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     model = cc.MAPDP(schema, n_restarts=2, random_state=0, progress=False).fit(frame)
     assert (model.n_clusters_, len(model.fit_.tree_test_.joins)) == (1, int(shift > 0.0))
-    findings = Findings(model, frame, cc.compare_subtypes(frame, model.labels_, schema), 0.01, None, {})
+    findings = Findings(FittedCohort(model, frame), cc.compare_subtypes(frame, model.labels_, schema), 0.01, None, {})
     page = " ".join(trust(findings).notes)
     assert "orders subjects by chance" in page
     assert "use the continuum score" not in page

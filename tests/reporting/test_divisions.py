@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
-from clinclust.reporting.assignments import assignments_of, write_inert_csv
+from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, n_distinct, n_parted, shows_tested_subtypes
 from clinclust.reporting.figures.tested_tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
@@ -59,7 +60,7 @@ def one():
 
 def findings_of(model, frame, names=None, suppress=None):
     comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
-    findings = Findings(model, frame, comparisons, 0.01, None, names or {})
+    findings = Findings(FittedCohort(model, frame), comparisons, 0.01, None, names or {})
     return findings if suppress is None else findings.for_sharing(Rule(suppress))
 
 
@@ -71,7 +72,7 @@ def shown(case, names=None, suppress=None):
 def report(findings, folder, suffix, **options):
     path = folder / f"report{suffix}"
     return cc.write_report(
-        findings.model, findings.frame, path, associations=None, names=findings.names, progress=False,
+        findings.cohort.model, findings.cohort.table, path, associations=None, names=findings.names, progress=False,
         generated=GENERATED, **options,
     )  # fmt: skip
 
@@ -156,7 +157,7 @@ def test_the_csv_of_assignments_has_the_score_of_a_continuum_alone(one, three):
     for (model, frame, distinct), has_score in ((one, True), (three, False)):
         for each in (model, model.cut(distinct)):
             stream = io.StringIO()
-            write_inert_csv(assignments_of(each, frame), stream)
+            write_inert_csv(tabulate_assignments(FittedCohort(each, frame)), stream)
             stream.seek(0)
             table = pd.read_csv(stream)
             if has_score and each is not model:

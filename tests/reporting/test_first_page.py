@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.cli.fit import say_found
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.errors import InputError
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import percent
 from clinclust.reporting.sheets.associations import association_table
@@ -94,7 +95,7 @@ def schema_of():
 def findings_of(frame, schema, labels, *, given_subtypes):
     frame = schema.validate(frame, warn=False)
     model = cc.Partition(labels, schema, made_by="a rule") if given_subtypes else fitted(schema, labels)
-    return Findings(model, frame, cc.compare_subtypes(frame, labels, schema), 0.01)
+    return Findings(FittedCohort(model, frame), cc.compare_subtypes(frame, labels, schema), 0.01)
 
 
 @st.composite
@@ -199,7 +200,7 @@ def sizes_and_missing_values_are_those_of_the_subtype_table(findings):
         assert "(missing values: [c])" in found
         return
     missing = sum(int(row.cells[0].text) for row in table.rows if not row.is_level)
-    n_values = len(findings.frame) * len(findings.features)
+    n_values = len(findings.cohort.table) * len(findings.features)
     assert (f"({percent(missing, n_values):.1f}% of their values" in found) == (missing > 0)
     assert ("(no value is missing)" in found) == (missing == 0)
 
@@ -248,7 +249,7 @@ def test_console_page_and_tables_print_the_same_percentage(capsys):
     frame = pd.DataFrame({"x": np.arange(400.0), "y": np.arange(400.0) ** 2})
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     findings = findings_of(frame, schema, labels, given_subtypes=False)
-    model = findings.model
+    model = findings.cohort.model
     model.n_clusters = None
     say_found(model)
     assert "291 (72.8%), 109 (27.3%)" in capsys.readouterr().out
@@ -264,7 +265,7 @@ def test_console_page_and_tables_print_the_same_percentage(capsys):
 def with_outcomes(findings, *outcomes):
     """Findings whose clustered features have these outcomes, in turn; the last goes on for the rest."""
     rows = findings.associations.copy()
-    clustered = [feature.name for feature in findings.model.schema_ if findings.clustered_on(feature)]
+    clustered = [feature.name for feature in findings.cohort.schema if findings.clustered_on(feature)]
     all_of = {
         "beyond": {"p": 0.0001, "q": 0.001, "p_given_others": 0.001},
         "at the level": {"p": 0.009, "q": 0.01, "p_given_others": 0.01},
@@ -335,7 +336,7 @@ def test_given_subtypes_have_validated_features_among_the_others_only():
         ]
     )
     findings = findings_of(frame, schema, labels, given_subtypes=True)
-    found = replace(findings, associations=cc.validated_associations(findings.model, findings.frame))
+    found = replace(findings, associations=cc.validated_associations(findings.cohort.model, findings.cohort.table))
     assert sentences(found) == [
         "Of 1 feature that had no part in the subtypes, 1 differs (q at most 0.01), by more than its relation to other "
         "features explains."
@@ -363,10 +364,10 @@ def test_one_group_has_nothing_to_validate_and_no_row_of_its_own(tmp_path):
     assert sheet.notes[0].startswith("One group among 40 subjects")
     assert "from 1 feature (no value is missing)" in " ".join(trust(findings).notes)
     assert "searches ended at this one group" in " ".join(trust(findings).notes)
-    text = write_report(findings.model, frame, tmp_path / "one.html").read_text(encoding="utf-8")
+    text = write_report(findings.cohort.model, frame, tmp_path / "one.html").read_text(encoding="utf-8")
     for absent in ("What marks", "Associations", "Which features differ", "Clear"):
         assert absent not in text
-    book = openpyxl.load_workbook(write_report(findings.model, frame, tmp_path / "one.xlsx"))
+    book = openpyxl.load_workbook(write_report(findings.cohort.model, frame, tmp_path / "one.xlsx"))
     assert book.worksheets[0].title == "Overview"
     assert not {"Associations", "Pairwise tests", "Profile", "Effect sizes", "Charts"} & set(book.sheetnames)
 
@@ -402,10 +403,10 @@ def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(capsys, tm
     facts = dict(summary(findings, GENERATED).tables[0].rows)
     assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
     assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
-    findings.model.n_clusters = None
-    say_found(findings.model, 9)
+    findings.cohort.model.n_clusters = None
+    say_found(findings.cohort.model, 9)
     assert "3 subtypes (9 were asked for) among 45 subjects" in capsys.readouterr().out
-    say_found(findings.model, 3)
+    say_found(findings.cohort.model, 3)
     assert "asked for" not in capsys.readouterr().out
 
 
@@ -446,6 +447,6 @@ def test_of_slices_of_one_continuum_nothing_is_validated():
     )
     associations = cc.validated_associations(model, frame, n_restarts=2, progress=False)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    slices = Findings(model, frame, comparisons, 0.01, associations)
+    slices = Findings(FittedCohort(model, frame), comparisons, 0.01, associations)
     assert sentences(slices)[0].startswith("The subtypes are slices of one continuum: whatever varies along it differs")
     assert association_table(slices).notes[0].startswith("The test of the tree found one continuum")

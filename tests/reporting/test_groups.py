@@ -11,7 +11,8 @@ from cohorts import LIKELIHOODS, mixed_cohort, with_groups
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.reporting.assignments import assignment_table, assignments_of
+from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.reporting.assignments import assignment_table, tabulate_assignments
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods
 
@@ -49,7 +50,7 @@ def page_of(model, frame, folder, **options):
 
 def methods_of(model, frame):
     comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
-    return " ".join(methods(Findings(model, frame, comparisons, 0.01)).paragraphs.values())
+    return " ".join(methods(Findings(FittedCohort(model, frame), comparisons, 0.01)).paragraphs.values())
 
 
 def test_first_page_and_methods_say_what_was_asked_for(fitted, tmp_path):
@@ -133,7 +134,7 @@ def test_the_methods_say_that_refits_are_brought_to_as_many_subtypes(fitted):
     for one in (model, model.cut(2)):
         associations = cc.validated_associations(one, frame, n_restarts=2, progress=False)
         comparisons = cc.compare_subtypes(frame, one.labels_, one.schema_)
-        findings = Findings(one, frame, comparisons, 0.01, associations)
+        findings = Findings(FittedCohort(one, frame), comparisons, 0.01, associations)
         said = f"Each search was brought to {one.n_clusters_} subtypes: more groups were merged along their tree"
         assert said in methods(findings).paragraphs["Associations"]
 
@@ -251,7 +252,7 @@ def test_a_larger_floor_of_the_report_holds_too(fitted_small, tmp_path):
 def test_methods_say_what_was_done(small, fitted_small):
     def written(model, frame):
         comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_, min_size=max(3, model.min_size_))
-        findings = Findings(model, frame, comparisons, 0.01, min_size=max(3, model.min_size_))
+        findings = Findings(FittedCohort(model, frame), comparisons, 0.01, min_size=max(3, model.min_size_))
         return " ".join(methods(findings).paragraphs.values())
 
     said = written(*small)
@@ -300,7 +301,7 @@ def test_a_shared_report_gives_no_floor_and_names_nobody(suffix, small, tmp_path
 
 def test_assignments_say_who_is_one_of_few(small, fitted_small):
     model, frame = small
-    table = assignments_of(model, frame)
+    table = tabulate_assignments(FittedCohort(model, frame))
     assert (table["few_subjects"] == "yes").tolist() == model.untested_[model.labels_].tolist()
     labels = np.array([-1, 0, 4])  # a new subject of none of these is not one of few
     new = assignment_table(
@@ -313,7 +314,7 @@ def test_assignments_say_who_is_one_of_few(small, fitted_small):
         described_only=model.untested_,
     )
     assert new["few_subjects"].tolist() == ["no", "no", "yes"]
-    plain = assignments_of(*fitted_small)
+    plain = tabulate_assignments(FittedCohort(*fitted_small))
     assert set(plain["few_subjects"]) == {"no"}
     assert plain.columns.tolist()[:6] == table.columns.tolist()[:6]
 

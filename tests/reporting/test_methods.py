@@ -12,8 +12,8 @@ from clinclust.reporting.sheets.methods import methods
 
 
 def with_settings(findings, given=None, **attributes):
-    model = dataclasses.replace(findings.model, given=given or {}, **attributes)
-    return dataclasses.replace(findings, model=model)
+    model = dataclasses.replace(findings.cohort.model, given=given or {}, **attributes)
+    return dataclasses.replace(findings, cohort=dataclasses.replace(findings.cohort, model=model))
 
 
 def text_of(findings):
@@ -62,10 +62,10 @@ def test_the_settings_are_told(findings, given, attributes, says, cites):
 
 @pytest.mark.parametrize(("given", "how"), [({}, "taken from the dependence"), ({"pain": 0.2}, "set in advance")])
 def test_blocks_tell_what_they_counted_for(findings, given, how):
-    names = [feature.name for feature in findings.model.schema_.clustered][:4]
+    names = [feature.name for feature in findings.cohort.schema.clustered][:4]
     features = [
         Feature(**{**feature.content(), "block": "pain"}) if feature.name in names else feature
-        for feature in findings.model.schema_
+        for feature in findings.cohort.schema
     ]
     asked = {"block_weights": given} if given else {}
     changed = with_settings(findings, asked, schema_=FeatureSchema(features), block_weights_={"pain": 0.3})

@@ -9,7 +9,8 @@ import pytest
 
 import clinclust as cc
 from clinclust.cli.fit import say_found
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
 from clinclust.reporting.writing import as_shared
@@ -113,7 +114,7 @@ def right():
 
 
 def findings_of(model, frame):
-    return Findings(model, frame, cc.compare_subtypes(frame, model.labels_, model.schema_), 0.05)
+    return Findings(FittedCohort(model, frame), cc.compare_subtypes(frame, model.labels_, model.schema_), 0.05)
 
 
 def test_the_first_page_counts_them_and_the_sheet_has_the_lines(wrong, tmp_path):

@@ -5,7 +5,8 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.outcomes import outcomes_sheets
 
@@ -31,7 +32,9 @@ def findings():
     ]
     schema = cc.FeatureSchema(features)
     model = cc.methods.PublishedMAPDP(schema, n_clusters=3, random_state=0, progress=False).fit(frame)
-    return Findings(model, schema.validate(frame), cc.compare_subtypes(frame, model.labels_, schema), 0.01)
+    return Findings(
+        FittedCohort(model, schema.validate(frame)), cc.compare_subtypes(frame, model.labels_, schema), 0.01
+    )
 
 
 def test_numbers_are_those_of_the_comparison(findings):
@@ -45,7 +48,7 @@ def test_numbers_are_those_of_the_comparison(findings):
         ("Subtype 2", "Subtype 1", "hazard ratio"),
         ("Subtype 3", "Subtype 1", "hazard ratio"),
     ]
-    found = cc.compare_outcomes(findings.model, findings.frame, "died", time="days", event="yes")
+    found = cc.compare_outcomes(findings.cohort.model, findings.cohort.table, "died", time="days", event="yes")
     exact = found[(found["method"] == "bch") & (found["subtype"] == 3) & (found["measure"] == "hazard ratio")].iloc[0]
     assert (
         of_death[1]["Corrected (95% CI)"] == f"{exact['estimate']:.3g} ({exact['lower']:.3g} to {exact['upper']:.3g})"
@@ -59,15 +62,15 @@ def test_numbers_are_those_of_the_comparison(findings):
 
 def test_without_outcomes_or_to_be_shared_there_is_no_section(findings):
     assert outcomes_sheets(findings.for_sharing(Rule(5))) == []
-    schema = findings.model.schema_.with_roles(dict.fromkeys(("died", "stays", "group", "same"), "describe"))
-    model = cc.Partition(findings.model.labels_, schema, made_by="a rule")
-    described = Findings(model, findings.frame, findings.comparisons, 0.01)
+    schema = findings.cohort.schema.with_roles(dict.fromkeys(("died", "stays", "group", "same"), "describe"))
+    model = cc.Partition(findings.cohort.labels, schema, made_by="a rule")
+    described = Findings(FittedCohort(model, findings.cohort.table), findings.comparisons, 0.01)
     assert outcomes_sheets(described) == []
 
 
 def test_of_given_subtypes_only_the_answer_as_assigned_is_known(findings):
-    model = cc.Partition(findings.model.labels_, findings.model.schema_, made_by="a rule")
-    given = Findings(model, findings.frame, findings.comparisons, 0.01)
+    model = cc.Partition(findings.cohort.labels, findings.cohort.schema, made_by="a rule")
+    given = Findings(FittedCohort(model, findings.cohort.table), findings.comparisons, 0.01)
     (sheet,) = outcomes_sheets(given)
     (first, *_) = sheet.tables[0].rows
     assert first[4] == "these subtypes have no probabilities"

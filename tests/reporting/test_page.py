@@ -12,7 +12,8 @@ import openpyxl
 import pytest
 
 from clinclust import compare_subtypes
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.plots import plot_restarts
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
@@ -197,7 +198,7 @@ def test_paper_has_neither_folds_nor_scroll_areas():
 
 def test_a_shared_page_shows_no_single_subjects_and_no_small_groups(model, frame):
     comparisons = compare_subtypes(frame, model.labels_, model.schema_)
-    findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01)
+    findings = Findings(FittedCohort(model, model.schema_.validate(frame, warn=False)), comparisons, 0.01)
     assert "tree" in {illustration.name for illustration in illustrations(findings)}
     shared = findings.for_sharing(Rule(min(findings.sizes.values()) + 1))
     assert "tree" not in {illustration.name for illustration in illustrations(shared)}

@@ -11,9 +11,8 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.writing import gathered_findings
+from reporting.stand_in import gathered
 
 from .conftest import GENERATED
 from .stand_in import cohort
@@ -87,7 +86,7 @@ def test_the_numbers_are_those_of_the_comparisons(case, paths):
 
 def test_the_features_stand_in_the_order_of_how_far_the_subtypes_lie_apart(case):
     """Of means in standard deviations; where the subtype table shows medians, of these in the SD of their quartiles."""
-    findings = gathered_findings(*case, ReportOptions(associations=None))
+    findings = gathered(*case)
     by_median = {row.feature for row in cc.subtype_table(findings.comparisons).rows if row.summary.startswith("median")}
     assert by_median
     apart = []
@@ -167,10 +166,10 @@ def test_labels_of_other_subjects_are_refused(case, tmp_path):
 
 
 def test_names_of_a_report_are_the_labels_unless_others_are_given(case):
-    findings = gathered_findings(*case, ReportOptions(names={3: "bad"}, associations=None))
+    findings = gathered(*case, names={3: "bad"})
     assert [findings.name(subtype) for subtype in (1, 2, 3)] == ["1 moderate", "2 mild", "3 bad"]
     partition = cc.Partition(case[0].labels_ * 10, case[0].schema_, made_by="K-means")
-    assert gathered_findings(partition, case[1], ReportOptions()).name(2) == "2 given as 10"
+    assert gathered(partition, case[1]).name(2) == "2 given as 10"
 
 
 @pytest.mark.parametrize("all_described", [False, True])
@@ -188,7 +187,7 @@ def test_one_subtype_and_features_that_had_no_part(case, tmp_path, all_described
 
 
 def test_the_methods_say_what_was_done_and_only_that(case):
-    written = methods(gathered_findings(*case, ReportOptions(associations="refit")))
+    written = methods(gathered(*case, associations="refit"))
     assert list(written.paragraphs) == ["Model", "Comparisons", "Associations", "Software"]
     assert written.paragraphs["Model"] == (
         "The 3 subtypes in Simulated parkinsonism cohort (120 subjects: 72, 37 and 11) were made by a clinician. They "

@@ -9,7 +9,8 @@ import pytest
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.reporting.writing import posterior_around
+from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.reporting.writing import draw_posterior
 
 from .test_groups import Words
 
@@ -125,7 +126,7 @@ def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, mo
         return self
 
     monkeypatch.setattr(cc.GibbsDP, "fit", fit)
-    posterior_around(model, wild, progress=False)
+    draw_posterior(cohort_of(model, wild), progress=False)
     expected = wild.mask(model.outliers_)
     pd.testing.assert_frame_equal(given["table"].astype(float), expected, check_dtype=False)
     assert given["sampler"].random_state == model.random_seed_
@@ -135,7 +136,7 @@ def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, mo
 def test_true_draws_them(model, cohort, drawn, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "clinclust.reporting.writing.posterior_around", lambda *args, **options: asked.append(options) or drawn
+        "clinclust.reporting.writing.draw_posterior", lambda *args, **options: asked.append(options) or drawn
     )
     page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK).read_text(encoding="utf-8")
     assert asked == [{"n_jobs": None, "progress": False}]

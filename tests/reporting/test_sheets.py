@@ -11,15 +11,14 @@ import pytest
 
 import clinclust as cc
 from clinclust.associations.associate import grade_of
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.reporting.layout import WITHHELD
-from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets import subtypes
 from clinclust.reporting.sheets.associations import association_table
 from clinclust.reporting.sheets.charts import charts, effect_sizes
 from clinclust.reporting.sheets.codebook import codebook, tidy_data
 from clinclust.reporting.sheets.profile import profile
-from clinclust.reporting.writing import gathered_findings
+from reporting.stand_in import gathered
 
 MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]
 
@@ -116,7 +115,7 @@ def test_effect_sizes_are_numbers_with_their_intervals(findings):
 
 def test_the_codebook_has_every_column_of_the_schema(findings):
     rows = body(codebook(findings)).set_index("Column")
-    schema = findings.model.schema_
+    schema = findings.cohort.schema
     assert rows.index.tolist() == list(schema.names)
     assert rows.loc["phenotype", "Levels"] == "tremor dominant; rigid; mixed"
     assert rows.loc["state", ["Trials", "Minimum", "Maximum"]].tolist() == [3, 1, 4]
@@ -126,7 +125,7 @@ def test_the_codebook_has_every_column_of_the_schema(findings):
     assert rows.loc["dementia", "Prior, or why not clustered on"] == "the same value in every subject observed"
     assert rows.loc["patient", "Prior, or why not clustered on"] == "identifies the subject"
     for name in schema.names:
-        missing = int(findings.frame[name].isna().sum())
+        missing = int(findings.cohort.table[name].isna().sum())
         assert rows.loc[name, ["Observed", "Missing"]].tolist() == [120 - missing, missing]
 
 
@@ -184,7 +183,7 @@ def with_five():
     frame = pd.DataFrame({f"x{column}": rng.normal(labels * (column + 1), 1.0) for column in range(4)})
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     partition = cc.Partition(labels, schema, made_by="a clinician")
-    return gathered_findings(partition, schema.validate(frame), ReportOptions(associations=None))
+    return gathered(partition, schema.validate(frame))
 
 
 def rows(sheet):

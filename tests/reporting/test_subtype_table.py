@@ -15,6 +15,7 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.page import write_page
 from clinclust.reporting.sheets.subtypes import table_of_report
@@ -500,7 +501,7 @@ def test_every_row_of_the_latex_has_every_column(table):
 
 def test_page_workbook_and_document_print_the_same_cells(comparisons, associations, tmp_path):
     model, frame = fitted_cohort()
-    findings = Findings(model, model.schema_.validate(frame, warn=False), comparisons, 0.01, associations)
+    findings = Findings(FittedCohort(model, model.schema_.validate(frame, warn=False)), comparisons, 0.01, associations)
     table = table_of_report(findings)
     printed = [[row.label.text + row.label.marks, *(c.text + c.marks for c in row.cells)] for row in table.rows]
     page = Page(table.save(tmp_path / "t.html").read_text(encoding="utf-8"))

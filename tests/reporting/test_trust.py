@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
+from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.overview import overview
 from clinclust.reporting.sheets.trust import cautions, fit_without, on_dominant_columns, searches_sentence, trust
-from clinclust.reporting.writing import gathered_findings
+from reporting.stand_in import gathered
 
 
 def test_subtypes_are_not_called_kinds_of_a_disease(findings):
@@ -28,7 +28,7 @@ def test_small_subtypes_are_named(size):
     assert model.cluster_sizes_.tolist() == [40, size]
     frame = pd.DataFrame(values, columns=list(model.schema_.names))
     comparisons = cc.compare_subtypes(frame, model.labels_, model.schema_)
-    (said,) = cautions(Findings(model, frame, comparisons, 0.01, None, {2: "Rare"}))
+    (said,) = cautions(Findings(FittedCohort(model, frame), comparisons, 0.01, None, {2: "Rare"}))
     assert ("Fewer than 10 subjects (2 Rare)" in said) == (size < 10)
 
 
@@ -38,7 +38,7 @@ def test_one_group_is_no_proof_of_no_subtypes():
     model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=4, concentration=1e-9).fit(frame)
     assert model.n_clusters_ == 1
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
-    assert cautions(Findings(model, frame, comparisons, 0.01, None, {})) == [
+    assert cautions(Findings(FittedCohort(model, frame), comparisons, 0.01, None, {})) == [
         "No evidence of subtypes is no evidence that there are none."
     ]
 
@@ -57,7 +57,7 @@ def findings_of(columns, labels, roles, **options):
         return cc.Feature(name=name, likelihood="categorical", levels=levels, role=role, label=f"The {name}")
 
     model = cc.Partition(labels, cc.FeatureSchema(list(map(feature, frame))), made_by="a rule")
-    return gathered_findings(model, frame, ReportOptions(associations=None, **options))
+    return gathered(model, frame, **options)
 
 
 def cohort(n_mistaken, n=400):

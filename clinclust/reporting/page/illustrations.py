@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from clinclust.comparisons import compare_subtypes
-from clinclust.disclosure.shareable import FIGURES
+from clinclust.disclosure.released import FIGURES
 from clinclust.estimators.fit import Fit
 from clinclust.graded import mid_ranks
 from clinclust.reporting.continuum_score import Continuum
@@ -45,7 +45,7 @@ class Illustration:
 
 def illustrations(findings: Findings) -> list[Illustration]:
     """Return the figures of a page; for sharing, only those that show neither single subjects nor small groups."""
-    model, comparisons, fit = findings.model, findings.comparisons, findings.fit
+    model, comparisons, fit = findings.cohort.model, findings.comparisons, findings.fit
     profiles = findings.profiles
     several = len(profiles.subtypes) > 1
     # No name, rather than that of the model, where the report withholds one.
@@ -121,7 +121,7 @@ def _fifths(findings: Findings, continuum: Continuum) -> tuple[Profiles, dict[in
     seen = np.isfinite(continuum.score)
     ranks = mid_ranks(continuum.score[seen])
     fifths, labels = np.unique(np.ceil(5.0 * (ranks - 0.5) / ranks.size), return_inverse=True)
-    untested = compare_subtypes(findings.frame[seen], labels, findings.model.schema_, min_size=ranks.size + 1)
+    untested = compare_subtypes(findings.cohort.table[seen], labels, findings.cohort.schema, min_size=ranks.size + 1)
     called = {1: "lowest fifth", 5: "highest fifth"}
     titles = {place: called.get(int(fifth), f"{fifth:.0f} of 5") for place, fifth in enumerate(fifths, start=1)}
     return profiles_of(Compared(untested)), titles
@@ -149,7 +149,7 @@ def _effects_alt(findings: Findings) -> str:
         finite = {key: effect for key, effect in of_subtype.items() if np.isfinite(effect.estimate)}
         if finite:
             (name, level), effect = max(finite.items(), key=lambda item: abs(item[1].estimate))
-            title = findings.model.schema_[name].title + (f" ({level})" if level else "")
+            title = findings.cohort.schema[name].title + (f" ({level})" if level else "")
             said.append(
                 f"{findings.name(subtype)}, the largest: {title}, {effect.estimate:.1f} "
                 f"({effect.lower:.1f} to {effect.upper:.1f})."

@@ -79,7 +79,7 @@ def association_table(findings: Findings) -> Sheet:
         rows.append(row + [None] * (len(columns) - len(row)))
     used = sorted({str(row["method"]) for row in found.values()} & set(METHODS), key=list(METHODS).index)
     notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), _GRADES]
-    if finds_one_population(findings.model):
+    if finds_one_population(findings.cohort.model):
         notes.insert(0, _NO_INFERENCE)
     if findings.is_shared:
         notes = [note.replace("over the tests made", "over the tests shown") for note in notes]

@@ -38,7 +38,7 @@ def codebook(findings: Findings) -> Sheet:
         Column("Clustered on"),
         Column("Prior, or why not clustered on", widest=28),
     ]
-    rows = [_row(findings, feature) for feature in findings.model.schema_]
+    rows = [_row(findings, feature) for feature in findings.cohort.schema]
     notes = [
         "Every column of the cohort as the schema declares it. Levels of a scale are from lowest to highest; if they "
         "are words, the lowest is scored 0, the next 1, and so on. Of a yes/no feature no, then yes. The "
@@ -54,7 +54,7 @@ def codebook(findings: Findings) -> Sheet:
 
 
 def _row(findings: Findings, feature: Feature) -> list[Value]:
-    codes = findings.model.schema_.missing_codes_of(feature)
+    codes = findings.cohort.schema.missing_codes_of(feature)
     is_scale = feature.trials is None and feature.traits.is_scale
     return [
         *(feature.name, feature.label, feature.role, feature.likelihood, feature.section, feature.description),
@@ -84,12 +84,12 @@ def _observed(findings: Findings, feature: Feature) -> tuple[Value, Value]:
     if feature.is_clustered or feature.is_described:
         overall = next(iter(findings.read.summaries[feature.name].values()))[ALL_SUBJECTS]
         return (number_of(overall, "n"), number_of(overall, "missing"))
-    if feature.name not in findings.frame or findings.sizes_of_all is not None:  # not counted among all subjects
+    if feature.name not in findings.cohort.table or findings.sizes_of_all is not None:  # not counted among all subjects
         return (None, None)
     if findings.is_shared:
         return (WITHHELD, WITHHELD)
-    missing = int(findings.frame[feature.name].isna().sum())
-    return (len(findings.frame) - missing, missing)
+    missing = int(findings.cohort.table[feature.name].isna().sum())
+    return (len(findings.cohort.table) - missing, missing)
 
 
 def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
@@ -98,7 +98,7 @@ def _prior_or_reason(findings: Findings, feature: Feature) -> str | None:
     if findings.clustered_on(feature):
         return None if findings.fit is None else _prior(findings, findings.fit, feature)
     reasons = {"describe": "only described", "id": "identifies the subject", "ignore": "ignored", **REASONS}
-    return reasons.get(feature.role) or findings.model.uninformative_[feature.name]
+    return reasons.get(feature.role) or findings.cohort.model.uninformative_[feature.name]
 
 
 def _prior(findings: Findings, fit: Fit, feature: Feature) -> str | None:
@@ -114,7 +114,7 @@ def _prior_of_part(findings: Findings, fit: Fit, part: Feature) -> str | None:
     named = fit.hyperparameters_.get(part.name, {})
     if not findings.is_shared:
         return _prior_text(named)
-    asked = parameters_of(findings.model)["hyperparameters"]
+    asked = parameters_of(findings.cohort.model)["hyperparameters"]
     stated = {**(part.prior or {}), **(asked.get(part.name, {}) if isinstance(asked, Mapping) else {})}
     texts = [_prior_text(stated), WITHHELD if named.keys() - stated.keys() else None]
     return _joined([text for text in texts if text])
@@ -206,7 +206,7 @@ def _division_rows(division: Division) -> Iterator[list[Value]]:
 
 
 def _data_row(findings: Findings, title: str, row: Row, method: str | None, names: Collection[str]) -> list[Value]:
-    feature = findings.model.schema_[row["feature"]]
+    feature = findings.cohort.schema[row["feature"]]
     identity = (feature.section, str(row["label"]), feature.name, row["level"], findings.clustered_on_text(feature))
     numbers = (number_of(row, name) if name in names else None for name in _NUMBERS)
     return [title, *identity, *_compared(findings, row), method, *numbers]

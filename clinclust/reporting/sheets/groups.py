@@ -109,7 +109,7 @@ def merged_small_groups(findings: Findings) -> bool:
     fit = findings.fit
     if fit is None or fit.min_size_ == NO_FLOOR:
         return False
-    asked = parameters_of(findings.model).get("n_clusters")
+    asked = parameters_of(findings.cohort.model).get("n_clusters")
     n_before = min(int(asked), fit.subtype_of_.size) if isinstance(asked, Integral) else fit.subtype_of_.size
     return not isinstance(asked, str) and fit.n_clusters_ < n_before
 
@@ -144,7 +144,7 @@ def groups_found(fit: Fit) -> int | None:
 
 def number_asked_for(findings: Findings) -> int | None:
     """Return the number of subtypes that was asked for; None if it follows from the data."""
-    asked = parameters_of(findings.model).get("n_clusters")
+    asked = parameters_of(findings.cohort.model).get("n_clusters")
     return int(asked) if isinstance(asked, Integral) else findings.n_asked
 
 
@@ -178,7 +178,7 @@ def sentence_on_unions(findings: Findings) -> list[str]:
     if groups_found(findings.fit) is None:
         return [f"{number}."]
     n_asked = number_asked_for(findings)
-    only_small = parameters_of(findings.model).get("n_clusters") is None and merged_small_groups(findings)
+    only_small = parameters_of(findings.cohort.model).get("n_clusters") is None and merged_small_groups(findings)
     if not only_small and shows_tested_subtypes(findings.fit):
         return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
     if only_small or (n_asked is not None and n_asked > findings.fit.subtype_of_.size):

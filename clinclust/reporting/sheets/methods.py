@@ -43,7 +43,7 @@ class Methods(NamedTuple):
 def methods(findings: Findings) -> Methods:
     """Return the methods section, which describes only what was run."""
     references, fit = References(), findings.fit
-    asked = parameters_of(findings.model)
+    asked = parameters_of(findings.cohort.model)
     written = {
         "Subjects": sentences_on_rows(findings),
         "Model": _given(findings) if fit is None else _model(findings, fit, asked, references),
@@ -74,7 +74,7 @@ def methods_sheet(findings: Findings) -> Sheet:
 
 
 def _given(findings: Findings) -> list[str]:
-    model, n_subtypes = findings.model, len(findings.sizes)
+    model, n_subtypes = findings.cohort.model, len(findings.sizes)
     where = f" in {model.schema_.title}" if model.schema_.title else ""
     subjects = f"{counted(findings.n_subjects, 'subject')}: {sizes_in_words(findings)}"
     n_formed = len(findings.clustered)

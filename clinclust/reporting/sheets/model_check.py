@@ -27,7 +27,7 @@ def on_model_check(findings: Findings) -> list[str]:
     n_dependent, n_odd = _how_many(check, DEPENDENCE), _how_many(check, VALUES)
     said = []
     if n_dependent:
-        strongest = dependent_pairs(check.pairs, findings.model.schema_).iloc[0]
+        strongest = dependent_pairs(check.pairs, findings.cohort.schema).iloc[0]
         first, second = (_title(findings, strongest[end]) for end in ("first", "second"))
         # Divisions that were tested were compared with cohorts of the same dependence.
         is_tested = findings.fit is not None and findings.fit.tree_test_ is not None
@@ -55,7 +55,7 @@ def model_check_sheets(findings: Findings) -> list[Sheet]:
 
 
 def _pairs(findings: Findings, check: ModelCheck) -> list[Table]:
-    pairs = dependent_pairs(check.pairs, findings.model.schema_)
+    pairs = dependent_pairs(check.pairs, findings.cohort.schema)
     if pairs.empty or not _how_many(check, DEPENDENCE):
         return []
     shown = f", the strongest {_MOST_PAIRS} of {len(pairs)}" if len(pairs) > _MOST_PAIRS else ""
@@ -126,7 +126,7 @@ def _how_many(check: ModelCheck, kind: str) -> int:
 
 
 def _title(findings: Findings, name: object) -> str:
-    return findings.model.schema_[str(name)].title
+    return findings.cohort.schema[str(name)].title
 
 
 def on_likelihoods(findings: Findings) -> list[str]:
@@ -161,7 +161,7 @@ def likelihoods_sheets(findings: Findings) -> list[Sheet]:
 def _misfits(findings: Findings) -> pd.DataFrame:
     # A shared report leaves out features with withheld numbers: what describes one better is a function of all counts.
     compared = findings.likelihoods
-    is_shown = [not findings.is_withheld(findings.model.schema_[name]) for name in compared["feature"]]
+    is_shown = [not findings.is_withheld(findings.cohort.schema[name]) for name in compared["feature"]]
     return compared[compared["is_misfit"] & np.array(is_shown, dtype=np.bool_)]
 
 

@@ -54,7 +54,7 @@ def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterato
     if time is not None:
         given = {"time": time.name, "event": str(feature.levels[1]) if feature.levels else "1"}
     try:
-        found = compare_outcomes(findings.model, findings.frame, feature.name, **given)
+        found = compare_outcomes(findings.cohort.model, findings.cohort.table, feature.name, **given)
     except InputError as error:
         yield [title, None, None, f"not compared: {error}", None, None, None]
         return

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import CLEAR
 from clinclust.reporting.divisions import Division, distinct_in_words, n_distinct, n_parted, shows_tested_subtypes
@@ -36,7 +34,7 @@ def _answer(findings: Findings) -> str:
     how_many = f"{n_subtypes} subtypes" if n_subtypes > 1 else "One group"
     found = f"{how_many} among {findings.n_subjects:,} subjects"
     if fit is None:
-        return f"{found}, made by {findings.model.made_by}."
+        return f"{found}, made by {findings.cohort.model.made_by}."
     if n_subtypes == 1:
         return f"{found}: {_undivided(findings)}."
     if fit.tree_test_ is None:
@@ -77,7 +75,7 @@ def _least_clear(findings: Findings) -> Division | None:
 def _subtypes(findings: Findings) -> list[Table]:
     if len(findings.sizes) < 2:  # nothing marks one group
         return []
-    labels, own = np.asarray(findings.model.labels_), None if findings.is_shared else findings.own_membership
+    labels, own = findings.cohort.labels, None if findings.is_shared else findings.own_membership
     marks = marks_of(findings)
     is_proposed = any(marked.name and subtype not in findings.names for subtype, marked in enumerate(marks, start=1))
     columns = [

@@ -48,7 +48,7 @@ def posterior_column(findings: Findings) -> list[Column]:
 def posterior_cell(findings: Findings, subtype: int) -> list[Value]:
     """Return the cell of a subtype under `posterior_column`."""
     own = _own(findings)
-    return [] if own is None else [float(own[np.asarray(findings.model.labels_) == subtype - 1].mean())]
+    return [] if own is None else [float(own[findings.cohort.labels == subtype - 1].mean())]
 
 
 def on_posterior_membership(findings: Findings) -> list[str]:
@@ -80,7 +80,7 @@ def _numbers(posterior: GibbsDP) -> Table:
 def _subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
     if len(findings.sizes) < 2:
         return []
-    labels, own = np.asarray(findings.model.labels_), _membership(findings, posterior)
+    labels, own = findings.cohort.labels, _membership(findings, posterior)
     columns = [Column("Subtype"), Column("Subjects", "0"), Column("Mean posterior membership", "0.00")]
     columns += [Column(title, "0") for title in ("Clear members (%)", "Below 0.5 (%)")]
     rows: list[list[Value]] = []
@@ -134,14 +134,14 @@ def _notes(findings: Findings, posterior: GibbsDP) -> list[str]:
 def _own(findings: Findings) -> np.ndarray | None:
     posterior = findings.posterior
     # Of a report of a sampler, the membership probabilities are posterior ones themselves.
-    if posterior is None or posterior is findings.model or len(findings.sizes) < 2:
+    if posterior is None or posterior is findings.cohort.model or len(findings.sizes) < 2:
         return None
     return _membership(findings, posterior)
 
 
 def _membership(findings: Findings, posterior: GibbsDP) -> np.ndarray:
     """Return each subject's posterior membership of the own subtype, float64 (N,)."""
-    labels = np.asarray(findings.model.labels_)
+    labels = findings.cohort.labels
     return np.asarray(posterior.membership_in(labels)[np.arange(labels.size), labels])
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 from clinclust.control_characters import on_one_line
-from clinclust.disclosure.rule import are_small_rows
+from clinclust.disclosure.counts import are_small_rows
 from clinclust.drafting.roles import looks_identifying
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.subtype_model import parameters_of
@@ -23,7 +23,7 @@ def sentences_on_rows(findings: Findings) -> list[str]:
     """Return which rows were analysed, and how many were left out for which reason; small numbers withheld."""
     choice, counts = _known(findings)
     words = _words(findings, choice)
-    n_subjects = len(findings.frame)
+    n_subjects = len(findings.cohort.table)
     if findings.sizes_of_all is not None:
         # A number that is withheld could be the difference of those of a sample and of all.
         sampled = "a sample" if findings.is_shared else f"a sample of {n_subjects:,}"
@@ -54,7 +54,7 @@ def sentences_on_rows(findings: Findings) -> list[str]:
 
 def sentences_on_visits(findings: Findings) -> list[str]:
     """Return that rows are not subjects, where that is known; a shared report gives no numbers."""
-    found = noted_several_rows(findings.frame)
+    found = noted_several_rows(findings.cohort.table)
     if found is None:
         return []
     if findings.is_shared:
@@ -63,15 +63,15 @@ def sentences_on_visits(findings: Findings) -> list[str]:
 
 
 def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:
-    schema = findings.model.schema_
+    schema = findings.cohort.schema
     if findings.fit is not None:
         return schema.rows, findings.fit.row_counts_
-    taken = rows_taken(findings.frame)
+    taken = rows_taken(findings.cohort.table)
     return (schema.rows, None) if taken is None else (schema.rows or taken.choice, taken.counts)
 
 
 def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
-    n_subjects = len(findings.frame)
+    n_subjects = len(findings.cohort.table)
     numbers = {
         "in table": counts.in_table,
         "outside": counts.outside,
@@ -92,7 +92,7 @@ def _words(findings: Findings, choice: RowChoice) -> dict[str, str]:
     if choice.where is not None and findings.is_shared:
         condition = parsed(choice.where)
         columns = compared_columns(condition)
-        if not _holds_of_everybody(condition) or any(_names_subjects(findings.model.schema_, name) for name in columns):
+        if not _holds_of_everybody(condition) or any(_names_subjects(findings.cohort.schema, name) for name in columns):
             on_columns = f" on {', '.join(map(on_one_line, columns))}" if columns else ""
             words["where"] = f"those that meet a condition{on_columns}, which is withheld {WITHHELD}"
     return words
@@ -149,7 +149,7 @@ def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
 
 
 def _are_chosen(findings: Findings) -> bool:
-    return bool(parameters_of(findings.model)["block_weights"] == "auto")
+    return bool(parameters_of(findings.cohort.model)["block_weights"] == "auto")
 
 
 FILLED_JOINT = "Log joint with filled values (nats)"
@@ -159,7 +159,7 @@ _OUTLYING = "Share of values expected to be outlying"
 
 
 def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
-    """Return the settings and results of the search by name; see `clinclust.disclosure.shareable` for those shared."""
+    """Return the settings and results of the search by name; see `clinclust.disclosure.released` for those shared."""
     restarts, filled = fit.restarts_, fit.completed_log_joint_
     refinements = restarts["start"].isin(("recombined", "perturbed"))
     near = restarts["log_joint"] >= restarts["log_joint"].max() - 1.0

@@ -22,7 +22,7 @@ def certainty(probability: float) -> str:
 
 def assignments(findings: Findings) -> Sheet:
     """Return the sheet Assignments: subtype and membership probabilities of every subject."""
-    model, frame = findings.model, findings.frame
+    model, frame = findings.cohort.model, findings.cohort.table
     ids = model.schema_.ids
     identifiers = [[as_value(value) for value in frame[feature.name].tolist()] for feature in ids]
     columns = [Column(feature.title) for feature in ids]
@@ -66,7 +66,7 @@ def on_unusual_subjects(findings: Findings) -> list[str]:
         return []
     who = "1 subject has" if n == 1 else f"{n} subjects have" if n < MOST_LISTED else f"{n} or more subjects have"
     meaning = "look for slips of recording, or a rare condition"
-    if n > max(_FEW, _MANY * len(findings.frame)):
+    if n > max(_FEW, _MANY * len(findings.cohort.table)):
         meaning = (
             "so many say that features depend on each other inside subtypes, or have heavier tails than their "
             "likelihoods; look at the first of them"
@@ -79,14 +79,14 @@ def unusual_sheets(findings: Findings) -> list[Sheet]:
     unusual = findings.unusual
     if unusual.empty:
         return []
-    ids = findings.model.schema_.ids
+    ids = findings.cohort.schema.ids
     columns = [*([Column(feature.title) for feature in ids] or [Column("Row")]), Column("Subtype", "0")]
     with_others = bool((unusual["subtype"] != unusual["compared_with"]).any())
     columns += [Column("Compared with subtype", "0")] if with_others else []
     columns += [Column("p", "p"), *(Column(title, "0.0") for title in ("Log density (nats)", "Expected (nats)"))]
     columns.append(Column("Least probable values", widest=60))
     rows: list[list[Value]] = []
-    identified = findings.frame[[feature.name for feature in ids]]
+    identified = findings.cohort.table[[feature.name for feature in ids]]
     for position, row in zip(unusual.index.tolist(), unusual.to_dict("records"), strict=True):
         identity = [as_value(value) for value in identified.iloc[position].tolist()] or [as_value(row["subject"])]
         compared = [as_value(row["compared_with"])] if with_others else []
@@ -153,7 +153,7 @@ def continuum_table(findings: Findings) -> list[Table]:
 def _rows(findings: Findings, continuum: Continuum) -> list[list[Value]]:
     # The place and sign of a feature of which a number is withheld would
     # disclose it.
-    found = [(findings.model.schema_[str(name)], float(value)) for name, value in continuum.correlations.items()]
+    found = [(findings.cohort.schema[str(name)], float(value)) for name, value in continuum.correlations.items()]
     shown = [each for each in found if not findings.is_withheld(each[0])][:_STRONGEST]
     return [[feature.title, _direction(feature, value), value] for feature, value in shown]
 

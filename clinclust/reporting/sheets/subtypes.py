@@ -6,8 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from clinclust.comparisons.frame import ALL_SUBJECTS
-from clinclust.comparisons.summaries import decimals_in
+from clinclust.comparisons.frame import ALL_SUBJECTS, decimals_in
 from clinclust.likelihoods import traits_of
 from clinclust.reporting.findings import Findings, Row, number_of
 from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent

@@ -81,11 +81,11 @@ def summary(findings: Findings, generated: datetime) -> Sheet:
 def given_subtypes(findings: Findings) -> str:
     """Return who or what made given subtypes, and the parts that the report therefore leaves out."""
     lacking = ["the relevance of the features", "the searches and how far they agree", "the tree of the subtypes"]
-    if findings.model.membership_ is None:
+    if findings.cohort.model.membership_ is None:
         lacking.insert(0, "the certainty of each subject's subtype")
     return (
-        f"These subtypes were given: they were made by {findings.model.made_by}. The parts that need a MAP-DP search "
-        f"are left out: {', '.join(lacking)}, the hyperparameters and the settings of the model."
+        f"These subtypes were given: they were made by {findings.cohort.model.made_by}. The parts that need a MAP-DP "
+        f"search are left out: {', '.join(lacking)}, the hyperparameters and the settings of the model."
     )
 
 
@@ -108,7 +108,7 @@ def _terms(findings: Findings) -> dict[str, Value]:
     if findings.own_membership is None:
         del terms["Membership probability"]
     else:
-        terms["Membership probability"] = f"of the subject's own subtype, {basis_of_membership(findings.model)}"
+        terms["Membership probability"] = f"of the subject's own subtype, {basis_of_membership(findings.cohort.model)}"
     return terms
 
 
@@ -139,7 +139,7 @@ def _facts(
 
 
 def _what_was_run(findings: Findings, generated: datetime) -> Table:
-    schema = findings.model.schema_
+    schema = findings.cohort.schema
     fit, (n_missing, n_values) = findings.fit, findings.n_missing
     # In a shared report it would disclose the numbers withheld.
     missing = WITHHELD if findings.is_shared else percent(n_missing, n_values) if n_values else None
@@ -152,12 +152,12 @@ def _what_was_run(findings: Findings, generated: datetime) -> Table:
         "Features only described": len(schema.described),
         _MISSING if fit else _MISSING_OF_GIVEN: missing,
         **_how_many(findings),
-        **({} if fit else {"Subtypes made by": findings.model.made_by}),
+        **({} if fit else {"Subtypes made by": findings.cohort.model.made_by}),
         **(search_facts(findings, fit) if fit else {}),
         **({} if findings.is_rounded else {"Significance level": findings.significance_level}),
         **({} if findings.is_shared else {_UNTESTED: ", ".join(map(str, findings.untested)) or "none"}),
         "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
-        "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.frame),
+        "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.cohort.table),
         # Either fingerprint would confirm a right guess of what is withheld.
         "Schema fingerprint (SHA-256)": WITHHELD if findings.is_shared else schema.fingerprint,
     }
@@ -179,7 +179,7 @@ def _how_many(findings: Findings) -> dict[str, Value]:
 
 def _sizes(findings: Findings) -> Table:
     columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
-    labels, own = np.asarray(findings.model.labels_), findings.own_membership
+    labels, own = findings.cohort.labels, findings.own_membership
     certainties = () if own is None or findings.is_shared else ("clear", "likely", "uncertain")
     if own is not None:
         columns.append(Column("Mean membership probability", "0.000"))

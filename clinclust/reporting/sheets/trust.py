@@ -73,7 +73,7 @@ def _statements(findings: Findings) -> list[str]:
         *on_unusual_subjects(findings),
         *on_continuum_score(findings),
         _what_was_found(findings),
-        *([said] if (said := on_unused(findings.model.schema_, most=_MOST_UNUSED)) and fit is not None else []),
+        *([said] if (said := on_unused(findings.cohort.schema, most=_MOST_UNUSED)) and fit is not None else []),
         *sentences_on_rows(findings),
         *of_the_search,
         on_sharing(findings),
@@ -82,11 +82,11 @@ def _statements(findings: Findings) -> list[str]:
 
 def _on_copies(findings: Findings) -> list[str]:
     """Return the subtypes of which at least half are copies of rows; a shared report says nothing of copies."""
-    first = None if findings.is_shared else copied_rows(findings.frame, [one.name for one in findings.clustered])
+    first = None if findings.is_shared else copied_rows(findings.cohort.table, [one.name for one in findings.clustered])
     if first is None:
         return []
     is_copy = first != np.arange(first.size)
-    subtypes = np.asarray(findings.model.labels_) + 1
+    subtypes = findings.cohort.labels + 1
     made = [
         findings.name(subtype)
         for subtype in findings.sizes
@@ -235,7 +235,7 @@ def on_dominant_columns(findings: Findings) -> list[str]:
     rows = findings.dominant.to_dict("records")
     if findings.is_shared:
         rows = [row for row in rows if _follows_from_the_table(findings, row)]
-    schema = findings.model.schema_
+    schema = findings.cohort.schema
 
     def title(name: str) -> str:
         return schema[name].title if name in schema else name
@@ -247,7 +247,7 @@ def column_in_words(findings: Findings) -> list[str]:
     """Return the first dominant column that may be named, in one short sentence; empty if there is none."""
     if findings.dominant is None:
         return []
-    schema, rows = findings.model.schema_, findings.dominant.to_dict("records")
+    schema, rows = findings.cohort.schema, findings.dominant.to_dict("records")
     shown = [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
     found = []
     for row in shown[:1]:

@@ -60,7 +60,7 @@ def sentences(findings: Findings) -> list[str]:
         return [_untested(findings)]
     level = f" (q at most {findings.significance_level:g})"
     said = []
-    if finds_one_population(findings.model):
+    if finds_one_population(findings.cohort.model):
         said.append("The subtypes are slices of one continuum: whatever varies along it differs between them.")
     elif findings.fit is not None and found_from.total:
         of_these = f"Of {counted(found_from.total, 'feature')} that the subtypes were found from, "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, is_missing
-from clinclust.disclosure.rule import Rule
+from clinclust.disclosure.counts import Rule
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
 from clinclust.schema import Feature

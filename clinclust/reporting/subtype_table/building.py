@@ -9,7 +9,7 @@ import pandas as pd
 
 import clinclust.arguments as arguments
 from clinclust.arguments import BY_FEATURE, ON_OR_OFF, TEXT, TEXTS, WHOLE, WHOLES, accepting, either
-from clinclust.comparisons.compare import FEWEST_TESTED, compare_subtypes
+from clinclust.comparisons.compare import FEWEST_TESTED, compare_cohort
 from clinclust.comparisons.frame import is_missing
 from clinclust.estimators.few_subjects import FEW
 from clinclust.estimators.fitted_cohort import cohort_of
@@ -138,9 +138,8 @@ def subtype_table(
     if frame is not None:
         model = cast("SubtypeModel", comparisons)
         require_fitted(model)
-        cohort = cohort_of(model, frame, stacklevel=3).table
-        min_size = max(FEWEST_TESTED, fewest_subjects(model))
-        comparisons = compare_subtypes(cohort, model.labels_, model.schema_, min_size=min_size)
+        cohort = cohort_of(model, frame, stacklevel=3)
+        comparisons = compare_cohort(cohort, min_size=max(FEWEST_TESTED, fewest_subjects(model)))
         names = {**model.names_, **(names or {})}
         marks = {} if model.fit_ is None else dict(enumerate(model.fit_.remarks_, start=1))
     asked = Choices(

@@ -9,8 +9,16 @@ from typing import Any, Literal, TypeAlias
 
 import pandas as pd
 
-from clinclust.comparisons.frame import ALL_SUBJECTS, WITHHELD, ComparisonsFrame, Record, is_missing, is_suppressed
-from clinclust.comparisons.summaries import decimals_for, decimals_in
+from clinclust.comparisons.frame import (
+    ALL_SUBJECTS,
+    WITHHELD,
+    ComparisonsFrame,
+    Record,
+    decimals_for,
+    decimals_in,
+    is_missing,
+    is_suppressed,
+)
 from clinclust.errors import InputError
 from clinclust.likelihoods import Likelihood, traits_of
 from clinclust.reporting.layout import Kind, number_text

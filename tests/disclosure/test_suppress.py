@@ -1,17 +1,21 @@
-"""What is withheld cannot be found again, and nothing else is changed."""
+"""Withheld counts cannot be found, exact or rounded, and nothing is withheld that need not be."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pandas as pd
 import pytest
 from cohorts import mixed_cohort
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from true_names import with_true_levels
 
 from clinclust import Feature, FeatureSchema, compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure, withhold_associations
+from clinclust.disclosure.counts import rounded
+from clinclust.reporting.findings import with_pooled_means
 
 SUMMARIES = ["n", "missing", "count", "percent", "mean", "sd", "median", "q1", "q3"]
 TESTS = ["statistic", "df", "df2", "p", "q", "standardised_difference", "significant", "estimate", "lower", "upper"]
@@ -313,3 +317,256 @@ def test_whole_numbers_count_as_whole_whatever_their_likelihood(seed):
     taken_for_real = suppress_small_cells(whole.assign(whole=False)).assign(whole=True)
     assert not disclosed(taken_for_real, truth=whole).empty
     assert disclosed(suppress_small_cells(whole), truth=whole).empty
+
+
+THRESHOLD = 3
+NUMBERS = ("n", "missing", "count", "percent", "mean")
+DECIMALS = {"percent": 1, "mean": 2}
+
+
+def compositions(total, parts):
+    if parts == 1:
+        return [(total,)]
+    return [(first, *rest) for first in range(total + 1) for rest in compositions(total - first, parts - 1)]
+
+
+def every_table(sizes, n_rows):
+    """All tables (tables, rows, groups) of these sizes; the first group is all subjects."""
+    columns = product(*(compositions(size, n_rows) for size in sizes))
+    tables = np.array(list(columns), dtype=float).transpose(0, 2, 1)
+    return np.concatenate([tables.sum(axis=2, keepdims=True), tables], axis=2)
+
+
+def printed_numbers(tables, n_shown_levels):
+    """What a report prints of each table: arrays (tables, levels, groups) by name."""
+    levels, missing = tables[:, :n_shown_levels], tables[:, -1:]
+    n = tables[:, :-1].sum(axis=1, keepdims=True)
+    with np.errstate(all="ignore"):
+        share = levels / n
+    values = {"n": n, "missing": missing, "count": levels, "percent": 100 * share, "mean": share}
+    return {name: np.broadcast_to(each, levels.shape) for name, each in values.items()}
+
+
+def shown_of(shared, n_shown_levels, n_groups):
+    rows = shared[shared["kind"] == "summary"]
+    shape = (n_shown_levels, n_groups)
+    return {name: rows[name].to_numpy(dtype=float, na_value=np.nan).reshape(shape) for name in NUMBERS}
+
+
+def agreeing(tables, shown):
+    """The tables that print every number that is shown."""
+    found = np.ones(len(tables), dtype=bool)
+    for name, values in printed_numbers(tables, len(shown["n"])).items():
+        error = 0.5 * 10.0 ** -DECIMALS[name] if name in DECIMALS else 0.0
+        with np.errstate(invalid="ignore"):
+            same = np.abs(values - shown[name]) <= error + 1e-9
+        found &= (same | np.isnan(shown[name])).all(axis=(1, 2))
+    return tables[found]
+
+
+@pytest.mark.simulation
+@given(st.lists(st.integers(0, 6), min_size=6, max_size=6), st.booleans())
+def test_small_counts_of_levels_cannot_be_found_with_n_and_missing(cells, two_levels):
+    table = np.array(cells).reshape(3, 2)
+    sizes = table.sum(axis=0)
+    table[0] += np.maximum(THRESHOLD + 1 - sizes, 0)  # no small subtype
+    table = table[:, np.argsort(-table.sum(axis=0), kind="stable")]
+    if not two_levels:
+        table = np.vstack([table[:1], table[1:2], np.minimum(table[2:] + 1, 4), table[2:]])
+    if table[:-1].sum() < THRESHOLD:
+        return
+    whole = of_counts(table, ["no", "yes"] if two_levels else None)
+    shared = suppress_small_cells(whole, threshold=THRESHOLD, missing_is_harmless=True)
+    shown = shown_of(shared, 1 if two_levels else len(table) - 1, 3)
+    # The yes/no feature shows its second level.
+    order = [1, 0, 2] if two_levels else list(range(len(table)))
+    truth = np.hstack([table.sum(axis=1, keepdims=True), table])[order]
+    possible = agreeing(every_table(table.sum(axis=0), len(table)), shown)
+    observed = possible[:, :-1].sum(axis=1)
+    low, high = (np.vstack([end(possible, axis=0)[:-1], end(observed, axis=0)]) for end in (np.min, np.max))
+    sensitive = np.vstack([truth[:-1], truth[:-1].sum(axis=0)])
+    sensitive = (sensitive >= 1) & (sensitive < THRESHOLD)
+    assert ((high - low)[sensitive] >= THRESHOLD).all()
+    assert not audit_disclosure(shared, threshold=THRESHOLD, missing_is_harmless=True, truth=whole)["disclosed"].any()
+
+
+def test_a_small_number_of_missing_values_is_shown_where_it_is_harmless():
+    whole = of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"])
+    shared = suppress_small_cells(whole, missing_is_harmless=True)
+    assert summary(shared, "missing", 1) == 5
+    assert summary(shared, "n", 1) == 120
+    assert not shared["suppressed"].any()
+    assert set(audit_disclosure(shared, truth=whole)["cell"]) == {"missing"}
+    assert audit_disclosure(shared, truth=whole, missing_is_harmless=True).empty
+
+
+def test_few_observed_values_are_withheld_all_the_same():
+    whole = of_counts([[40, 4], [90, 3], [7, 90]], ["no", "yes"])
+    shared = suppress_small_cells(whole, missing_is_harmless=True)
+    assert pd.isna(summary(shared, "n", 2))
+    assert pd.isna(summary(shared, "missing", 2))
+    assert not audit_disclosure(shared, truth=whole, missing_is_harmless=True)["disclosed"].any()
+    assert audit_disclosure(whole, missing_is_harmless=True)["disclosed"].any()
+
+
+@pytest.mark.parametrize("n_second", [20, 29, 30])
+def test_means_of_fewer_values_than_asked_are_withheld(n_second):
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], 50)
+    values = rng.normal(50, 9, 150)
+    values[50 : 100 - n_second] = np.nan
+    answers = np.where(np.arange(150) % 2 == 0, "yes", "no").astype(object)
+    answers[np.isnan(values)] = None
+    schema = FeatureSchema(
+        [
+            Feature(name="x", likelihood="gaussian"),
+            Feature(name="answer", likelihood="bernoulli", levels=("no", "yes")),
+        ]
+    )
+    whole = compare_subtypes(pd.DataFrame({"x": values, "answer": answers}), groups, schema)
+    shared = suppress_small_cells(whole, min_n=30)
+    is_withheld = n_second < 30
+    own = shared[(shared["kind"] == "summary") & (shared["feature"] == "x")].set_index("subtype")
+    for column in ("mean", "sd", "median", "q1", "q3"):
+        # Of all subjects too: with their mean, that of the second subtype would follow from the others.
+        assert own[column].isna().to_dict() == {0: is_withheld, 1: False, 2: is_withheld, 3: False}
+    assert own["n"].notna().all()
+    share = shared[(shared["kind"] == "summary") & (shared["feature"] == "answer")]
+    assert share["mean"].notna().all()
+    assert not suppress_small_cells(whole)["suppressed"].any()
+
+
+def test_a_threshold_for_means_below_that_of_counts_is_refused():
+    with pytest.raises(ValueError, match="min_n must be at least the threshold, 10, not 9"):
+        suppress_small_cells(of_counts([[60, 40], [60, 90], [5, 7]], ["no", "yes"]), min_n=9)
+
+
+BASE = 5
+
+
+def rounding_to(sizes):
+    """All tables (tables, 3 rows, all subjects and two groups) whose sizes round to the same as these."""
+    near = [[size for size in range(1, 20) if rounded(size, BASE) == rounded(each, BASE)] for each in sizes]
+    tables = np.concatenate([every_table((a, b), 3) for a in near[0] for b in near[1] if a >= b])
+    return tables[rounded(tables[:, :, 0].sum(axis=1), BASE) == rounded(sum(sizes), BASE)]
+
+
+def shown_in(shared, name):
+    rows = shared[shared["kind"] == "summary"]
+    return rows[name].to_numpy(dtype=float, na_value=np.nan).reshape(-1, 3)
+
+
+def counts_that_agree(shared, sizes, n_shown_levels):
+    """All tables (tables, 3 rows and observed, groups) with the rounded numbers shown."""
+    possible = rounding_to(sizes)
+    exact = {
+        "n": possible[:, :2].sum(axis=1)[:, None],
+        "missing": possible[:, 2:],
+        "count": possible[:, :n_shown_levels],
+    }
+    agrees = np.ones(len(possible), dtype=bool)
+    for name, counts in exact.items():
+        shown = shown_in(shared, name)
+        agrees &= (np.isnan(shown) | (rounded(counts, BASE) == shown)).all(axis=(1, 2))
+    return np.concatenate([possible, possible[:, :2].sum(axis=1)[:, None]], axis=1)[agrees]
+
+
+def is_protected(counts, table):
+    """Whether the interval of every small count of a table (3 rows, two groups) is long enough."""
+    truth = np.hstack([table.sum(axis=1, keepdims=True), table])
+    truth = np.vstack([truth, truth[:2].sum(axis=0)])
+    return (np.ptp(counts, axis=0)[(truth >= 1) & (truth < THRESHOLD)] >= BASE // 2).all()
+
+
+CELLS = st.lists(st.integers(0, 5), min_size=6, max_size=6)
+RULE = {"threshold": THRESHOLD, "rounding": BASE}
+
+
+@example([0, 0, 0, 3, 1, 5], False)  # the sizes of both groups and their sum bound each other
+@given(CELLS, st.booleans())
+def test_no_small_count_is_known_closely_with_rounded_sizes(cells, two_levels):
+    table = np.array(cells).reshape(3, 2)
+    table[0] += np.maximum(4 - table.sum(axis=0), 0)
+    table = table[:, np.argsort(-table.sum(axis=0), kind="stable")]
+    levels = ["no", "yes"] if two_levels else ["a", "b"]
+    whole = of_counts(table, levels) if two_levels else _categorical(table, levels)
+    shared = suppress_small_cells(whole, **RULE)
+    order = [1, 0, 2] if two_levels else [0, 1, 2]  # a yes/no feature shows its second level
+    counts = counts_that_agree(shared, table.sum(axis=0).tolist(), 1 if two_levels else 2)
+    assert len(counts) > 0
+    assert is_protected(counts, table[order])
+    assert not audit_disclosure(shared, truth=whole, **RULE)["disclosed"].any()
+
+
+@pytest.mark.simulation
+@example([0, 0, 1, 1, 5, 5], [0, 0, 2, 3, 0, 0])  # each feature alone protects what both together do not
+@example([0, 0, 0, 3, 0, 0], [0, 0, 2, 2, 5, 0])  # a subtype without observed values
+@given(CELLS, CELLS)
+def test_no_small_count_is_known_closely_with_the_sizes_that_other_features_tell(cells, others):
+    tables = np.array([cells, others]).reshape(2, 3, 2)
+    sizes = np.maximum(tables.sum(axis=1).max(axis=0), 4)
+    tables[:, 2] += sizes - tables.sum(axis=1)
+    tables = tables[:, :, np.argsort(-sizes, kind="stable")]
+    whole = _categorical_features(tables, ["a", "b"])
+    shared = suppress_small_cells(whole, **RULE)
+    agreeing = [counts_that_agree(part, np.sort(sizes)[::-1].tolist(), 2) for _, part in shared.groupby("feature")]
+    possible = set.intersection(*({tuple(counts) for counts in each[:, :3].sum(axis=1)} for each in agreeing))
+    for each, table in zip(agreeing, tables, strict=True):
+        assert is_protected(each[[tuple(counts) in possible for counts in each[:, :3].sum(axis=1)]], table)
+    assert not audit_disclosure(shared, truth=whole, **RULE)["disclosed"].any()
+
+
+def test_rounded_numbers_do_not_tell_that_nobody_has_a_value():
+    nobody, somebody = (_categorical(np.array([[a, 3], [0, 3], [7 - a, 2]]), ["a", "b"]) for a in (0, 1))
+    shared = [suppress_small_cells(whole, **RULE) for whole in (nobody, somebody)]
+    pd.testing.assert_frame_equal(*(each[each["kind"] == "summary"] for each in shared))
+
+
+def _categorical(table, levels):
+    return _categorical_features(table[np.newaxis], levels)
+
+
+def _categorical_features(tables, levels):
+    frame = pd.DataFrame(
+        {
+            f"x{number}": np.array(
+                [value for group in table.T for value, n in zip([*levels, None], group, strict=True) for _ in range(n)],
+                dtype=object,
+            )
+            for number, table in enumerate(tables)
+        }
+    )
+    schema = FeatureSchema([Feature(name=name, likelihood="categorical", levels=tuple(levels)) for name in frame])
+    return compare_subtypes(frame, np.repeat(np.arange(2), tables[0].sum(axis=0)), schema)
+
+
+def test_the_sizes_of_a_rounded_frame_are_rounded_and_known_to_the_audit():
+    whole = of_counts([[52, 21, 22], [41, 43, 44], [3, 2, 5]], ["no", "yes"])
+    shared = suppress_small_cells(whole, rounding=BASE)
+    summaries = shared[shared["kind"] == "summary"]
+    assert summaries["size"].tolist() == [235, 95, 65, 70]
+    assert summaries["suppressed"].all()
+    assert not audit_disclosure(shared, rounding=BASE)["disclosed"].any()
+
+
+def test_the_mean_of_all_is_pooled_from_what_is_shown():
+    rng = np.random.default_rng(3)
+    groups = np.repeat([0, 1, 2], [82, 51, 38])
+    values = rng.normal(40 + 9 * groups, 6.0)
+    values[::9] = np.nan
+    schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
+    whole = compare_subtypes(pd.DataFrame({"x": values}), groups, schema)
+    shared = suppress_small_cells(whole, rounding=BASE)
+    shared = shared[shared["kind"] == "summary"].reset_index(drop=True)
+    assert np.isnan(shared["mean"][0])
+    pooled = with_pooled_means(shared)
+    each = [rng.normal(size=int(n)) for n in shared["n"][1:]]
+    each = [
+        mean + sd * (values - values.mean()) / values.std(ddof=1)
+        for values, mean, sd in zip(each, shared["mean"][1:], shared["sd"][1:], strict=True)
+    ]
+    assert pooled["mean"][0] == pytest.approx(np.concatenate(each).mean())
+    assert pooled["sd"][0] == pytest.approx(np.concatenate(each).std(ddof=1))
+    assert abs(pooled["mean"][0] - whole["mean"][0]) < 1.0
+    without = shared.assign(mean=shared["mean"].mask(shared["subtype"] == 2))
+    pd.testing.assert_frame_equal(with_pooled_means(without), without)

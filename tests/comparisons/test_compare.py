@@ -1,4 +1,4 @@
-"""compare_subtypes against SciPy on the raw values, R, statsmodels and certified data; and its edge cases."""
+"""compare_subtypes against SciPy on the raw values, R and certified data; weights, point masses, edge cases."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import numpy as np
 import pandas as pd
 import pytest
 from calls import calls_of
+from command_line import refused
 from one_column import compared, only
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.weightstats import DescrStatsW
 
+import clinclust as cc
+from clinclust.cli import main
 from clinclust.comparisons import compare_subtypes
 from clinclust.errors import InputError
+from clinclust.roles import REASONS
 from clinclust.schema import Feature, FeatureSchema
 
 TIGHT = {"rtol": 1e-10, "atol": 0}
@@ -373,3 +378,218 @@ def test_a_group_without_a_name_is_refused(missing):
     schema = FeatureSchema([Feature(name="x", likelihood="gaussian")])
     with pytest.raises(InputError, match=r"labels must not be negative or missing; 1 are \(first: row 2\)"):
         compare_subtypes(frame, pd.Series(["a", "b", missing, "a", "b", "a"], dtype=object), schema)
+
+
+WEIGHED = cc.FeatureSchema(
+    [
+        cc.Feature(name="x", likelihood="gaussian"),
+        cc.Feature(name="sex", likelihood="bernoulli", levels=("female", "male"), role="describe"),
+        cc.Feature(name="kind", likelihood="categorical", levels=("a", "b", "c"), role="describe"),
+        cc.Feature(name="visits", likelihood="poisson", spike=[0], role="describe"),
+    ],
+    other_columns="ignore",
+)
+
+
+@pytest.fixture
+def weighed():
+    rng = np.random.default_rng(0)
+    labels = np.repeat([0, 1], [35, 25])
+    frame = pd.DataFrame({"x": rng.normal(8 * labels), "sex": rng.choice(["female", "male"], 60)})
+    frame["kind"], frame["visits"] = rng.choice(["a", "b", "c"], 60), rng.poisson(1.0, 60)
+    frame.loc[::7, "x"] = np.nan
+    return frame.assign(weight=rng.exponential(size=60).round(3) + 0.1), labels
+
+
+def test_summaries_are_those_of_statsmodels(weighed):
+    frame, labels = weighed
+    found = cc.compare_subtypes(frame, labels, WEIGHED, weights=frame["weight"])
+    assert set(found["kind"]) == {"summary"}
+    plain = cc.compare_subtypes(frame, labels, WEIGHED)
+    plain = plain[plain["kind"] == "summary"]
+    pd.testing.assert_frame_equal(
+        found[["feature", "level", "subtype", "n", "missing", "count"]].reset_index(drop=True),
+        plain[["feature", "level", "subtype", "n", "missing", "count"]].reset_index(drop=True),
+    )
+    for subtype in (0, 1, 2):
+        known = frame["x"].notna() & ((labels == subtype - 1) | (subtype == 0))
+        exact = DescrStatsW(frame["x"][known], frame["weight"][known])
+        row = found[(found["feature"] == "x") & (found["subtype"] == subtype)].iloc[0]
+        assert row["mean"] == pytest.approx(exact.mean)
+        assert row["sd"] == pytest.approx(exact.std * np.sqrt(known.sum() / (known.sum() - 1)))
+        assert row[["q1", "median", "q3"]].tolist() == pytest.approx(exact.quantile([0.25, 0.5, 0.75]).tolist())
+    women = found[(found["feature"] == "sex") & (found["subtype"] == 2)].iloc[0]
+    share = frame["weight"][(labels == 1) & (frame["sex"] == "male")].sum() / frame["weight"][labels == 1].sum()
+    assert women["percent"] == pytest.approx(100 * share)
+
+
+def test_equal_weights_change_no_mean(weighed):
+    frame, labels = weighed
+    found = cc.compare_subtypes(frame, labels, WEIGHED, weights=np.full(60, 3.0))
+    plain = cc.compare_subtypes(frame, labels, WEIGHED)
+    plain = plain[plain["kind"] == "summary"].reset_index(drop=True)
+    np.testing.assert_allclose(found["mean"].astype(float), plain["mean"].astype(float))
+    np.testing.assert_allclose(found["sd"].astype(float), plain["sd"].astype(float))
+
+
+def test_what_has_no_valid_method_is_refused(weighed):
+    frame, labels = weighed
+    for weights, message in (
+        (frame["weight"].iloc[::-1], "index differs"),
+        (frame["weight"].to_numpy()[:5], "one number for each of the 60 rows"),
+        (frame["weight"].where(frame.index > 1), "above 0 and not missing; 2 are not"),
+        (-frame["weight"], "above 0"),
+        (["x"] * 60, "must be numbers"),
+    ):
+        with pytest.raises(InputError, match=message):
+            cc.compare_subtypes(frame, labels, WEIGHED, weights=weights)
+    found = cc.compare_subtypes(frame, labels, WEIGHED, weights=frame["weight"])
+    with pytest.raises(InputError, match="no rule of suppression"):
+        cc.suppress_small_cells(found)
+    with pytest.raises(InputError, match="columns: p cannot be used with weights"):
+        cc.subtype_table(found, columns=["all", "subtypes", "p"])
+    model = cc.Partition(labels, WEIGHED, made_by="hand")
+    with pytest.raises(InputError, match="comparisons have weights, and a report tests"):
+        cc.write_report(model, frame, "report.html", comparisons=found)
+    with pytest.raises(InputError, match="contrasts cannot be used with weights"):
+        cc.compare_subtypes(frame, labels, WEIGHED, weights=frame["weight"], contrasts={"x": "rank"})
+
+
+def test_the_table_says_what_is_weighted_and_has_no_p(weighed, tmp_path, monkeypatch, capsys):
+    frame, _ = weighed
+    monkeypatch.chdir(tmp_path)
+    frame["x"] = frame["x"].fillna(1.0)
+    model = cc.methods.PublishedMAPDP(WEIGHED, random_state=0, progress=False).fit(frame)
+    model.save("subtypes")
+    frame.to_csv("cohort.csv", index=False)
+    given = ["table", "cohort.csv", "--model", "subtypes"]
+    assert main([*given, "--weights", "weight", "--out", "table.md"]) == 0
+    text = (tmp_path / "table.md").read_text(encoding="utf-8")
+    assert "Descriptive p" not in text
+    assert "have sampling weights" in text
+    exact = cc.compare_subtypes(frame, model.labels_, WEIGHED, weights=frame["weight"])
+    row = exact[(exact["feature"] == "sex") & (exact["subtype"] == 1)].iloc[0]
+    assert f"{row['count']} ({row['percent']:.0f}%)" in text
+    capsys.readouterr()
+    assert "no column 'wait'" in refused(capsys, *given, "--weights", "wait", "--out", "t.md")
+    assert "cannot be used with --suppress" in refused(
+        capsys, *given, "--weights", "weight", "--suppress", "5", "--out", "t.md"
+    )
+
+
+def test_rounded_counts_have_no_tests_either_and_are_not_weighted(weighed):
+    frame, labels = weighed
+    shared = cc.suppress_small_cells(cc.compare_subtypes(frame, labels, WEIGHED), threshold=3, rounding=5)
+    assert "sampling weights" not in " ".join(note.text for note in cc.subtype_table(shared).notes)
+
+
+@pytest.fixture(scope="module")
+def point_masses():
+    rng = np.random.default_rng(0)
+    group = np.repeat([0, 1], [120, 80])
+    values = np.exp(rng.normal(group, 1.0))
+    values[rng.random(200) < np.where(group, 0.1, 0.6)] = 0.0
+    values[:4] = np.nan
+    frame = pd.DataFrame({"crp": values, "age": rng.normal(size=200)})
+    schema = cc.FeatureSchema(
+        [
+            cc.Feature(name="crp", likelihood="gaussian", transform="log", spike=0, label="CRP", unit="mg/L"),
+            cc.Feature(name="age", likelihood="gaussian"),
+        ]
+    )
+    return frame, group, schema, cc.compare_subtypes(frame, group, schema)
+
+
+def test_the_summaries_are_the_share_at_the_spike_and_the_other_values(point_masses):
+    frame, group, _, result = point_masses
+    rows = result[(result["kind"] == "summary") & (result["feature"] == "crp") & (result["subtype"] == 2)]
+    own = frame["crp"][group == 1]
+    at, rest = (rows[rows["part"] == part].iloc[0] for part in ("spike", "rest"))
+    assert (at["level"], at["count"], at["n"]) == ("0", (own == 0).sum(), own.notna().sum())
+    other = own[own > 0]
+    assert (rest["n"], rest["missing"]) == (len(other), len(own) - len(other))
+    assert rest["median"] == pytest.approx(np.median(other))
+    assert rest["label"] == "CRP, if not 0"
+
+
+def test_one_test_combines_both_parts(point_masses):
+    frame, group, _, result = point_masses
+    contrast = result[(result["kind"] == "contrast") & (result["feature"] == "crp")]
+    assert len(contrast) == 1
+    seen = frame["crp"].notna()
+    table = pd.crosstab(frame["crp"][seen] == 0, group[seen])
+    other = [frame["crp"][(group == g) & (frame["crp"] > 0)] for g in (0, 1)]
+    p = [stats.chi2_contingency(table, correction=False).pvalue, stats.mannwhitneyu(*other, method="asymptotic").pvalue]
+    assert contrast["p"].iloc[0] == pytest.approx(stats.combine_pvalues(p).pvalue)
+
+
+def test_the_table_has_a_line_for_each_part_and_one_p(point_masses):
+    *_, result = point_masses
+    rows = cc.subtype_table(result).rows
+    assert [row.label.text for row in rows] == [
+        "CRP: 0, n (%)",
+        "CRP, if not 0 (mg/L), median [Q1, Q3]",
+        "age, mean (SD)",
+    ]
+    assert rows[0].cells[-1].text == "<0.001"
+    assert rows[1].cells[-1].text == ""
+
+
+@pytest.mark.parametrize("options", [{"threshold": 10}, {"threshold": 5}, {"rounding": 10}])
+def test_a_small_count_at_the_spike_is_withheld_with_all_that_tells_it(point_masses, options):
+    frame, group, schema, _ = point_masses
+    few = frame["crp"].where((frame["crp"] > 0) | (np.arange(200) % 9 == 0), 1.5)
+    truth = cc.compare_subtypes(frame.assign(crp=few), group, schema)
+    shared = cc.suppress_small_cells(truth, **options)
+    audit = cc.disclosure.audit_disclosure(shared, truth=truth, **options)
+    assert not audit["disclosed"].any()
+    rows = shared[(shared["kind"] == "summary") & (shared["feature"] == "crp")]
+    at, rest = (rows[rows["part"] == part].set_index("subtype") for part in ("spike", "rest"))
+    told = at["n"].astype(float) - at["count"].astype(float)
+    shown = rest["n"].notna()
+    np.testing.assert_array_equal(rest["n"][shown].astype(float), told[shown])  # a function of what is shown
+    assert (told[~shown].isna() | (rest.index[~shown] == 0)).all()
+
+
+@pytest.mark.simulation
+def test_the_test_of_both_parts_holds_its_level():
+    rng = np.random.default_rng(1)
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian", spike=0)])
+    p = []
+    for _ in range(200):
+        values = rng.exponential(size=60) * (rng.random(60) < 0.5)
+        result = cc.compare_subtypes(pd.DataFrame({"x": values}), rng.integers(3, size=60), schema)
+        p.append(result.loc[result["kind"] == "contrast", "p"].iloc[0])
+    assert np.mean(np.array(p) < 0.05) < 0.1
+
+
+N_REASONS = 80
+HALVES = np.arange(N_REASONS) % 2
+RNG_OF_HALVES = np.random.default_rng(0)
+TWO_HALVES = pd.DataFrame(
+    {"x": RNG_OF_HALVES.normal(4.0 * HALVES), "y": RNG_OF_HALVES.normal(HALVES), "seen": ["2024-02-30"] * N_REASONS}
+)
+
+
+def results_of(role):
+    features = [cc.Feature(name=name, likelihood="gaussian") for name in ("x", "y")]
+    schema = cc.FeatureSchema([*features, cc.Feature(name="seen", role="time")]).with_roles(y=role)
+    frame = schema.validate(TWO_HALVES)
+    partition = cc.Partition(HALVES + 1, schema, made_by="a clinician")
+    compared = cc.compare_subtypes(frame, HALVES + 1, schema)
+    return compared, cc.validated_associations(partition, frame), cc.subtype_table(compared).to_markdown()
+
+
+@pytest.fixture(scope="module")
+def described():
+    return results_of("describe")
+
+
+@pytest.mark.parametrize("role", REASONS)
+def test_a_reason_is_treated_as_described(role, described):
+    *frames, table = results_of(role)
+    for found, plain in zip(frames, described[:2], strict=True):
+        own = found["feature"] == "y"
+        assert set(found.loc[own, "role"]) == {role}
+        pd.testing.assert_frame_equal(found.assign(role=""), plain.assign(role=""))
+    assert table == described[2]

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 
 import clinclust as cc
-from clinclust.comparisons import counted
-from clinclust.comparisons.contrasts import contrast_of
-from clinclust.comparisons.effect_sizes import superiority
-from clinclust.comparisons.summaries import Measure, Rows, summarise
+from clinclust.comparisons import compare
+from clinclust.comparisons.compare import Measure, Rows, summarise
+from clinclust.comparisons.differences import contrast_of, superiority
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -85,7 +84,7 @@ def test_the_partitions_do_not_change_a_bit():
 
 def test_a_column_of_many_values_is_rounded_to_a_thousandth_of_its_interquartile_range(monkeypatch):
     frame, labels = a_table()
-    monkeypatch.setattr(counted, "MANY_VALUES", 50)
+    monkeypatch.setattr(compare, "MANY_VALUES", 50)
     found, exact = compared(frame, labels), cc.compare_subtypes(frame, labels, SCHEMA)
     summaries = exact[exact["kind"] == "summary"]
     key = summaries["feature"] + "|" + summaries["part"].fillna("") + "|" + summaries["level"].fillna("")
@@ -95,20 +94,20 @@ def test_a_column_of_many_values_is_rounded_to_a_thousandth_of_its_interquartile
         assert (differences <= 0.001 * np.nan_to_num(off) + 1e-9).all(), name
     assert found.loc[summaries.index, "count"].equals(summaries["count"])  # point masses stay where they are
     assert (found["p"].fillna(2.0) - exact["p"].fillna(2.0)).abs().max() < 0.01
-    assert len(counted.rounded(SCHEMA["weight"], frame["weight"] * 1e6).unique()) < N
+    assert len(compare.round_many(SCHEMA["weight"], frame["weight"] * 1e6).unique()) < N
 
 
 @pytest.mark.parametrize("values", [np.arange(6000.0), np.r_[np.zeros(9000), np.arange(1.0, 6000.0)]])
 def test_whole_numbers_and_zeros_stay_exact(values):
     column = pd.Series(values)
-    found = counted.rounded(SCHEMA["weight"], column)
+    found = compare.round_many(SCHEMA["weight"], column)
     assert (found % 1 == 0).all()
     assert ((found == 0) == (column == 0)).all()
 
 
 def test_a_rounded_column_of_fractions_is_no_column_of_whole_numbers():
     values = np.arange(6000.0) * 10.0 + 0.25
-    found = counted.rounded(SCHEMA["weight"], pd.Series(values))
+    found = compare.round_many(SCHEMA["weight"], pd.Series(values))
     assert (found % 1 != 0).sum() == 1
     assert np.abs(found - values).max() < 0.001 * 30_000
 

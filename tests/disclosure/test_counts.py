@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from clinclust.disclosure.rule import are_small_rows
+from clinclust.disclosure.counts import are_small_rows
 from clinclust.files.selection.row_choice import RowCounts
 
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
-from reporting.stand_in import fitted_cohort
+from reporting.stand_in import fitted_cohort, gathered
 
-from clinclust.comparisons.summaries import decimals_of_mean
+from clinclust.comparisons.frame import decimals_of_mean
 from clinclust.disclosure.counts import feature_counts
-from clinclust.reporting.options import ReportOptions
 from clinclust.reporting.sheets.subtypes import pairwise_tests
 from clinclust.reporting.subtype_table.summaries import Compared, decimals_of
-from clinclust.reporting.writing import gathered_findings
 
 
 @pytest.mark.parametrize(
@@ -35,7 +33,7 @@ def test_the_rule(spreads, is_scored, decimals):
 
 
 def test_sheets_subtype_table_and_audit_agree_on_every_feature():
-    findings = gathered_findings(*fitted_cohort(), ReportOptions())
+    findings = gathered(*fitted_cohort())
     audited = {counts.name: counts.decimals for counts in feature_counts(findings.comparisons)}
     compared = Compared(findings.comparisons)
     printed = {name: decimals_of(feature, "mean") for name, feature in compared.features.items()}
