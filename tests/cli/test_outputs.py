@@ -198,7 +198,7 @@ def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fi
     def meanwhile(findings, path, *more, **options):
         write(findings, path, *more, **options)
         if path.name == "subtypes.html":
-            PublishedMAPDP(findings.model.schema_, random_state=5, n_restarts=1).fit(findings.frame).save("out")
+            PublishedMAPDP(findings.cohort.schema, random_state=5, n_restarts=1).fit(findings.cohort.table).save("out")
 
     monkeypatch.setattr(writing, "write_findings", meanwhile)
     (message,) = run("report cohort.csv --model out --overwrite --associations none", code=2).err.splitlines()
