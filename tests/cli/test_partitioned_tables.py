@@ -132,8 +132,8 @@ def test_bad_files_are_one_error_that_names_them(folder, capsys):
 
 
 WRITING = {
-    "what was read": ("clinclust.estimators.partitioned.reading.stored", 3, "temporary files: "),
-    "what was encoded": ("clinclust.estimators.partitioned.reading.stored", 4, "temporary files: "),
+    "what was read": ("clinclust.engine.search.stored.Store.add", 3, "temporary files: "),
+    "what was encoded": ("clinclust.engine.search.stored.Store.add", 4, "temporary files: "),
     "assignments": ("pyarrow.parquet.ParquetWriter.write_table", 2, "out cannot be written"),
 }
 
