@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from clinclust.drafting.column import Column
+from clinclust.files.cell_text import compile_short
 
 _NEARLY_ALL = 0.95
-_SIGNS = re.compile(r".*\d.*[-/.:\s].*\d.*", re.DOTALL)
-_CLOCK = re.compile(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
-_WRITTEN = re.compile(
+_SIGNS = compile_short(r".*\d.*[-/.:\s].*\d.*", re.DOTALL)
+_CLOCK = compile_short(r"([01]?\d|2[0-4]):[0-5]\d(:[0-5]\d)?(\s?[ap]\.?m\.?)?", re.IGNORECASE)
+_WRITTEN = compile_short(
     r"(\d{4}[-/.]\d{1,2}([-/.]\d{1,2})?|\d{1,2}[-/.](19|20)\d{2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2})|\d{1,2}[-/.\s]?[^\W\d]{3,10}\.?[-/.,\s]*(\d{4}|\d{2})"
     r"|[^\W\d]{3,10}\.?\s+\d{1,2},?\s+\d{4}|[^\W\d]{3,10}[-/.\s]+(\d{4}|\d{2}))([T\s].*)?"
 )

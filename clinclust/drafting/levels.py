@@ -15,9 +15,10 @@ _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)
 _ROMAN = re.compile(r"(?P<before>.*?)\b(?P<number>i{1,3}|iv|vi{0,3}|ix|x)(?P<after>[a-d]?)", re.IGNORECASE)
 _ROMANS = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
-_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?\s*[-_=:.)\s]\s*(?=[^\W\d_])")
+_CODED = re.compile(r"\s*\(?-?[0-9]{1,4}\)?(?:\s*+[-_=:.)]\s*+|\s++)(?=[^\W\d_])")
 _STEP = 1e-6
 _SHORTEST_CUT = 3
+_LONGEST_LEVEL = 1000  # characters: a sentence of a questionnaire has 300, a note or a signal in a cell up to 131,072
 
 
 def order_of(texts: Sequence[str]) -> list[int] | None:
@@ -32,7 +33,7 @@ def order_of(texts: Sequence[str]) -> list[int] | None:
     >>> order_of(["smallcell", "squamous", "adeno"]) is None
     True
     """
-    if len(texts) < 2:
+    if len(texts) < 2 or max(map(len, texts)) > _LONGEST_LEVEL:
         return None
     ranks = _by_words(texts) or _by_numbers(texts)
     if ranks is None or len(set(ranks)) < len(texts):

@@ -8,11 +8,24 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# A float written in full has 25 characters, with groups of thousands, a unit and flags 50. A cell may have 131,072.
+LONGEST_NUMBER = 64
+
+
+def compile_short(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Compile a pattern that matches no text of more than 64 characters, such as a signal or a genotype in a cell.
+
+    The work of most patterns of numbers grows with the square or the cube of the length. Use it with `match` and
+    `fullmatch`.
+    """
+    return re.compile(rf"(?=(?s:.{{0,{LONGEST_NUMBER}}})\Z)(?:{pattern})", flags)
+
+
+NUMBER = compile_short(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 """The texts that are numbers: ASCII digits with an optional sign, decimal point and exponent."""
 
 _LONGEST_SHOWN = 60
-_INFINITY = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
+_INFINITY = compile_short(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 
 _CHARACTERS = frozenset("0123456789.+-eE")
 _LARGEST_WHOLE_FLOAT = 2.0**53  # a float64 cannot represent every whole number above it
@@ -24,8 +37,8 @@ def number_of(text: str) -> float:
 
 
 def without_letters(texts: list[str]) -> bool:
-    """Return whether the texts hold only characters of plain numbers."""
-    return _CHARACTERS.issuperset("".join(texts))
+    """Return whether the texts are as short as numbers, and hold only their characters."""
+    return max(map(len, texts), default=0) <= LONGEST_NUMBER and _CHARACTERS.issuperset("".join(texts))
 
 
 def numbers_of(texts: list[str]) -> NDArray[np.float64]:

@@ -13,18 +13,18 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.data import data
-from clinclust.files.cell_text import number_of
+from clinclust.files.cell_text import compile_short, number_of
 from clinclust.files.listed import listed, quoted
 from clinclust.files.text_table import is_blank
 
 DecimalMark = Literal[".", ","]
 ThousandsMark = Literal[".", ",", " ", "'"]
 
-BEYOND_A_LIMIT = re.compile(r"(<=|>=|=<|=>|<|>|≤|≥)\s*(.+)")
+BEYOND_A_LIMIT = compile_short(r"(<=|>=|=<|=>|<|>|≤|≥)\s*(.+)")
 """The texts of values below or above a limit of detection, such as ``<5``: a sign, then a number."""
 
 _CURRENCIES = "€$£¥"
-_PARTS = re.compile(
+_PARTS = compile_short(
     rf"(?P<currency>[{_CURRENCIES}]|EUR|USD|CHF|GBP)?\s*"
     r"(?P<number>[-+]?(?:[0-9][0-9.,'’ \u00a0\u202f\u2009]*|[.,][0-9]+)(?:[eE][+-]?[0-9]+)?)\s*"
     rf"(?P<unit>[^\W\d].*|[%‰°µ{_CURRENCIES}/×].*)?"
@@ -37,7 +37,7 @@ _GROUPED = {mark: re.compile(rf"{_HEAD}(?:{re.escape(mark)}[0-9]{{3}})+(?P<rest>
 _EITHER = re.compile(rf"{_HEAD}[.,][0-9]{{3}}")  # only the other numbers say whether the mark is a decimal mark
 _TOKEN = re.compile(r"[^\W\d_]+²?|[%‰°]\w?|m2|[$€£¥]")
 _FAR = 1000**0.5
-_WRITTEN = re.compile(
+_WRITTEN = compile_short(
     r"[<>≤≥~]?\s*[+-]?(?:\d+(?:[.,]\d+)?|[.,]\d+|"
     r"\d{1,3}(?:[.,'\u2019\u00a0\u202f ]\d{3})+(?:[.,]\d+)?)(?:[eE][+-]?\d+)?\s*%?"
 )
@@ -233,13 +233,13 @@ _ARE_LETTERS = re.compile(_LETTERS)
 _GLUED = "HH|LL|H|L"  # `12A` is a code
 _FLAG = rf"(?:(?i:{_WORDS})|{_LETTERS})"
 _NUMBER_FOLLOWS = r"\s*(?=[-+<>≤≥=€$£]?\s*[.,]?[0-9])"
-_BEFORE = re.compile(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
-_AFTER = re.compile(
+_BEFORE = compile_short(rf"(?P<mark>(?i:{_APPROXIMATELY})|{_SIGNS}|[(\[]{_FLAG}[)\]]|{_FLAG}(?=\s)){_NUMBER_FOLLOWS}")
+_AFTER = compile_short(
     rf".*[0-9].*?(?P<mark>\s*[(\[](?:{_FLAG}|{_SIGNS})[)\]]|\s+{_FLAG}|(?<=[0-9])(?:{_GLUED})|\s*{_SIGNS})"
 )
 _NEARLY_ALL, _HALF = 0.9, 0.5
 _ABOVE, _BELOW = ("|".join(data("number_words")["limits"][side]) for side in ("above", "below"))
-_WORDED = re.compile(rf"(?:(?P<above>{_ABOVE})|(?:{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
+_WORDED = compile_short(rf"(?:(?P<above>{_ABOVE})|(?:{_BELOW}))\s*(?P<number>[0-9].*)", re.IGNORECASE)
 
 
 class Marked(NamedTuple):

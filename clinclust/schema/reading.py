@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,12 +11,19 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.files.cell_text import canonical_text, number_of, numbers_of, without_letters
+from clinclust.files.cell_text import (
+    LONGEST_NUMBER,
+    canonical_text,
+    compile_short,
+    number_of,
+    numbers_of,
+    without_letters,
+)
 from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
 from clinclust.schema.expectations import Kind, largest, limits, transform_limit
 from clinclust.schema.feature import Feature
 
-_NUMBER_FIRST = re.compile(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
+_NUMBER_FIRST = compile_short(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
 _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
 
 
@@ -202,6 +208,8 @@ def _only_present(faults: dict[Kind, NDArray[np.bool_]]) -> dict[Kind, NDArray[n
 def number_meant(feature: Feature, text: str) -> float | None:
     """Return the number that a cell in canonical text means; NaN if it is no number, None if missing."""
     meant = (feature.synonyms or {}).get(text)  # a plain number, whatever marks the column has
+    if meant is None and len(text) > LONGEST_NUMBER:
+        return math.nan
     cell = without_marks(with_plain_spaces(text), feature.marks) if meant is None else meant
     limit = BEYOND_A_LIMIT.fullmatch(cell) if feature.censored is not None or feature.limit else None
     written = limit[2] if limit else cell

@@ -114,10 +114,9 @@ def _read(settings: Settings, table: Any, place: TablePlace, progress: Progress)
     schema = settings.schema
     if schema is None:
         schema = _drafted(table)
-    files = [None if place.folder is None else place.folder / f"{number}" for number in range(len(partitions))]
     functions = [
-        partial(read, schema=schema, first=int(start), share=share, seed=seed, file=file)
-        for start, file in zip(first, files, strict=False)
+        partial(read, schema=schema, first=int(start), share=share, seed=seed, store=place.store)
+        for start in first[:-1]
     ]
     with progress.stage("reading partitions", len(partitions)) as advance:
         reads = place.submit_each(functions, partitions)
@@ -205,7 +204,8 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
         feature.name: plan.outlying_share > 0.0 or n_observed[feature.name] < n_subjects or feature.traits.is_chained
         for feature in encoding.features
     }
-    encoded = [place.submit(encode, own, encoding, model.prior, levels, may_be_missing) for own in cohort.reads]
+    about = encoding, model.prior, levels, may_be_missing, place.store
+    encoded = [place.submit(encode, own, *about) for own in cohort.reads]
     of_each = attrgetter("log_bases", "n_observed", "shard.tables")
     numbers = place.results([place.submit(of_each, own) for own in encoded])
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))

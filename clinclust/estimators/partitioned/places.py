@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile
 from threading import Event
 from typing import Any, Protocol
 
 from clinclust.engine.search.partitioned import Handle, Place
+from clinclust.engine.search.stored import Store
 from clinclust.engine.search.threads import Threads, blas_on_one_thread, is_of_a_worker
 from clinclust.errors import InputError
 
@@ -24,7 +24,7 @@ class TablePlace(Place, Protocol):
     """A place that can also read the partitions of a table."""
 
     @property
-    def folder(self) -> Path | None:
+    def store(self) -> Store | None:
         """Where shards are written to; None if they stay in the memory of the workers."""
 
     def submit_each(self, functions: Sequence[Callable[[Any], Any]], partitions: Sequence[Any]) -> list[Handle]:
@@ -35,10 +35,10 @@ class TablePlace(Place, Protocol):
 
 
 class Here:
-    """The threads of this process; shards lie in files."""
+    """The threads of this process; shards lie in a file."""
 
-    def __init__(self, pool: Threads, folder: Path) -> None:
-        self._pool, self.folder = pool, folder
+    def __init__(self, pool: Threads, store: Store) -> None:
+        self._pool, self.store = pool, store
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Future[Any]:
         """Run a function on a thread."""
@@ -71,7 +71,7 @@ def _of_delayed(function: Callable[[Any], Any], partition: Any) -> Any:
 class OnWorkers:
     """The workers of the current `distributed.Client`; shards lie in their memory, and Dask spills them to disk."""
 
-    folder: Path | None = None
+    store: Store | None = None
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -112,9 +112,11 @@ def place_of_shards(n_threads: int, cancelled: Event) -> Iterator[tuple[TablePla
     """
     client = _current_client()
     if client is None:
-        # The threads end before their folder is removed.
-        with TemporaryDirectory(prefix="clinclust-") as folder, Threads(n_threads, cancelled) as pool:
-            yield Here(pool, Path(folder)), pool
+        with (
+            TemporaryFile(prefix="clinclust-") as file,
+            Threads(n_threads, cancelled) as pool,
+        ):  # the threads end before their file is closed
+            yield Here(pool, Store(file)), pool
         return
     try:
         with Threads(n_threads, cancelled) as pool:

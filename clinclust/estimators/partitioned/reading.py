@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from clinclust.arrays import Array, Whole
 from clinclust.engine.kernels.partition import CohortArrays
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, log_bases, model_values, rows_of
 from clinclust.engine.search.shard import Shard
-from clinclust.engine.search.stored import Stored, stored
+from clinclust.engine.search.stored import Store, Stored
 from clinclust.errors import CohortError
 from clinclust.files.selection.sampled_rows import drawn
 from clinclust.files.writing import plain_error
@@ -50,7 +51,7 @@ class Summary(NamedTuple):
     """What is wrong with the partition (`CohortError`)."""
 
 
-def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, seed: int, file: Path | None) -> Read:
+def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, seed: int, store: Store | None) -> Read:
     """Validate a partition, whose first row is number `first` of the table, and draw about this share of its rows."""
     none: Columns = {}
     if len(frame) == 0:
@@ -70,19 +71,17 @@ def read(frame: pd.DataFrame, schema: FeatureSchema, first: int, share: float, s
         columns[feature.name] = values
     sampled = np.flatnonzero(drawn(validated, [one.name for one in schema.ids], first, share, seed))
     summary = Summary(len(frame), n_observed, levels, sampled, frame.iloc[sampled], None)
-    return Read(_kept(columns, file), summary)
+    if store is None:
+        return Read(columns, summary)
+    return Read(dict(zip(columns, _add(store, columns.values()), strict=True)), summary)
 
 
-def _kept(columns: Columns, file: Path | None) -> Columns | dict[str, Stored]:
-    return columns if file is None else dict(zip(columns, _stored(columns.values(), file), strict=True))
-
-
-def _stored(arrays: Iterable[NDArray[Any]], file: Path) -> list[Stored]:
-    """Write arrays to a file; OSError says which folder is full, and how to choose another one."""
+def _add(store: Store, arrays: Iterable[NDArray[Any]], replaced: Sequence[Stored] = ()) -> list[Stored]:
+    """Write arrays to the store; OSError says which folder is full, and how to choose another one."""
     try:
-        return stored(arrays, file)
+        return store.add(arrays, replaced)
     except OSError as error:
-        said = plain_error(error, file.parent, "written")
+        said = plain_error(error, Path(gettempdir()), "written")
         raise OSError(f"temporary files: {said}; TMPDIR=FOLDER in the environment chooses it") from error
 
 
@@ -102,8 +101,9 @@ def encode(
     prior: Array,
     levels: Mapping[str, Array],
     may_be_missing: Mapping[str, bool],
+    store: Store | None,
 ) -> Encoded:
-    """Encode a partition with the levels of the whole table, and remove what was read of it."""
+    """Encode a partition with the levels of the whole table, in the place of what was read of it."""
     columns = {name: np.array(it.mapped()) if isinstance(it, Stored) else it for name, it in found.columns.items()}
     n_subjects, n_features = found.summary.n_subjects, len(encoding.features)
     bases, n_observed = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
@@ -122,10 +122,9 @@ def encode(
     continuous = encoding.features[n_table:]
     empty = [[np.nan if may_be_missing[feature.name] else 0.0 for feature in continuous]]
     tables = arrays._replace(codes=np.zeros((1, n_table), dtype=np.int32), values=np.array(empty).reshape(1, -1))
-    first = next(iter(found.columns.values()), None)
-    if isinstance(first, Stored):
-        first.file.unlink()
-        of_codes, of_values = _stored((codes, values), first.file)
+    if store is not None and n_subjects:
+        read = [it for it in found.columns.values() if isinstance(it, Stored)]
+        of_codes, of_values = _add(store, (codes, values), read)
         return Encoded(Shard(tables, of_codes, of_values, n_subjects), bases, n_observed)
     return Encoded(Shard(tables, codes, values, n_subjects), bases, n_observed)
 

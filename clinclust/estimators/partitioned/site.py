@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import Event
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from clinclust.arguments import FRAME, NOTHING, SCHEMA, WHOLE, Kind, accepting, either
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.kernels.partition import Model, add_up
@@ -24,7 +26,7 @@ from clinclust.engine.search.restarts import N_DIVIDED
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.engine.search.shard import Shard, assign, sums_of
 from clinclust.engine.search.split_merge import resettle
-from clinclust.errors import InputError
+from clinclust.errors import InputError, refuse
 from clinclust.progress import SILENT
 
 if TYPE_CHECKING:
@@ -36,6 +38,11 @@ _BITS = 17
 _NOTHING = np.empty(0, dtype=np.int64)
 _QUESTIONS = ("describe", "first", "encode", "begin", "move", "propose", "divide", "rename", "end", "keep")
 _ONCE = {"first", "encode", "begin", "end"}
+_AFTER = {**dict.fromkeys(_QUESTIONS[3:], ("encode",)), "end": ("first", "encode")}
+"""The questions that must have been answered before a question."""
+_MODEL = ("features", "centres", "scales", *Model._fields)
+"""What is sent of a model, as `first` answers it."""
+_FEWEST = Kind("a whole number from 1", lambda value: WHOLE.accepts(value) and value >= 1)
 
 
 class Site:
@@ -64,10 +71,11 @@ class Site:
 
     Raises
     ------
+    InputError
+        If a parameter is of another kind; or if there are fewer subjects, or values of a feature, than `fewest`, and
+        the site does not agree.
     CohortError
         If the table does not fit the schema. The values at fault are told here only.
-    ValueError
-        If there are fewer subjects, or values of a feature, than `fewest`, and the site does not agree.
 
     Examples
     --------
@@ -82,6 +90,7 @@ class Site:
 
     labels: pd.Series[int]
 
+    @accepting(table=FRAME, schema=SCHEMA, fewest=_FEWEST, agrees=either(Kind("a function", callable), NOTHING))
     def __init__(
         self, table: pd.DataFrame, schema: FeatureSchema, *, fewest: int = 10, agrees: Agrees | None = None
     ) -> None:
@@ -103,18 +112,34 @@ class Site:
     def ask(self, question: str, **sent: Any) -> Answer:
         """Return the answer to a question of a search: names, numbers and arrays, none of them one for each subject.
 
-        Raises ValueError for an unknown question.
+        Raises InputError for a question that is unknown, was answered before, comes before those that it needs, or
+        lacks what must be sent.
         """
         if question not in _QUESTIONS:
-            raise InputError(f"a site is asked {', '.join(_QUESTIONS)}, not {question[:40]!r}")
-        if question in self._asked:
-            raise InputError(
-                f"{question!r} was asked before: a `Site` answers in one fit, because what differs between the answers "
-                "in two fits may belong to one subject; make another `Site` if that is meant"
-            )
+            shown = repr(question[:40]) if isinstance(question, str) else type(question).__name__
+            raise InputError(f"a site is asked {', '.join(_QUESTIONS)}, not {shown}")
+        refuse(self._problems(question, sent))
         self._asked |= {question} & _ONCE
         answer: Answer = getattr(self, f"_{question}")(**sent)
         return answer
+
+    def _problems(self, question: str, sent: dict[str, Any]) -> list[str]:
+        """Return why a question cannot be answered now, or not with what was sent."""
+        earlier = _AFTER.get(question, ())
+        problems = [f"{question!r} is asked after {name!r}" for name in earlier if name not in self._asked]
+        if question in self._asked or (question in _AFTER and not problems and not self._made):
+            problems.append(
+                f"{question!r} was asked before: a `Site` answers in one fit, because what differs between the answers "
+                "in two fits may belong to one subject; make another `Site` if that is meant"
+            )
+        names = inspect.signature(getattr(self, f"_{question}")).parameters
+        wanted = [*(name for name in names if name != "model"), *(_MODEL if "model" in names else ())]
+        for what, which in (("lacks", set(wanted) - {*sent}), ("knows no", {*sent} - set(wanted))):
+            problems += [f"{question!r} {what} {', '.join(sorted(which))}"] if which else []
+        labels, n_made = sent.get("labels", 0), len(self._made)
+        if n_made and not (WHOLE.accepts(labels) and 0 <= labels < n_made):
+            problems.append(f"labels must be a number of labels that the site has answered, 0 to {n_made - 1}")
+        return problems
 
     def _values(self) -> dict[str, Array]:
         return model_values(self._frame, self._schema.clustered_parts)

@@ -10,17 +10,21 @@ import math
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from clinclust.control_characters import visible
 from clinclust.data import data
-from clinclust.files.cell_text import NUMBER, canonical_text, shortened
+from clinclust.files.cell_text import LONGEST_NUMBER, NUMBER, canonical_text, shortened
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-_UNSHOWN = re.compile(r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)", re.IGNORECASE | re.DOTALL)
+_UNSHOWN = re.compile(
+    r"<(script|style)\b[^<>]*>.*?(?:</\1\s*>|$)|<!--.*?(?:-->|$)|&#\d{8,};?",  # no character has so large a number
+    re.IGNORECASE | re.DOTALL,
+)
 # Only elements that exist: "CRP <5 mg/L" holds no markup.
 _INLINE = re.compile(r"</?(?:a|b|em|font|i|small|span|strong|sub|sup|u)(?:\s[^<>]*)?/?>", re.IGNORECASE)
 _BREAK = re.compile(
@@ -67,13 +71,18 @@ def words_of(text: str) -> list[str]:
     >>> words_of(" Non réalisé (refus) ")
     ['non', 'realise', 'refus']
     """
-    apart = unicodedata.normalize("NFKD", text.casefold())
-    return re.findall(r"[^\W_]+", "".join(sign for sign in apart if not unicodedata.combining(sign)))
+    return re.findall(r"[^\W_]+", "".join(map(_without_accents, text.casefold())))
+
+
+@lru_cache(maxsize=10_000)
+def _without_accents(letter: str) -> str:
+    """Return a letter without accents; one by one, as a text of accents is sorted in the square of its length."""
+    return "".join(sign for sign in unicodedata.normalize("NFKD", letter) if not unicodedata.combining(sign))
 
 
 def means_missing(label: str) -> bool:
     """Return whether a label says that the value is not known, in any of seven languages: "Unknown", not "None"."""
-    return " ".join(words_of(label)) in _LABELS
+    return len(label) <= LONGEST_NUMBER and " ".join(words_of(label)) in _LABELS
 
 
 def may_mean_missing(label: str) -> bool:

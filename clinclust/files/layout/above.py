@@ -7,17 +7,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clinclust.data import data
+from clinclust.files.cell_text import compile_short
 from clinclust.files.dictionaries.words import means_missing
 from clinclust.files.number_notation import looks_like_number, share_of_numbers
 from clinclust.files.text_table import Row, cell, is_blank
 
 _UNITS = data("tables")["units"]
-_UNIT = re.compile(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
-_BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
+_UNIT = compile_short(f"(?:{_UNITS['plain']}|{_UNITS['prefixed']}{_UNITS['per']}|{_UNITS['area']})", re.IGNORECASE)
+_BRACKETED = re.compile(r"(.*\S)?\s*[\[(]\s*+([^\])(\[]{1,20}?)\s*[\])]\s*", re.DOTALL)
 _NO_UNIT = ("", "-", "–", ".", "/")
-_MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\s*\D[^:]*(?:[,;/|\n][^:]*:.*)+", re.S)
+_MEANINGS = re.compile(r"\s*[\w.+-]{1,12}\s*=\s*[^\s=].*|\s*[\w.+-]{1,12}\s*:\D[^:,;/|\n]*+[,;/|\n][^:]*+:.*", re.S)
 _IMPORT_ID = re.compile(r'\s*\{\s*"ImportId"')
-_DATE = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
+_DATE = compile_short(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?:[ ,].*)?")
 _FEWEST_BELOW = 5  # what is needed to find the first row of the subjects odd
 _FEWEST_COLUMNS, _FEWEST_WORDS = 3, 2
 _MOST, _HALF = 0.8, 0.5  # other tables may be below

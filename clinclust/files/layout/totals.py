@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Mask
 from clinclust.data import data
-from clinclust.files.cell_text import numbers_of
+from clinclust.files.cell_text import LONGEST_NUMBER, compile_short, numbers_of
 from clinclust.files.number_notation import number_as_written, share_of_numbers
 from clinclust.files.text_table import Finding, is_blank
 
@@ -21,14 +21,14 @@ _WORDS = data("tables")["totals"]
 _FIGURES = ("sum", "mean", "median", "deviation", "count", "minimum", "maximum", "norm")
 _LONG = "|".join([*(_WORDS[figure] for figure in _FIGURES), rf"(?:{_WORDS['everybody']}) (?:{_WORDS['people']})"])
 _ANY = "|".join([_LONG, *_WORDS["short"].values()])
-_BEGINS = re.compile(rf"\W*(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_BEGINS = re.compile(rf"\W*+(?P<word>{_ANY})\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
 _ENDS = re.compile(rf"(?P<rest>.*[\s:(,-])(?P<word>{_LONG})[\s:=.()\[\]]*", re.IGNORECASE | re.DOTALL)
 _LIKE = rf"(?i)^\W*(?:{_ANY})\b|[\s:(,-](?:{_LONG})[\s:=.()\[\]]*$"
-_COUNTED = re.compile(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
+_COUNTED = compile_short(r"\W*n\s*[=:]\s*[\d.,']+\W*", re.IGNORECASE)
 _PEOPLE = rf"(?:(?:(?:{_WORDS['everybody']}) |of |de |di |der )?(?:{_WORDS['people']}))?"
-_REST = re.compile(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\W*", re.IGNORECASE)
-_GROUP = re.compile(rf"(?:{data('tables')['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
-_CODE = re.compile(r"\S*\d\S*|\w{1,5}")
+_REST = compile_short(rf"[\s:=.()\[\]]*(?:n\s*[=:]\s*)?[\d.,\s'()±%]*{_PEOPLE}\W*", re.IGNORECASE)
+_GROUP = compile_short(rf"(?:{data('tables')['notes']['group']})\b.{{0,40}}", re.IGNORECASE)
+_CODE = compile_short(r"\S*\d\S*|\w{1,5}")
 _COLUMNS_LOOKED_AT, _CELLS_LOOKED_AT = 3, 2000
 _MOST_LOOKED_AT = 1000  # more rows than any sheet has wards: what they hold is then a value of subjects
 _ROWS_LOOKED_AT, _FEWEST_ROWS, _NEARLY_ALL, _MOST = 200, 5, 0.95, 0.8
@@ -65,7 +65,7 @@ def names_group(text: str) -> bool:
 
 def is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
-    match = _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
+    match = None if len(text) > LONGEST_NUMBER else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
     is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
     return bool(is_alone or _COUNTED.fullmatch(text))
 

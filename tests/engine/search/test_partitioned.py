@@ -1,6 +1,7 @@
 """Subjects in shards against the same subjects in memory, and the search among them."""
 
 from dataclasses import replace
+from tempfile import TemporaryFile
 from threading import Event
 
 import numpy as np
@@ -21,7 +22,7 @@ from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.settle import InMemory, minimum_gain, settle, settled_by_scans
 from clinclust.engine.search.shard import Shard, count, sums_of
 from clinclust.engine.search.split_merge import merge_all
-from clinclust.engine.search.stored import stored
+from clinclust.engine.search.stored import Store
 from clinclust.engine.search.threads import Threads
 
 
@@ -41,16 +42,16 @@ def a_problem(seed, n, **options):
     return problem, groups[problem.cohort.order]
 
 
-def in_shards(problem, labels, n_shards, folder=None):
-    """Return the subjects of a problem in shards with these labels, in files if there is a folder."""
+def in_shards(problem, labels, n_shards, store=None):
+    """Return the subjects of a problem in shards with these labels, in a file if there is a store."""
     arrays, n = problem.cohort.arrays, problem.cohort.n_subjects
     empty = np.full((1, arrays.values.shape[1]), np.nan)
     tables = arrays._replace(codes=np.zeros((1, arrays.codes.shape[1]), dtype=np.int32), values=empty)
     shards, of_shards = [], []
-    for number, rows in enumerate(np.array_split(np.arange(n), n_shards)):
+    for rows in np.array_split(np.arange(n), n_shards):
         parts = arrays.codes[rows].astype(np.uint16), arrays.values[rows]
-        if folder is not None:
-            parts = stored(parts, folder / str(number))
+        if store is not None:
+            parts = store.add(parts)
         shards.append(Shard(tables, *parts, n_subjects=rows.size))
         of_shards.append(labels[rows].astype(np.int32))
     base = float((problem.model.powers * log_bases(problem.cohort, problem.model.prior)).sum())
@@ -84,11 +85,17 @@ def pool():
         yield threads
 
 
+@pytest.fixture
+def store():
+    with TemporaryFile() as file:
+        yield Store(file)
+
+
 @pytest.mark.parametrize("n_shards", [1, 5])
-def test_a_scan_of_shards_is_one_in_memory_and_so_are_the_moves(n_shards, pool, tmp_path):
+def test_a_scan_of_shards_is_one_in_memory_and_so_are_the_moves(n_shards, pool, store):
     problem, _ = a_problem(3, 300, likelihoods=LIKELIHOODS * 2, missing=0.2)
     labels = compact(np.random.default_rng(3).integers(7, size=300))
-    shards = in_shards(problem, labels, n_shards, tmp_path if n_shards > 1 else None)
+    shards = in_shards(problem, labels, n_shards, store if n_shards > 1 else None)
     memory, least = InMemory(problem, problem.partition(labels), pool), minimum_gain(problem)
     assert log_joint(shards.problem, shards.clusters) == pytest.approx(joint_of(problem, labels), abs=1e-6)
     ours, theirs = shards.scan(least), memory.scan(least)
@@ -166,10 +173,18 @@ def test_the_search_finds_the_groups_from_clusters_of_a_sample_whatever_the_shar
     np.testing.assert_array_equal(found[0], found[1])
 
 
-def test_arrays_in_a_file_are_read_as_they_were_written(tmp_path):
+def test_arrays_in_a_file_are_read_as_they_were_written(store):
     rng = np.random.default_rng()
     arrays = [rng.integers(0, 9, (3, 5)).astype(np.uint8), rng.random((4, 2)).T, np.empty((0, 3)), rng.random(1)]
-    for array, found in zip(arrays, stored(arrays, tmp_path / "arrays"), strict=True):
+    arrays += [rng.random(n) for n in (1, 700, 5)]  # across a page
+    first, second = store.add(arrays), store.add(arrays)
+    third = store.add([arrays[0] + 1, arrays[1]], replaced=first)
+    fourth = store.add([np.ones(2000)], replaced=third)
+    assert third[0].offset == first[0].offset
+    assert fourth[0].offset >= second[-1].end
+    again = [*zip(arrays, second, strict=True), (arrays[0] + 1, third[0]), (arrays[1], third[1])]
+    for array, found in [*again, (np.ones(2000), fourth[0])]:
         np.testing.assert_array_equal(found.mapped(), array)
         assert found.mapped().dtype == array.dtype
         assert found.mapped().flags.aligned
+        assert not (found.mapped().size and found.mapped().flags.writeable)

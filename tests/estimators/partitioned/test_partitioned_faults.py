@@ -41,7 +41,15 @@ def test_a_client_that_could_not_be_started_is_not_waited_for(monkeypatch):
     distributed = pytest.importorskip("distributed")
     monkeypatch.setattr(distributed, "get_client", lambda: SimpleNamespace(status="connecting"))
     with place_of_shards(1, Event()) as (place, _):
-        assert place.folder is not None  # files of this machine
+        assert place.store is not None  # a file of this machine
+
+
+def test_what_a_killed_fit_has_written_of_its_rows_has_no_name_on_the_disk(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with place_of_shards(1, Event()) as (place, _):
+        (rows,) = place.store.add([np.arange(1000)])
+        assert rows.mapped()[999] == 999
+        assert list(tmp_path.iterdir()) == []
 
 
 def test_a_column_missing_in_some_partitions_names_them():

@@ -69,11 +69,44 @@ def test_what_cannot_be_withheld_is_refused_before_anything_is_sent():
             site.ask(question)
 
 
+@pytest.mark.parametrize("fewest", [float("nan"), 0, -1, True, 2.5, "10", None])
+def test_a_threshold_that_withholds_nothing_by_mistake_is_refused(fewest):
+    with pytest.raises(InputError, match="fewest must be a whole number from 1"):
+        a_site(fewest=fewest)
+
+
+def test_all_parameters_at_fault_are_named_at_once():
+    with pytest.raises(InputError, match=r"table .*; schema .*; fewest .*; agrees "):
+        cc.Site(None, None, fewest=0, agrees=3)
+
+
+@pytest.mark.parametrize(
+    ("question", "sent", "named"),
+    [
+        (None, {}, "not NoneType"),
+        ("begin", {"n_restarts": 1, "seed": 0}, "'encode'"),
+        ("end", {"labels": 0}, "'first'.*'encode'.*n_subjects"),
+        ("encode", {"bits": [0, 4], "features": ["falls", "crp"]}, "centres, coarsening"),
+        ("describe", {"rows": 3}, "rows"),
+    ],
+)
+def test_a_question_out_of_order_or_incomplete_is_refused_and_can_be_asked_again(question, sent, named):
+    site, _ = a_site()
+    with pytest.raises(InputError, match=named):
+        site.ask(question, **sent)
+    encoded(site)
+    with pytest.raises(InputError, match="labels"):
+        site.ask("rename", labels=7, numbers=[0])
+
+
 def test_a_site_answers_in_one_fit_only():
     site, _ = a_site()
     encoded(site)
     with pytest.raises(InputError, match=r"'encode' was asked before: a `Site` answers in one fit"):
         encoded(site)
+    site.ask("keep", labels=0, subtype_of=np.array([0]))
+    with pytest.raises(InputError, match="'rename' was asked before"):
+        site.ask("rename", labels=0, numbers=[0])
 
 
 def test_a_move_that_is_withheld_is_not_told_by_new_or_emptied_clusters():
