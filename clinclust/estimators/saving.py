@@ -244,7 +244,7 @@ def _read_model(text: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> tuple[
     if _INIT in arrays and _INIT not in parameters:
         parameters[_INIT] = arrays[_INIT]
     if text["estimator"] not in list(_PARAMETERS):
-        problems.append(f"its estimator is none of {', '.join(_PARAMETERS)}")
+        problems.append(f"its estimator is not {' or '.join(_PARAMETERS)}")
     else:
         rules = rules_of(_PARAMETERS[text["estimator"]])
         if rules.keys() - {"schema"} != parameters.keys():

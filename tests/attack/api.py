@@ -108,7 +108,7 @@ def _verdicts(count, rng, folder):
         frame.to_csv(table, index=False)
         assert FeatureSchema.from_yaml(schema)
         checked, check_said = _ran("check", table, "--schema", schema)
-        options = ("--restarts", 1, "--jobs", 1, "--seed", 0, "--associations", "none")
+        options = ("--n-restarts", 1, "--n-jobs", 1, "--random-state", 0, "--associations", "none")
         fitted, fit_said = _ran("fit", table, "--schema", schema, "--out", folder / f"out{number}", *options)
         about = f"{frame.to_dict('list')}"[:300]
         if checked != fitted or checked not in (0, 2):

@@ -94,7 +94,7 @@ _COMMANDS = {
     "table as workbook": lambda folder, out: _COMMANDS["table"](folder, out),
     "fit": lambda folder, out: [
         *("fit", f"{folder}/cohort.csv", "--schema", f"{folder}/schema.yaml", "--out", str(out)),
-        *("--restarts", "1", "--jobs", "1", "--associations", "none", "--overwrite"),
+        *("--n-restarts", "1", "--n-jobs", "1", "--associations", "none", "--overwrite"),
     ],
 }
 

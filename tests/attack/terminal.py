@@ -96,7 +96,7 @@ def _arguments(number, name, folder):
         "debug": lambda: ["--debug", "check", str(table), "--schema", _schema(schema, known)],
         "model": lambda: ["assign", str(table), "--model", str(folder / f"no{_for_a_path(name)}")],
         "name": lambda: ["fit", str(table), "--schema", _schema(schema, known), "--out", "o", "--name", f"1{name}"],
-        "level": lambda: ["fit", str(table), "--schema", _schema(schema, known), "--out", "o", "--jobs", f"1{name}"],
+        "level": lambda: ["fit", str(table), "--schema", _schema(schema, known), "--out", "o", "--n-jobs", f"1{name}"],
     }
     kind = list(kinds)[number % len(kinds)]
     arguments = [argument.replace("\x00", "") for argument in kinds[kind]()]  # no system hands these to a program

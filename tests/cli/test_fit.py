@@ -1,7 +1,6 @@
 """`clinclust fit`: the model that the options ask for, its files, small subtypes, and subtypes that are one column."""
 
 import html
-import inspect
 import json
 import re
 import shutil
@@ -59,7 +58,7 @@ def test_notes_reach_the_person_and_do_not_stop_the_run(here, run):
 
 
 def test_a_search_that_did_not_settle_is_not_hidden(here, run, monkeypatch):
-    monkeypatch.setitem(inspect.unwrap(MAPDP.__init__).__kwdefaults__, "init", "single")
+    monkeypatch.setitem(PublishedMAPDP.__init__.__kwdefaults__, "init", "single")
     assert len(run(f"{FIT} {RESTARTS} 1 --max-sweeps 1").err.notes) == 1
 
 

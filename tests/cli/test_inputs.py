@@ -451,8 +451,8 @@ def test_files_that_cannot_be_read_are_one_error_that_names_them(damage, partiti
 
 
 WRITING = {
-    "what was read": ("clinclust.estimators.partitioned.reading.stored", 3, "TMPDIR"),
-    "what was encoded": ("clinclust.estimators.partitioned.reading.stored", 4, "TMPDIR"),
+    "what was read": ("clinclust.engine.search.stored.Store.add", 3, "TMPDIR"),
+    "what was encoded": ("clinclust.engine.search.stored.Store.add", 4, "TMPDIR"),
     "assignments": ("pyarrow.parquet.ParquetWriter.write_table", 2, ""),
 }
 

@@ -26,6 +26,7 @@ from clinclust.cli.options import (
     read_options,
 )
 from clinclust.errors import InputError
+from clinclust.methods import PublishedMAPDP
 
 # --- what the options of the search change ----------------------------------------------------------------------------
 
@@ -71,7 +72,8 @@ def parameters(here, run, monkeypatch):
     ]
 )
 def test_options_change_the_recommended_parameters_and_nothing_else(options, expected, parameters):
-    assert parameters(options) == {**MAPDP().get_params(), "random_state": 0, "progress": False, **expected}
+    estimator = PublishedMAPDP() if "--as-published" in options else MAPDP()
+    assert parameters(options) == {**estimator.get_params(), "random_state": 0, "progress": False, **expected}
 
 
 @given(percent=st.decimals("0.01", "50", places=2), number=st.integers(-10, 10**6))
@@ -110,7 +112,7 @@ REFUSED = {
     f"fit cohort.csv --schema schema.yaml --out new {RESTARTS} 2": {
         "--select-features": "--select-features --coarsening",
         "--concentration map": "--concentration --coarsening",
-        "--hyperparameters greedy": "--n-clusters --as-published",
+        "--hyperparameters greedy": "--hyperparameters --as-published",
     },
     f"fit few.csv --schema schema.yaml --out new {QUICK}": {"--other-methods": "--other-methods 12"},
     "start cohort.csv": {"--min-size 1": "--min-size", "--dictionary-sheet A": "--dictionary"},

@@ -115,7 +115,7 @@ def test_a_file_that_another_program_holds_is_refused_before_the_work(fit, must_
         return opening(self, mode, *more, **options)
 
     monkeypatch.setattr(Path, "open", hold)
-    for work in ("clinclust.MAPDP.fit_prepared", "clinclust.reporting.writing.gathered_findings"):
+    for work in ("clinclust.MAPDP.fit_prepared", "clinclust.reporting.writing.gather_findings"):
         monkeypatch.setattr(work, None)
     must_refuse(line, naming=f"{place} protected")
 
@@ -219,7 +219,7 @@ def whole(fitted, tmp_path_factory):
 
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
-@pytest.mark.parametrize("stage", ["writing.gathered_findings", "writing.write_findings"])
+@pytest.mark.parametrize("stage", ["writing.gather_findings", "writing.write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch):
     shutil.copy("schema.yaml", "cohort.yaml")
     line = {"fit": FIT, "start": f"start cohort.csv --out out {QUICK} --yes"}[command]

@@ -188,7 +188,7 @@ def test_the_record_is_listed_and_checked(shared, run, must_refuse):
 
 def test_a_later_fit_that_withholds_nothing_leaves_no_record(shared, run, monkeypatch):
     # Without reports, which take longer than the search.
-    monkeypatch.setattr("clinclust.reporting.writing.gathered_findings", fail_with(OSError(28, "no space left")))
+    monkeypatch.setattr("clinclust.reporting.writing.gather_findings", fail_with(OSError(28, "no space left")))
     run(f"fit cohort.csv --schema schema.yaml {QUICK} --out out --overwrite", code=3)
     assert not Path("out", "sharing.json").exists()
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from clinclust.arguments import FRAME, NOTHING, SCHEMA, WHOLE, Kind, accepting, either
+from clinclust.arguments import FRAME, NOTHING, SCHEMA, WHOLE, Rule, accepting, either
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
 from clinclust.engine.kernels.partition import Model, add_up
@@ -42,7 +42,7 @@ _AFTER = {**dict.fromkeys(_QUESTIONS[3:], ("encode",)), "end": ("first", "encode
 """The questions that must have been answered before a question."""
 _MODEL = ("features", "centres", "scales", *Model._fields)
 """What is sent of a model, as `first` answers it."""
-_FEWEST = Kind("a whole number from 1", lambda value: WHOLE.accepts(value) and value >= 1)
+_FEWEST = Rule("a whole number from 1", lambda value: WHOLE.accepts(value) and value >= 1)
 
 
 class Site:
@@ -90,7 +90,7 @@ class Site:
 
     labels: pd.Series[int]
 
-    @accepting(table=FRAME, schema=SCHEMA, fewest=_FEWEST, agrees=either(Kind("a function", callable), NOTHING))
+    @accepting(table=FRAME, schema=SCHEMA, fewest=_FEWEST, agrees=either(Rule("a function", callable), NOTHING))
     def __init__(
         self, table: pd.DataFrame, schema: FeatureSchema, *, fewest: int = 10, agrees: Agrees | None = None
     ) -> None:
