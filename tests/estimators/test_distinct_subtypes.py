@@ -257,7 +257,7 @@ def test_the_problem_is_the_one_that_the_fit_solved(option):
         frame.iloc[3, list(schema.names).index("gaussian_8")] = 400.0
     schema = with_blocks(schema)
     model = fitted(frame, schema, **OPTIONS[option])
-    problem = fitted_problem(model.fit_, cohort_of(model, frame), model.coarsening_)
+    problem = fitted_problem(model.fit_, cohort_of(model, frame).table, model.coarsening_)
     labels = model.labels_[problem.cohort.order]
     found = joint_of(problem, problem.partition(labels))
     if option == "selected":

@@ -170,14 +170,14 @@ def test_a_table_that_was_written_and_read_is_the_same_cohort(ending, model, tmp
     else:
         frame.to_csv(file, index=False, float_format="%.15g" if ending == "fifteen digits" else None)
         back = pd.read_csv(file, **({} if ending == "pandas" else {"dtype": str, "keep_default_na": False}))
-    assert len(cohort_of(model, back)) == 60
+    assert len(cohort_of(model, back).table) == 60
 
 
 def test_the_gate_restores_the_order_and_says_so(model):
     frame = cohort()
     shuffled = frame.sample(frac=1.0, random_state=3)
     with pytest.warns(CohortWarning, match="another order"):
-        restored = cohort_of(model, shuffled)
+        restored = cohort_of(model, shuffled).table
     assert restored.index.tolist() == frame.index.tolist()
     pd.testing.assert_frame_equal(restored, SCHEMA.validate(frame), check_exact=True)
 
@@ -200,7 +200,7 @@ def test_another_number_of_rows_is_refused(model):
 def test_given_labels_have_no_fingerprint(model):
     frame = cohort()
     given_labels = Partition(model.labels_, SCHEMA, made_by="a clinician")
-    assert cohort_of(given_labels, frame.sample(frac=1.0, random_state=0)).index.tolist() != frame.index.tolist()
+    assert cohort_of(given_labels, frame.sample(frac=1.0, random_state=0)).table.index.tolist() != frame.index.tolist()
     indexed = Partition(pd.Series(model.labels_, index=frame.index), SCHEMA, made_by="a clinician")
     with pytest.raises(InputError, match="align them"):
         cohort_of(indexed, frame.iloc[::-1])
@@ -260,5 +260,5 @@ def test_every_likelihood_has_a_fingerprint():
     frame, schema, _, _ = mixed_cohort(2, n=40)
     fitted = PublishedMAPDP(schema, n_restarts=2, random_state=0).fit(frame)
     with pytest.warns(CohortWarning, match="another order"):
-        restored = cohort_of(fitted, frame.iloc[::-1])
+        restored = cohort_of(fitted, frame.iloc[::-1]).table
     pd.testing.assert_frame_equal(restored, schema.validate(frame), check_exact=True)
