@@ -24,7 +24,7 @@ import pandas as pd
 from raw_tables import raw_tables
 
 import clinclust as cc
-from clinclust.cli.check import looks_at_table
+from clinclust.cli.check import look_at_table
 from clinclust.estimators.cost import duration_sentence
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.preparation import prepared
@@ -66,7 +66,7 @@ def timed(frame: pd.DataFrame, schema: cc.FeatureSchema | None, folder: Path) ->
     model = cc.MAPDP(drafted, random_state=0, progress=False)
     settings = Settings.of(model)
     cohort = ours("prepare", lambda: prepared(settings, validated, stacklevel=1))
-    ours("look at the columns", lambda: looks_at_table(cohort, table))
+    ours("look at the columns", lambda: look_at_table(cohort, table))
     foreseen = duration_sentence(cohort.problem, settings)
     ours("fit", lambda: model.fit(validated))
     ours("save the model", lambda: model.save(folder / "model"))

@@ -13,7 +13,7 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.cli.fit import say_found
+from clinclust.cli.fit import say_subtypes
 from clinclust.disclosure.counts import Rule
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import FittedCohort
@@ -251,7 +251,7 @@ def test_console_page_and_tables_print_the_same_percentage(capsys):
     findings = findings_of(frame, schema, labels, given_subtypes=False)
     model = findings.cohort.model
     model.n_clusters = None
-    say_found(model)
+    say_subtypes(model)
     assert "291 (72.8%), 109 (27.3%)" in capsys.readouterr().out
     assert overview(findings).tables[0].rows[1][2] == 27.3
     sizes = [table for table in summary(findings, GENERATED).tables if table.caption == "Subtypes"]
@@ -404,9 +404,9 @@ def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(capsys, tm
     assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
     assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
     findings.cohort.model.n_clusters = None
-    say_found(findings.cohort.model, 9)
+    say_subtypes(findings.cohort.model, 9)
     assert "3 subtypes (9 were asked for) among 45 subjects" in capsys.readouterr().out
-    say_found(findings.cohort.model, 3)
+    say_subtypes(findings.cohort.model, 3)
     assert "asked for" not in capsys.readouterr().out
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.cli.fit import say_found
+from clinclust.cli.fit import say_subtypes
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
@@ -168,7 +168,7 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     assert "n = 3 (1.2%), few" in table
     assert "Few: fewer than 5 subjects" in table
     assert "few" in Words(model._repr_html_()).text.split()
-    say_found(model)
+    say_subtypes(model)
     told = capsys.readouterr().out
     assert "3 (1.2%; few)" in told
     assert "Such subtypes may be noise; without them: 2." in told
