@@ -24,7 +24,7 @@ import pandas as pd
 from raw_tables import raw_tables
 
 import clinclust as cc
-from clinclust.cli.check import look_at_table
+from clinclust.check.table import look_at_table
 from clinclust.estimators.cost import duration_sentence
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.preparation import prepared

@@ -7,31 +7,15 @@ import re
 import shlex
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
-from clinclust.cli.assign import (
-    AssignOptions,
-    CompareOptions,
-    ImputeOptions,
-    OutcomesOptions,
-    SchemasOptions,
-    ValidateOptions,
-    run_assign,
-    run_compare,
-    run_impute,
-    run_outcomes,
-    run_schemas,
-    run_validate,
-)
-from clinclust.cli.check import CheckOptions, run_check
-from clinclust.cli.fit import DraftOptions, FitOptions, StartOptions, run_draft, run_fit, run_start
-from clinclust.cli.options import Command, add_command, in_options
-from clinclust.cli.outputs import BAD_INPUT, note, quiet, streams_for_people, summarised, tell, tell_failure
-from clinclust.cli.report import RepeatOptions, SubtypeTableOptions, run_report, run_table
+from clinclust.cli.commands import COMMANDS
+from clinclust.cli.options import Command, add_command, in_options, read_options
+from clinclust.cli.outputs import BAD_INPUT, note, quiet, streams_for_people, summarise, tell, tell_failure
 from clinclust.control_characters import on_one_line
 from clinclust.nearest import did_you_mean, nearest
 
@@ -71,23 +55,6 @@ exit codes: 0 done, 2 the input is at fault and nothing was done, 3 done in part
 """
 
 
-COMMANDS: dict[str, tuple[str, Callable[[Any], int], type[Command]]] = {
-    "start": ("the whole way, from a table to the report", run_start, StartOptions),
-    "draft": ("propose a feature schema for a table", run_draft, DraftOptions),
-    "check": ("check a table, or whether a model fits it", run_check, CheckOptions),
-    "fit": ("find subtypes and write the report", run_fit, FitOptions),
-    "report": ("make the reports of a fit again", run_report, RepeatOptions),
-    "table": ("write the subtype table of a paper", run_table, SubtypeTableOptions),
-    "outcomes": ("outcomes by subtype, and predictors of subtypes", run_outcomes, OutcomesOptions),
-    "impute": ("the table with its missing values drawn", run_impute, ImputeOptions),
-    "compare": ("other methods of clustering compared with a fit: why not K-means?", run_compare, CompareOptions),
-    "assign": ("assign new subjects to subtypes", run_assign, AssignOptions),
-    "validate": ("are the subtypes found again in another cohort?", run_validate, ValidateOptions),
-    "schemas": ("list or print ready schemas of instruments", run_schemas, SchemasOptions),
-}
-"""What each command does in a line, its function, and its options, in the order of the help."""
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command with these arguments (default: of the process), and return its exit code.
 
@@ -100,16 +67,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    options = argparse.Namespace(command="", debug=False)
+    parsed = argparse.Namespace(command="", debug=False)
     try:
         try:
             if not arguments:
-                return _show_first_steps()
-            options = _parser().parse_args(arguments)
+                for line in f"{_DESCRIPTION}\n\n{_FIRST_STEPS}\n`clinclust --help` says more.".split("\n"):
+                    tell(line)
+                return BAD_INPUT
+            parsed = _parser().parse_args(arguments)
         except SystemExit:  # of --help, --version, and arguments at fault
             sys.stdout.flush()
             raise
-        code = _carried_out(options)
+        code = _run_command(parsed)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader closed the output
         return _OUTPUT_CLOSED
@@ -117,34 +86,27 @@ def _run(arguments: list[str]) -> int:
         tell("clinclust: stopped")
         return _INTERRUPTED
     except Exception as error:
-        return tell_failure(error, Command(command=options.command, debug=options.debug))
+        return tell_failure(error, Command(command=parsed.command, debug=parsed.debug))
     return code
 
 
-def _show_first_steps() -> int:
-    for line in f"{_DESCRIPTION}\n\n{_FIRST_STEPS}\n`clinclust --help` says more.".split("\n"):
-        tell(line)
-    return BAD_INPUT
-
-
-def _carried_out(options: argparse.Namespace) -> int:
+def _run_command(parsed: argparse.Namespace) -> int:
     from clinclust.errors import CohortWarning
 
-    is_quiet = getattr(options, "quiet", False) or getattr(options, "json", False)
-    with warnings.catch_warnings(), quiet(is_quiet), _stages_in_lines():
+    options = read_options(parsed.options, parsed)
+    is_summarised = getattr(options, "json", False)
+
+    def run() -> int:
+        module, _, name = options.RUN.rpartition(".")
+        try:
+            return int(getattr(import_module(module), name)(options))
+        except Exception as error:
+            return tell_failure(error, options)
+
+    with warnings.catch_warnings(), quiet(options.quiet or is_summarised), _stages_in_lines():
         warnings.filterwarnings("always", category=CohortWarning)
         warnings.showwarning = _show_warning
-        if getattr(options, "json", False):
-            return summarised(options.command, partial(_code_of, options))
-        return int(options.run(options))
-
-
-def _code_of(options: argparse.Namespace) -> int:
-    """Run the command, and return its exit code whatever fails."""
-    try:
-        return int(options.run(options))
-    except Exception as error:
-        return tell_failure(error, Command(command=options.command, debug=options.debug))
+        return summarise(parsed.command, run) if is_summarised else run()
 
 
 def _stages_in_lines() -> AbstractContextManager[None]:
@@ -171,10 +133,10 @@ def _parser() -> Parser:
     debug = "show the traceback of every failure; it may hold values of the table"
     parser.add_argument("--debug", action="store_true", help=debug)
     commands = parser.add_subparsers(title="commands", dest="command", required=True, metavar="COMMAND")
-    for name, (summary, run, options) in COMMANDS.items():
-        add_command(commands, name, summary, run, options)
-    for command_parser in commands.choices.values():  # without a default, which would undo one before the command
-        command_parser.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=debug)
+    for name, options in COMMANDS.items():
+        # Without a default, which would undo a --debug before the command.
+        command = add_command(commands, name, options)
+        command.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=debug)
     return parser
 
 
@@ -187,12 +149,13 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """Parse arguments as argparse does, after a check for unknown options and commands."""
         arguments = sys.argv[1:] if args is None else list(args)
-        commands = self._commands()
-        before, rest = _divided(arguments) if commands else (arguments, [])
-        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(before)]
+        commands = [name for action in self._actions if action.dest == "command" for name in action.choices or ()]
+        is_option = [text.startswith("-") for text in arguments]
+        place = is_option.index(False) if commands and False in is_option else len(arguments)
+        problems = [self._unknown(name, bool(commands)) for name in _names_of_options(arguments[:place])]
         problems = [problem for problem in problems if problem]
-        if rest and rest[0] not in commands and not problems:
-            problems = [_unknown_command(rest[0], commands)]
+        if place < len(arguments) and arguments[place] not in commands and not problems:
+            problems = [_unknown_command(arguments[place], commands)]
         if problems:
             self.error("; ".join(problems))
         return super().parse_known_args(arguments, namespace)
@@ -202,12 +165,6 @@ class Parser(argparse.ArgumentParser):
         tell(f"clinclust: {on_one_line(message)}")
         tell(f"  `{self.prog} --help` shows how the command is used")
         raise SystemExit(BAD_INPUT)
-
-    def _commands(self) -> list[str]:
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                return list(action.choices)
-        return []
 
     def _unknown(self, name: str, is_before_command: bool) -> str:
         flags = [option for action in self._actions for option in action.option_strings]
@@ -224,12 +181,6 @@ def _names_of_options(arguments: Sequence[str]) -> list[str]:
     before = arguments[: arguments.index("--")] if "--" in arguments else arguments
     names = [text.partition("=")[0] for text in before if text.startswith("-") and text != "-"]
     return list(dict.fromkeys(name for name in names if " " not in name and not _NUMBER.fullmatch(name)))
-
-
-def _divided(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the arguments before the command, and the command with its own."""
-    place = next((place for place, text in enumerate(arguments) if not text.startswith("-")), len(arguments))
-    return list(arguments[:place]), list(arguments[place:])
 
 
 def _unknown_command(name: str, commands: Sequence[str]) -> str:

@@ -6,19 +6,17 @@
 from __future__ import annotations
 
 import sys
+import webbrowser
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from numbers import Integral
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
+import pandas as pd
+
+from clinclust.check.table import look_at_draft
 from clinclust.cli.check import (
-    CheckedOptions,
-    RoleOptions,
     apply_roles,
     check_cohort,
-    look_at_draft,
     name_files,
     prepare_cohort,
     read_roles,
@@ -30,11 +28,21 @@ from clinclust.cli.check import (
     table_in_partitions,
     without_roles_of,
 )
-from clinclust.cli.inputs import (
-    DictionaryOptions,
+from clinclust.cli.commands import (
+    DraftedOptions,
+    DraftOptions,
+    FitOptions,
+    FitReportOptions,
+    ResultOptions,
+    RoleOptions,
     RowOptions,
     SchemaOptions,
+    SearchOptions,
+    StartOptions,
     TableOptions,
+)
+from clinclust.cli.fitted import report_options, report_problems, say_what_to_share, size_problems
+from clinclust.cli.inputs import (
     about_table,
     check_dictionary,
     note_dictionary,
@@ -42,20 +50,7 @@ from clinclust.cli.inputs import (
     read_table,
     read_table_of_schema,
 )
-from clinclust.cli.options import (
-    SearchOptions,
-    build_model,
-    check_search,
-    flag_of,
-    in_options,
-    join_names,
-    next_command,
-    option,
-    option_words,
-    read_path,
-    stated_number,
-    without,
-)
+from clinclust.cli.options import flag_of, in_options, join_names, next_command, option_words, without
 from clinclust.cli.outputs import (
     FILES_OF_A_FIT,
     FILES_OF_A_MODEL,
@@ -63,67 +58,54 @@ from clinclust.cli.outputs import (
     REPORTS,
     REPORTS_IN_WORDS,
     SHARING,
-    OutputOptions,
-    SummaryOptions,
-    inputs_of,
+    check_folder,
+    check_output,
     interrupts_held,
     note,
-    overwrite,
+    note_other_files,
     record,
     record_failure,
-    record_sharing,
-    refuse_output,
+    refuse_replaced_inputs,
+    refuse_summary_in_result,
     reports_placed,
     say,
     sentence_of,
-    spare_file,
-    spare_folder,
-    spare_the_inputs,
     tell,
     tell_failure,
-    tell_of_other_files,
     write_data,
+    write_terms,
 )
-from clinclust.cli.report import FitReportOptions, report_asked_for, report_problems, say_what_to_share, size_problems
+from clinclust.comparisons.dominance import find_dominant
+from clinclust.drafting import draft_schema
+from clinclust.drafting.column import Look
+from clinclust.drafting.partitions import Draft, draft_of_partitions
 from clinclust.errors import InputError, refuse
-from clinclust.files.parquet_partitions import Part, is_in_partitions, rows_of
+from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.preparation import Prepared
+from clinclust.files.listed import limited, quoted
+from clinclust.files.parquet_partitions import is_in_partitions
+from clinclust.files.selection.repeated_subjects import noted_several_rows
+from clinclust.files.selection.row_choice import rows_taken
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.drafting.column import Look
-    from clinclust.drafting.partitions import Draft
-    from clinclust.estimators.fitted_cohort import FittedCohort
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.estimators.preparation import Prepared
-    from clinclust.reporting.findings import Findings
-    from clinclust.schema import FeatureSchema
-
+from clinclust.progress import Progress
+from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
+from clinclust.reporting.findings import Findings
+from clinclust.reporting.in_partitions import comparisons_of_all, write_assignments
+from clinclust.reporting.options import unknown_names
+from clinclust.reporting.sheets.trust import SHOWN, fit_without, in_words
+from clinclust.reporting.summary_of_fit import facts_of_fit, summarise_fit
+from clinclust.reporting.writing import gather_findings, write_findings
+from clinclust.schema import FeatureSchema
+from clinclust.schema.partitions import Sampled
 
 # clinclust draft
 
 
-@dataclass(kw_only=True)
-class DraftedOptions(CheckedOptions, DictionaryOptions):
-    """The options of a command that drafts a schema."""
-
-
-@dataclass(kw_only=True)
-class DraftOptions(DraftedOptions, OutputOptions, SummaryOptions):
-    """The options of `clinclust draft`."""
-
-
-Drafted = TypeVar("Drafted", bound=DraftedOptions)
-
-
 def run_draft(options: DraftOptions) -> int:
-    """Propose a likelihood for every column, with the reason; read and edit the result.
-
-    The schema records the choice of rows for later commands. With --out, the table is then checked against it.
-    """
-    refuse_output(options, options.out)
-    spare_file(options, (".yaml", ".yml"), called="a schema", holds="your edits")
+    """Propose a likelihood for every column, with the reason."""
+    refuse_summary_in_result(options)
+    check_output(options, ".yaml", ".yml", called="a schema", holds="your edits")
     check_dictionary(options)
     read_roles(options)  # raises what is wrong with them before anything is read
     schema, (frame, n_rows), refused = _draft_table(options)
@@ -133,15 +115,11 @@ def run_draft(options: DraftOptions) -> int:
         write_data(schema.to_yaml())
         return 0
     schema.to_yaml(options.out)
-    path, options = options.out, _without_choices(options)
+    path, options = options.out, without(options, RowOptions, RoleOptions)  # the schema has rows and roles now
     columns = [
-        {
-            "column": each.name,
-            "role": each.role,
-            "likelihood": each.likelihood,
-            "comment": schema.comments.get(each.name),
-        }
-        for each in schema
+        {"column": column.name, "role": column.role, "likelihood": column.likelihood, "comment": comment}
+        for column in schema
+        for comment in [schema.comments.get(column.name)]
     ]
     record(schema=str(path), columns=columns)
     say(f"Wrote {path}: {len(schema)} columns. Read it through; it is a proposal.")
@@ -154,16 +132,12 @@ def run_draft(options: DraftOptions) -> int:
             say_next_fit(options, path)
             return 0
     say_unused(schema)
-    say(
-        f"next, after editing {path}: {next_command('check', options, '--schema', str(path), repeated=(TableOptions,))}"
-    )
+    again = next_command("check", options, "--schema", str(path), repeated=(TableOptions,))
+    say(f"next, after editing {path}: {again}")
     return 0
 
 
 def _draft_table(options: DraftOptions) -> Draft:
-    from clinclust.drafting.partitions import Draft, draft_of_partitions
-    from clinclust.schema.partitions import Sampled
-
     if not is_in_partitions(options.table):
         frame = read_table(options)
         with about_table(options):
@@ -175,63 +149,31 @@ def _draft_table(options: DraftOptions) -> Draft:
 
 
 def _draft_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema:
-    """Return the schema drafted for a table, with the dictionary and the roles of the options."""
-    from clinclust.drafting import draft_schema
-
     note_dictionary(options, table)
     schema = draft_schema(table, roles=read_roles(options), progress=not options.quiet)
     schema.comments.update({name: in_options(comment) for name, comment in schema.comments.items()})
     return schema
 
 
-def _without_choices(options: Drafted) -> Drafted:
-    """Return the options without rows and roles, which the drafted schema has."""
-    return without(options, RowOptions, RoleOptions)
-
-
 # clinclust fit
 
 
-@dataclass(kw_only=True)
-class ResultOptions(RoleOptions, TableOptions, SearchOptions, FitReportOptions):
-    """The options of a command that searches and writes a folder of results."""
-
-    out: Path = option("folder for the results", type=read_path)
-
-
-@dataclass(kw_only=True)
-class FitOptions(SchemaOptions, ResultOptions, SummaryOptions):
-    """The options of `clinclust fit`."""
-
-    out: Path = option("folder for model, assignments and report", type=read_path, required=True, metavar="DIR")
-    overwrite: bool = overwrite("an earlier fit in this folder")
-
-
 def run_fit(options: FitOptions) -> int:
-    """Find the subtypes and write the model, the assignments, two reports, and a manifest of these files."""
-    _check_options(options)
-    spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
-    spare_folder(options.out, allowed=options.overwrite)
+    """Find the subtypes, and write the model, the assignments, the reports and a manifest of these files."""
+    refuse(options.problems() + report_problems(options))
+    refuse_replaced_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
+    check_folder(options.out, allowed=options.overwrite)
     schema = read_schema(options.schema)
     if is_in_partitions(options.table):
         return _fit_in_partitions(options, schema)
     table = read_table_of_schema(options, schema, options.schema)
     schema = apply_roles(options, schema, table)
-    cohort = prepare_cohort(options, table, build_model(options, schema))
-    return _write_results(options, cohort, table)
-
-
-def _check_options(options: ResultOptions) -> None:
-    refuse(check_search(options) + report_problems(options))
+    return _write_results(options, prepare_cohort(options, table, options.build_model(schema)), table)
 
 
 def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
     """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
-    from clinclust.comparisons.dominance import find_dominant
-    from clinclust.estimators.fitted_cohort import FittedCohort
-
-    tell_of_other_files(options.out, FILES_OF_A_FIT)
-    schema = prepared.schema
+    note_other_files(options.out)
     refuse(size_problems(options, len(prepared.frame)))
     is_saved = False
     try:
@@ -250,9 +192,10 @@ def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFra
             )
         raise
     files = [*reports, *FILES_OF_A_MODEL, *([] if options.suppress is None else [SHARING]), MANIFEST]
-    say_unused(schema)
-    say_subtypes(model, stated_number(options))
-    _say_dominant(options, rows_are_chosen=bool(schema.rows) or options.where is not None, dominant=dominant)
+    say_unused(prepared.schema)
+    say(*summarise_fit(model, options.n_stated))
+    rows_are_chosen = bool(prepared.schema.rows) or options.where is not None
+    _say_dominant(options, rows_are_chosen=rows_are_chosen, dominant=dominant)
     _say_files(options, model, files)
     if reports:
         say_what_to_share(options, options.out)
@@ -261,16 +204,13 @@ def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFra
 
 def _say_files(options: ResultOptions, model: MAPDP, files: list[str]) -> None:
     say(f"Wrote {options.out}: {', '.join(files)}")
-    record(out=str(options.out), files=files, **facts_of_fit(model, stated_number(options)))
+    record(out=str(options.out), files=files, **facts_of_fit(model, options.n_stated))
 
 
 def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
     """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than stated."""
-    from clinclust.estimators.fitted_cohort import FittedCohort
-    from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
-
     with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
-        model, code = build_model(options, cohort.schema), 0
+        model, code = options.build_model(cohort.schema), 0
         n_clusters = model.n_clusters
         if not isinstance(n_clusters, int):
             model.fit_prepared(cohort)
@@ -285,7 +225,7 @@ def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Call
         hold_interrupts()
         model.save(folder)
         write_inert_csv(tabulate_assignments(FittedCohort(model, cohort.frame)), folder / "assignments.csv")
-        write_manifest(folder, [*FILES_OF_A_MODEL, *record_sharing(options, folder)])
+        write_manifest(folder, [*FILES_OF_A_MODEL, *write_terms(options, folder)])
     return model, code
 
 
@@ -299,9 +239,6 @@ def _write_reports(
 
     What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions.
     """
-    from clinclust.progress import Progress
-    from clinclust.reporting.writing import write_findings
-
     codes, failed = [0], f"{REPORTS_IN_WORDS} were not written"
     try:
         with reports_placed(options.out) as folder:
@@ -322,98 +259,21 @@ def _write_reports(
 
 
 def _gather_findings(
-    cohort: FittedCohort,
-    options: ResultOptions,
-    dominant: pd.DataFrame,
-    codes: list[int],
-    comparisons_of_all: pd.DataFrame | None,
+    cohort: FittedCohort, options: ResultOptions, dominant: pd.DataFrame, codes: list[int], of_all: pd.DataFrame | None
 ) -> Findings:
-    """Return the findings of the reports; a name of a subtype that there is not adds a code."""
-    from clinclust.reporting.options import unknown_names
-    from clinclust.reporting.writing import gather_findings
-
-    report, subtypes = report_asked_for(options), range(1, cohort.model.cluster_sizes_.size + 1)
+    """Return the findings of the reports; a name of a subtype that does not exist adds a code."""
+    report, subtypes = report_options(options), range(1, cohort.model.cluster_sizes_.size + 1)
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
         record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
-    names = {subtype: name for subtype, name in report.names.items() if subtype in subtypes}
-    report = replace(report, names=names)
-    findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=comparisons_of_all)
-    return replace(findings, n_asked=stated_number(options))
-
-
-# What a fit prints.
-
-
-def say_subtypes(model: MAPDP, n_stated: int | None = None) -> None:
-    """Print the subtypes of a fitted model, their sizes, and the test of its tree; `n_stated` were to be found."""
-    from clinclust.estimators.few_subjects import MEANING_OF_MARKS, n_standing
-    from clinclust.files.listed import listed
-    from clinclust.reporting.divisions import distinct_in_words, n_parted
-    from clinclust.reporting.layout import percent
-
-    n_subjects, n_subtypes, n_groups = model.cluster_sizes_.sum(), model.n_clusters_, model.subtype_of_.size
-    marks = model.fit_.remarks_
-    sizes = ", ".join(
-        f"{size} ({'; '.join([f'{percent(int(size), n_subjects):.1f}%', *remarks])})"
-        for size, remarks in zip(model.cluster_sizes_, marks, strict=True)
-    )
-    shortfall = f" ({n_stated} were asked for)" if n_stated is not None and n_stated > n_subtypes else ""
-    few = [subtype for subtype, is_small in enumerate(model.untested_, start=1) if is_small]
-    untested = f"; few subjects, untested: subtype{'' if len(few) == 1 else 's'} {listed(few)}" if few else ""
-    subtypes = f"{n_subtypes} subtype{'' if n_subtypes == 1 else 's'}"
-    say(f"{subtypes}{shortfall} among {n_subjects} subjects: {sizes}{untested}")
-    if any(marks):
-        say(f"{MEANING_OF_MARKS} Such subtypes may be noise; without them: {n_standing(model.subtypes_)}.")
-    n_before = n_groups if model.n_clusters is None else n_subtypes
-    if isinstance(model.n_clusters, Integral):
-        n_before = int(model.n_clusters)
-    if n_before > n_subtypes:
-        say(
-            f"{n_before - n_subtypes} fewer than without --min-size: groups of fewer than {model.min_size_} subjects "
-            "were merged where they were hardly distinct from another."
-        )
-    test = model.fit_.tree_test_
-    if test is None or test.joins.empty:
-        return
-    if n_subtypes == 1:
-        say(
-            f"Tested: the cohort looks like one continuum; the {n_groups} groups of the search were not "
-            "shown to be more than slices of it."
-        )
-    else:
-        clusters = f"; the {n_groups} clusters of the search were not shown to be" if n_groups > n_subtypes else ""
-        grades = f": {distinct_in_words(model.fit_)}" if n_subtypes == n_parted(model.fit_) else ""
-        say(f"Tested: these are more than one continuum{grades}{clusters}.")
-
-
-def facts_of_fit(model: MAPDP, n_stated: int | None) -> dict[str, Any]:
-    """Return the facts about a fitted model, for a program: subtypes, sizes, and p of every tested division."""
-    from clinclust.reporting.divisions import divisions_of
-    from clinclust.reporting.results import division_facts
-
-    titles = {subtype: f"Subtype {subtype}" for subtype in range(1, model.n_clusters_ + 1)}
-    summary = model.summary().reset_index()
-    marks = [" ".join(remarks) for remarks in model.fit_.remarks_]
-    subtypes = summary.assign(untested=model.untested_, remarks=marks).to_dict("records")
-    return {
-        "subjects": int(model.cluster_sizes_.sum()),
-        "n_subtypes": model.n_clusters_,
-        "n_asked": n_stated,
-        "n_clusters": int(model.subtype_of_.size),
-        "subtypes": subtypes,
-        "divisions": [division_facts(division) for division in divisions_of(model.fit_, titles)],
-        "uninformative": dict(model.uninformative_),
-        "seed": model.random_seed_,
-        "stopped_early": model.stopped_early_,
-    }
+    report = replace(report, names={subtype: name for subtype, name in report.names.items() if subtype in subtypes})
+    findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=of_all)
+    return replace(findings, n_asked=options.n_stated)
 
 
 def _say_dominant(options: ResultOptions, *, rows_are_chosen: bool, dominant: pd.DataFrame) -> None:
     """Print which columns nearly make the subtypes, and the command that fits without each."""
-    from clinclust.reporting.sheets.trust import SHOWN, fit_without, in_words
-
     repeated = (TableOptions, SchemaOptions, RoleOptions, SearchOptions, FitReportOptions)
     for row in dominant.head(SHOWN).to_dict("records"):
         say(in_words(row, lambda name: name, "subtype {}".format))
@@ -433,10 +293,6 @@ ASSIGNMENTS = "assignments.parquet"
 
 
 def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
-    from clinclust.comparisons.dominance import find_dominant
-    from clinclust.estimators.fitted_cohort import FittedCohort
-    from clinclust.reporting.in_partitions import comparisons_of_all
-
     files = (*FILES_OF_A_FIT, ASSIGNMENTS)
     refuse_in_partitions(options)
     if options.out.resolve().is_relative_to(options.table.resolve()):
@@ -444,10 +300,10 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
             f"--out {options.out} is in the folder of the table, where {ASSIGNMENTS} would be read as a part of it; "
             "give another folder"
         )
-    spare_the_inputs(inputs_of(options), options.out / ASSIGNMENTS)
-    spare_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
-    tell_of_other_files(options.out, files)
-    model = build_model(options, schema)
+    refuse_replaced_inputs(options, options.out / ASSIGNMENTS)
+    check_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
+    note_other_files(options.out, files)
+    model = options.build_model(schema)
     with (
         table_in_partitions(options.table) as (table, parts),
         write_together(options.out, replacing=files, last=MANIFEST) as folder,
@@ -455,8 +311,8 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
         model.fit(table)
         with naming(options.out):
             model.save(folder)
-            _write_assignments(model, parts, folder / ASSIGNMENTS)
-        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *record_sharing(options, folder)])
+            write_assignments(model, parts, folder / ASSIGNMENTS)
+        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *write_terms(options, folder)])
     in_sample, sample = model.in_sample()
     n_sampled, n_subjects = in_sample.labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:
@@ -465,60 +321,25 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
             f"else the reports say is of a sample of {n_sampled}."
         )
     cohort = FittedCohort(in_sample, schema.validate(sample, warn=False))
-    dominant = find_dominant(cohort, sample)
-    compare_all = partial(comparisons_of_all, model, table, report_asked_for(options))
-    reports, code = _write_reports(options, cohort, dominant, compare_all)
+    compare_all = partial(comparisons_of_all, model, table, report_options(options))
+    reports, code = _write_reports(options, cohort, find_dominant(cohort, sample), compare_all)
     say_unused(schema)
-    say_subtypes(model, stated_number(options))
+    say(*summarise_fit(model, options.n_stated))
     _say_files(options, model, [*reports, ASSIGNMENTS, "model.json", "model.npz", MANIFEST])
     return code
-
-
-def _write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
-    """Write identifiers and subtypes, one partition after the other."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    ids = [feature.name for feature in model.schema_.ids]
-    labels_of_all: Any = model.labels_
-    schema = pa.schema([*((name, pa.string()) for name in ids), ("subtype", pa.int64())])
-    with parquet.ParquetWriter(file, schema) as writer:
-        for part, labels in zip(parts, labels_of_all.to_delayed(), strict=True):
-            rows = rows_of(part, ids).astype(str)
-            rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + 1
-            writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))
 
 
 # clinclust start
 
 
-@dataclass(kw_only=True)
-class StartOptions(DraftedOptions, ResultOptions):
-    """The options of `clinclust start`."""
-
-    every_row: bool = option("go on where subjects have several rows: each row counts as a subject", False)
-    out: Path = option(
-        "folder for the results (default: next to the table, TABLE-subtypes)", type=read_path, metavar="DIR"
-    )
-    yes: bool = option("do not wait until the schema was read", False)
-    no_open: bool = option("do not open the report in the browser", False)
-    schema: Path = Path()
-    wrote_schema: bool = False
-    """Whether this run drafted the schema."""
-
-
 def run_start(stated: StartOptions) -> int:
-    """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it.
-
-    An existing schema of the table's name is used unchanged, and nothing is replaced. Where subjects have several rows,
-    the options must choose among them.
-    """
-    _check_options(stated)
+    """Draft a schema next to the table, check the table, find the subtypes, write the report, and open it."""
+    refuse(stated.problems() + report_problems(stated))
     check_dictionary(stated)
     schema = stated.table.with_name(f"{stem(stated.table)}.yaml")
     options = replace(stated, out=stated.out or results_folder(stated.table), schema=schema)
-    spare_the_inputs(inputs_of(options), *(options.out / name for name in FILES_OF_A_FIT))
-    spare_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
+    refuse_replaced_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
+    check_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
     try:
         return _draft_check_and_fit(options, stated)
     except KeyboardInterrupt:
@@ -529,27 +350,35 @@ def run_start(stated: StartOptions) -> int:
 
 
 def _start_again(options: StartOptions, stated: StartOptions) -> str:
-    repeated = _without_choices(stated) if options.wrote_schema else stated
+    repeated = without(stated, RowOptions, RoleOptions) if options.wrote_schema else stated
     return next_command("start", repeated, repeated=(StartOptions,))
 
 
 def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
     schema, table, looks = _read_or_draft_schema(options, stated)
     cohort = check_cohort(options, schema, table, options.schema, looks)
-    if _is_at_terminal(options):
+    is_watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
+    if is_watched and not options.yes and not options.quiet:
         before = options.schema.read_bytes()
         if not _is_accepted(options):
             say(f"Stopped. {options.schema} is there; go on with: {_start_again(options, stated)}")
             return 0
         if options.schema.read_bytes() != before:
             rows, schema = schema.rows, read_schema(options.schema)
-            choices = _without_choices(options) if options.wrote_schema else options
+            choices = without(options, RowOptions, RoleOptions) if options.wrote_schema else options
             if schema.rows != rows:
                 table = read_table_of_schema(choices, schema, options.schema)
             schema = apply_roles(choices, schema, table)
             cohort = check_cohort(options, schema, table, options.schema)
     code = _write_results(options, cohort, table)
-    _open_report(options)
+    paper = ("--model", options.out, "--out", "table.xlsx")
+    further = next_command("table", without(options, RowOptions), *paper, repeated=(TableOptions,))
+    say(f"next: {further}")
+    page = options.out / "subtypes.html"
+    if page.exists():
+        say(f"The report is {page}; open it in a browser.")
+        if not options.no_open and sys.stdout.isatty():
+            webbrowser.open(page.absolute().as_uri())
     return code
 
 
@@ -582,11 +411,6 @@ def _read_or_draft_schema(
 
 def _refuse_visits(stated: StartOptions, table: pd.DataFrame) -> None:
     """Raise InputError if subjects have several rows and the options do not choose among them."""
-    from clinclust.files.listed import limited, quoted
-    from clinclust.files.opening import shown_name
-    from clinclust.files.selection.repeated_subjects import noted_several_rows
-    from clinclust.files.selection.row_choice import rows_taken
-
     visits, rows = noted_several_rows(table), rows_taken(table)
     if visits is None or stated.every_row or (rows is not None and rows.choice.by_values is not None):
         return
@@ -602,16 +426,11 @@ def _refuse_visits(stated: StartOptions, table: pd.DataFrame) -> None:
     ]
     raise InputError(
         limited(
-            f"{shown_name(stated.table)}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
+            f"{stated.shown_table}: {kind}: {visits.n_repeated:,} of {visits.n_subjects:,} "
             f"subjects have several rows (up to {visits.most_rows:,} with the same {quoted(visits.column)}). Nothing "
             "was written. Choose the rows by one of these lines:\n" + "\n".join(lines)
         )
     )
-
-
-def _is_at_terminal(options: StartOptions) -> bool:
-    is_watched = sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty()
-    return is_watched and not options.yes and not options.quiet
 
 
 def _is_accepted(options: StartOptions) -> bool:
@@ -621,16 +440,3 @@ def _is_accepted(options: StartOptions) -> bool:
     except EOFError:
         answer = "q"
     return not answer.strip().casefold().startswith(("q", "n"))
-
-
-def _open_report(options: StartOptions) -> None:
-    table = ("--model", options.out, "--out", "table.xlsx")
-    say(f"next: {next_command('table', without(options, RowOptions), *table, repeated=(TableOptions,))}")
-    page = options.out / "subtypes.html"
-    if not page.exists():
-        return
-    say(f"The report is {page}; open it in a browser.")
-    if not options.no_open and sys.stdout.isatty():
-        import webbrowser
-
-        webbrowser.open(page.absolute().as_uri())

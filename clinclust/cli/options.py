@@ -1,12 +1,14 @@
 """Options of the command line: fields of dataclasses that commands inherit, and argparse reads and fills.
 
-A command states its options as a dataclass. Options that several commands share are a dataclass of their own, which
-these inherit. An option of the search is the parameter of `MAPDP` of its name (`of_parameter`): its default, its help
-and the values that it accepts are declared in `clinclust.estimators.parameters`.
+A command states its options as a dataclass; options that several commands share are a dataclass that these inherit. The
+type of a field says how its text is read. An option of the search is the parameter of `MAPDP` of its name
+(`of_parameter`): its default, help and values are declared in `clinclust.estimators.parameters`.
 
     @dataclass(kw_only=True)
     class ImputeOptions(ModelOptions):
-        tables: int = option("number of completed tables (default: 1)", 1, type=whole_number, metavar="M")
+        tables: int = option("number of completed tables (default: 1)", 1, "M")
+
+`clinclust.cli.commands` has the options of every command.
 """
 
 from __future__ import annotations
@@ -22,21 +24,14 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import Field, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, TypeVar
+from types import NoneType
+from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from clinclust.estimators.parameters import (
-    DISTINCT,
     MAPDPParameters,
     PublishedParameters,
-    combined_searches,
     declarations,
-    published_searches,
-    rules_of,
 )
-
-if TYPE_CHECKING:
-    from clinclust.estimators.mapdp import MAPDP
-    from clinclust.schema import FeatureSchema
 
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
@@ -44,13 +39,14 @@ Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 # How options are declared, and become arguments of argparse.
 
 
-def option(description: str, default: Any = None, **details: Any) -> Any:
-    """Declare an option (False: a flag) as a field; `details` are arguments of ``add_argument``.
+def option(description: str, default: Any = None, metavar: Any = None, **details: Any) -> Any:
+    """Declare an option as a field; `details` are arguments of ``add_argument``.
 
     Also: ``positional``; ``either`` (exactly one of these is required); ``name`` and ``parameter``, if not that of the
     field.
     """
-    return field(default=default, metadata={"help": description, **details})
+    shown = {} if metavar is None else {"metavar": metavar}
+    return field(default=default, metadata={"help": description, **shown, **details})
 
 
 @dataclass(kw_only=True)
@@ -63,7 +59,10 @@ class Options:
 
 @dataclass(kw_only=True)
 class Command(Options):
-    """The options of every command."""
+    """A command with its options; the docstring is its help, and `RUN` the function that runs it."""
+
+    SUMMARY: ClassVar[str] = ""
+    RUN: ClassVar[str] = ""
 
     command: str = ""
     debug: bool = False
@@ -91,9 +90,11 @@ def flag_of(name: str) -> str:
 def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None:
     """Add all options of a dataclass to a parser."""
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
-    exclusive = None
+    exclusive, types = None, get_type_hints(options)
     for title, item in declared_options(options):
         details = {key: value for key, value in item.metadata.items() if key != "parameter"}
+        if not {"action", "nargs"} & details.keys():
+            details = _reading_of(types[item.name]) | details
         details["help"] = _IN_PYTHON.sub("", in_options(details["help"]))
         group = groups.get(title) or groups.setdefault(title, parser.add_argument_group(title))
         if details.pop("either", False):
@@ -101,10 +102,20 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
         if details.pop("positional", False):
             group.add_argument(item.name, **details)
             continue
-        if item.default is False:
-            details["action"] = "store_true"
         default = None if item.default == () else item.default  # argparse begins its own list
         group.add_argument(flag_of(details.pop("name", item.name)), dest=item.name, default=default, **details)
+
+
+def _reading_of(hint: Any) -> dict[str, Any]:
+    """Return the arguments of ``add_argument`` for the type of a field, such as ``int | None``."""
+    kind = get_args(hint)[0] if NoneType in get_args(hint) else hint
+    if kind is bool:
+        return {"action": "store_true"}
+    if get_origin(kind) is Literal:
+        return {"choices": get_args(kind)}
+    if kind == tuple[str, ...]:
+        return {"action": "extend", "type": read_names}
+    return {"type": _READ_BY_TYPE[kind]} if kind in _READ_BY_TYPE else {}
 
 
 def read_options(options: type[Stated], parsed: argparse.Namespace) -> Stated:
@@ -114,103 +125,12 @@ def read_options(options: type[Stated], parsed: argparse.Namespace) -> Stated:
     return options(**{name: tuple(value or ()) if name in lists else value for name, value in values.items()})
 
 
-# Commands and options in messages: a further command with the same options, and parameters as options.
-
-
-def without(options: Stated, *left_out: type[Options]) -> Stated:
-    """Return the options with the defaults of some dataclasses."""
-    defaults = {item.name: item.default for declaring in left_out for _, item in declared_options(declaring)}
-    return replace(options, **defaults)
-
-
-def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[type[Options], ...]) -> str:
-    """Return a command that repeats the options of dataclasses and adds `more` arguments, quoted for this shell."""
-    items = [item for declaring in repeated for _, item in declared_options(declaring)]
-    words = [word for item in items for word in _words(item, options)]
-    table = [word for word in words if isinstance(word, Path)]
-    others = [word for word in words if not isinstance(word, Path)]
-    # A path that begins as an option does is one of this folder.
-    arguments = [
-        f".{os.sep}{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)
-        for word in [*table, *others, *more]
-    ]
-    return in_shell("clinclust", command, *arguments)
-
-
-def _words(item: Field[Any], options: Options) -> Iterator[str | Path]:
-    """Yield the words that state an option; a path is that of a positional argument."""
-    value: Any = getattr(options, item.name, item.default)
-    if value == item.default:
-        return
-    flag, action = flag_of(item.metadata.get("name", item.name)), item.metadata.get("action")
-    if item.metadata.get("positional"):
-        yield value
-    elif item.default is False:
-        yield flag
-    elif action == "append":
-        for name in value:
-            yield from option_words(flag, name)
-    else:
-        yield from option_words(flag, join_names(*value) if action == "extend" else str(value))
-
-
-_IN_PYTHON = re.compile(r" \(`\w+`\)")  # a function or an attribute, such as " (`stopped_early_`)"
-_MENTIONED = re.compile(
-    r"`(?P<alone>[a-z_]+)`|(?<![\w.])(?P<stated>[a-z_]+)="
-    r"(?P<value>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\]|[A-Z0-9][\w-]*)"
-)
-
-
-def in_options(message: str, **others: str) -> str:
-    """Return a message of the library with options for the parameters in it; `others` replace some parameters.
-
-    "state `n_jobs`, or n_restarts=3" becomes "state --n-jobs, or --n-restarts 3".
-    """
-    if not _MENTIONED.search(message):
-        return message
-    flags = _flags_by_parameter() | {name: flag_of(other) for name, other in others.items()}
-
-    def replaced(match: re.Match[str]) -> str:
-        flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
-        if flag is None or text is None:
-            return flag or match[0]
-        try:
-            value = ast.literal_eval(text) if text[0] in "'\"[" else text
-        except (ValueError, SyntaxError):  # a text that was shortened
-            return match[0]
-        return in_shell(*option_words(flag, join_names(*value) if isinstance(value, list) else value))
-
-    return _MENTIONED.sub(replaced, message)
-
-
-def _flags_by_parameter() -> dict[str, str]:
-    """Return the flag of each parameter, or of a field without one, over all options that are declared."""
-    waiting, flags = [Options], dict[str, str]()
-    while waiting:
-        options = waiting.pop()
-        waiting += options.__subclasses__()
-        for name, item in options.__dataclass_fields__.items():
-            is_option = "help" in item.metadata and not item.metadata.get("positional")
-            if is_option and name in vars(options).get("__annotations__", {}):
-                flags[item.metadata.get("parameter", name)] = flag_of(item.metadata.get("name", name))
-    return flags
-
-
-def in_shell(*words: str) -> str:
-    """Return words as the shell of this system reads them."""
-    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
-
-
-def option_words(flag: str, value: str) -> tuple[str, ...]:
-    """Return the words of an option with its value: one word, if the value begins as an option does."""
-    return (f"{flag}={value}",) if value.startswith("-") else (flag, value)
-
-
-def join_names(*names: str) -> str:
-    """Return names between commas; those with a comma or a quote are in double quotes."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(names)
-    return text.getvalue()
+def add_command(commands: Commands, name: str, options: type[Command]) -> argparse.ArgumentParser:
+    """Add a command with its options, and its docstring as help; return its parser."""
+    parser = commands.add_parser(name, help=options.SUMMARY, description=options.__doc__)
+    add_options(parser, options)
+    parser.set_defaults(options=options)
+    return cast("argparse.ArgumentParser", parser)
 
 
 # How the text of an argument becomes a value.
@@ -256,7 +176,8 @@ def number_or_share(text: str) -> float:
 
 
 whole_number.__name__ = "whole number"  # argparse shows the name: "invalid whole number value"
-_READERS: dict[str, Callable[[str], float]] = {
+_READ_BY_TYPE: dict[type, Callable[[str], Any]] = {int: whole_number, float: number, Path: read_path}
+_READ_PARAMETER: dict[str, Callable[[str], float]] = {
     "whole number": whole_number,
     "number": number,
     "share": number_or_share,
@@ -264,8 +185,6 @@ _READERS: dict[str, Callable[[str], float]] = {
 
 
 def _number_or(words: tuple[str, ...], parse: Callable[[str], float]) -> Callable[[str], float | str]:
-    """Return a parser of a number or one of these words."""
-
     def read(text: str) -> float | str:
         return text if text in words else parse(text)
 
@@ -275,119 +194,120 @@ def _number_or(words: tuple[str, ...], parse: Callable[[str], float]) -> Callabl
 
 # The options of the search, from the declarations of the parameters.
 
-_DECLARED, _PUBLISHED = declarations(MAPDPParameters), declarations(PublishedParameters)
+DECLARED, PUBLISHED = declarations(MAPDPParameters), declarations(PublishedParameters)
 
 
 def of_parameter(name: str, default: Any = None) -> Any:
     """Declare the option of a parameter of `MAPDP`; without one, the default of the parameter applies."""
-    parameter, published = _DECLARED[name], _PUBLISHED[name].option
+    parameter, published = DECLARED[name], PUBLISHED[name].option
     read = parameter.option
     assert read is not None
     assert published is not None
-    details: dict[str, Any] = {"metavar": read.metavar}
     if read.reads == "flag":
-        return option(parameter.help, False)
-    if not read.reads:
-        details["choices"] = published.words
-    elif published.words:
-        details["type"] = _number_or(published.words, _READERS[read.reads])
-    else:
-        details["type"] = _READERS[read.reads]
+        return option(parameter.help, False, action="store_true")
+    details: dict[str, Any] = {"type": _READ_PARAMETER[read.reads]} if read.reads else {"choices": published.words}
+    if read.reads and published.words:
+        details["type"] = _number_or(published.words, details["type"])
     usual = parameter.default if default is None else default
     about = parameter.help.replace("None", "none") + (f" (default: {usual})" if usual is not None else "")
     if further := ", ".join(word for word in published.words if word not in read.words):
         about += f" (with --as-published also: {further})"
-    return option(about.replace("%", "%%"), default, **details)
+    return option(about.replace("%", "%%"), default, read.metavar, **details)
 
 
-@dataclass(kw_only=True)
-class JobOptions(Options):
-    """The number of threads."""
-
-    n_jobs: Any = of_parameter("n_jobs")
+# Commands and options in messages: a further command with the same options, and parameters as options.
 
 
-@dataclass(kw_only=True)
-class SearchOptions(JobOptions, Command):
-    """The options of the search: parameters of `MAPDP`."""
-
-    TITLE = "the search"
-    n_clusters: Any = of_parameter("n_clusters")
-    min_size: Any = of_parameter("min_size")
-    as_published: bool = option(
-        "search as Raykov et al. (2016) published: --n-clusters none --coarsening 1 --block-weights none",
-        False,
-        parameter=None,
-    )
-    concentration: Any = of_parameter("concentration")
-    hyperparameters: Any = of_parameter("hyperparameters")
-    coarsening: Any = of_parameter("coarsening")
-    block_weights: Any = of_parameter("block_weights")
-    select_features: Any = of_parameter("select_features")
-    n_restarts: Any = of_parameter("n_restarts")
-    max_sweeps: Any = of_parameter("max_sweeps")
-    max_seconds: Any = of_parameter("max_seconds")
-    random_state: Any = of_parameter("random_state", 0)
+def without(options: Stated, *left_out: type[Options]) -> Stated:
+    """Return the options with the defaults of some dataclasses."""
+    defaults = {item.name: item.default for declaring in left_out for _, item in declared_options(declaring)}
+    return replace(options, **defaults)
 
 
-def _stated_parameters(options: SearchOptions) -> dict[str, Any]:
-    """Return the parameters of the search that differ from their defaults, by name."""
-    names = [item.name for _, item in declared_options(SearchOptions) if item.name in _DECLARED]
-    values = {name: getattr(options, name) for name in names}
-    stated = {name: value for name, value in values.items() if value is not None and value is not False}
-    return {name: None if value == "none" else value for name, value in stated.items()}
-
-
-def build_model(options: SearchOptions, schema: FeatureSchema | None) -> MAPDP:
-    """Return the estimator with these options, not fitted."""
-    from clinclust.estimators.mapdp import MAPDP, PublishedMAPDP
-
-    make = PublishedMAPDP if options.as_published else MAPDP
-    return make(schema, **_stated_parameters(options), progress=not options.quiet)
-
-
-def stated_number(options: SearchOptions) -> int | None:
-    """Return the number of subtypes that the options state, or None."""
-    return options.n_clusters if isinstance(options.n_clusters, int) else None
-
-
-def check_search(options: SearchOptions) -> list[str]:
-    """Return one sentence for each option of the search that cannot be used or combined."""
-    parameters = PublishedParameters if options.as_published else MAPDPParameters
-    rules, stated = rules_of(parameters), _stated_parameters(options)
-    problems = []
-    for name, value in stated.items():
-        repair = ""
-        if name == "min_size" and isinstance(value, int):
-            repair = (
-                "; leave --min-size out to merge no small subtype; `clinclust report --min-size` says after the fit "
-                "how small a subtype may be that is tested"
-            )
-        elif not rules[name].accepts(value) and _PUBLISHED[name].rule.accepts(value):
-            repair = "; give --as-published as well"
-        problems += [f"{problem}{repair}" for problem in rules[name].problems_of_option(flag_of(name), value)]
-    if problems:
-        return problems
-    values = {name: each.default for name, each in declarations(parameters).items()} | stated
-    if published_searches(values) and values["n_clusters"] == DISTINCT:
-        return [
-            f"--hyperparameters {values['hyperparameters']} reproduces a published search and cannot be combined with "
-            f"--n-clusters {DISTINCT}; leave --n-clusters out, or give none"
-        ]
-    clash = [name for name in values if name in combined_searches(values)]
-    if not clash:
-        return []
-    options_in_words = [
-        flag_of(name) + ("" if values[name] is True else f" {values[name]}") + " (the default)" * (name not in stated)
-        for name in clash
+def next_command(command: str, options: Options, *more: str | Path, repeated: tuple[type[Options], ...]) -> str:
+    """Return a command that repeats the options of dataclasses and adds `more` arguments, quoted for this shell."""
+    items = [item for declaring in repeated for _, item in declared_options(declaring)]
+    words = [word for item in items for word in _words(item, options)]
+    words.sort(key=lambda word: not isinstance(word, Path))  # the table comes first
+    # A path that begins as an option does is one of this folder.
+    arguments = [
+        f".{os.sep}{word}" if isinstance(word, Path) and str(word).startswith("-") else str(word)
+        for word in [*words, *more]
     ]
-    is_default = "coarsening" in clash and "coarsening" not in stated
-    repair = "give --coarsening 1 as well" if is_default else "leave out all but one of them"
-    return [f"{' and '.join(options_in_words)} cannot be combined in one fit; {repair}"]
+    return in_shell("clinclust", command, *arguments)
 
 
-def add_command(commands: Commands, name: str, summary: str, run: Callable[[Any], int], options: type[Options]) -> None:
-    """Add a command with the options of a dataclass; the docstring of `run` is its help."""
-    parser = commands.add_parser(name, help=summary, description=run.__doc__)
-    add_options(parser, options)
-    parser.set_defaults(run=lambda parsed: run(read_options(options, parsed)))
+def _words(item: Field[Any], options: Options) -> Iterator[str | Path]:
+    """Yield the words that state an option; a path is that of a positional argument."""
+    value: Any = getattr(options, item.name, item.default)
+    if value == item.default:
+        return
+    flag = flag_of(item.metadata.get("name", item.name))
+    if item.metadata.get("positional"):
+        yield value
+    elif item.default is False:
+        yield flag
+    elif item.metadata.get("action") == "append":
+        for name in value:
+            yield from option_words(flag, name)
+    else:
+        yield from option_words(flag, join_names(*value) if isinstance(value, tuple) else str(value))
+
+
+_IN_PYTHON = re.compile(r" \(`\w+`\)")  # a function or an attribute, such as " (`stopped_early_`)"
+_MENTIONED = re.compile(
+    r"`(?P<alone>[a-z_]+)`|(?<![\w.])(?P<stated>[a-z_]+)="
+    r"(?P<value>'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\[\]]*\]|[A-Z0-9][\w-]*)"
+)
+
+
+def in_options(message: str, **others: str) -> str:
+    """Return a message of the library with options for the parameters in it; `others` replace some parameters.
+
+    "state `n_jobs`, or n_restarts=3" becomes "state --n-jobs, or --n-restarts 3".
+    """
+    if not _MENTIONED.search(message):
+        return message
+    flags = _flags_by_parameter() | {name: flag_of(other) for name, other in others.items()}
+
+    def replaced(match: re.Match[str]) -> str:
+        flag, text = flags.get(match["alone"] or match["stated"]), match["value"]
+        if flag is None or text in (None, "True"):
+            return flag or match[0]
+        try:
+            value = ast.literal_eval(text) if text[0] in "'\"[" else text.replace("None", "none")
+        except (ValueError, SyntaxError):  # a text that was shortened
+            return match[0]
+        return in_shell(*option_words(flag, join_names(*value) if isinstance(value, list) else value))
+
+    return _MENTIONED.sub(replaced, message)
+
+
+def _flags_by_parameter() -> dict[str, str]:
+    """Return the flag of each parameter, or of a field without one, over all options that are declared."""
+    waiting, flags = [Options], dict[str, str]()
+    while waiting:
+        options = waiting.pop()
+        waiting += options.__subclasses__()
+        for name, item in options.__dataclass_fields__.items():
+            is_option = "help" in item.metadata and not item.metadata.get("positional")
+            if is_option and name in vars(options).get("__annotations__", {}):
+                flags[item.metadata.get("parameter", name)] = flag_of(item.metadata.get("name", name))
+    return flags
+
+
+def in_shell(*words: str) -> str:
+    """Return words as the shell of this system reads them."""
+    return subprocess.list2cmdline(words) if os.name == "nt" else shlex.join(words)
+
+
+def option_words(flag: str, value: str) -> tuple[str, ...]:
+    """Return the words of an option with its value: one word, if the value begins as an option does."""
+    return (f"{flag}={value}",) if value.startswith("-") else (flag, value)
+
+
+def join_names(*names: str) -> str:
+    """Return names between commas; those with a comma or a quote are in double quotes."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(names)
+    return text.getvalue()

@@ -12,19 +12,17 @@ import traceback
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO, TypeVar, cast
+from typing import Any, TextIO, TypeVar, cast
 
-from clinclust.cli.inputs import TableOptions
-from clinclust.cli.options import Command, Options, flag_of, in_options, option, read_path, whole_number
+from clinclust.cli.commands import OutputOptions, SharingOptions, SuppressOptions, TableOptions
+from clinclust.cli.options import Command, flag_of, in_options
 from clinclust.control_characters import on_one_line, visible_to_people
-from clinclust.errors import CohortError, InputError, MissingPackageError
-from clinclust.files.writing import MANIFEST, changed_files, plain_error, plain_sentence, read_manifest
+from clinclust.errors import CohortError, InputError, MissingPackageError, refuse
+from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
+# Lines for people, and data for programs.
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
@@ -38,15 +36,13 @@ class VisibleStream:
     """
 
     def __init__(self, stream: TextIO | None, *, must_arrive: bool) -> None:
-        self._stream = stream
-        self._must_arrive = must_arrive
+        self._stream, self._must_arrive = stream, must_arrive
         self._failure: OSError | None = None
 
     def write(self, text: str) -> int:
         """Write text, which may begin with a carriage return (progress bars)."""
         if self._stream is not None:
-            bar = "\r" if text.startswith("\r") else ""
-            encoding = self._stream.encoding or "utf-8"
+            bar, encoding = "\r" if text.startswith("\r") else "", self._stream.encoding or "utf-8"
             shown = visible_to_people(text.removeprefix(bar)).encode(encoding, "backslashreplace").decode(encoding)
             with self._may_fail(self._stream):
                 self._stream.write(bar + shown)
@@ -66,11 +62,10 @@ class VisibleStream:
             return
         with self._may_fail(self._stream):
             self._stream.flush()
-            binary = getattr(self._stream, "buffer", None)
-            if binary is None:
-                self._stream.write(text)
+            if hasattr(self._stream, "buffer"):
+                self._stream.buffer.write(text.encode("utf-8", "surrogateescape"))
             else:
-                binary.write(text.encode("utf-8", "surrogateescape"))
+                self._stream.write(text)
 
     def flush(self) -> None:
         """Flush the stream, and raise the first error of a write again."""
@@ -92,18 +87,24 @@ class VisibleStream:
         try:
             yield
         except OSError as error:
-            _point_at_null(stream)
-            if not self._must_arrive:
-                return
-            is_unread = isinstance(error, BrokenPipeError)
-            self._failure = error if is_unread else plain_error(error, _OUTPUT, "written")
-            raise self._failure from (None if is_unread else error)
+            # What is still buffered is discarded, so that Python reports no second error at exit.
+            with suppress(OSError, ValueError), Path(os.devnull).open("wb") as null:  # a text in memory has no number
+                os.dup2(null.fileno(), stream.fileno())
+            if self._must_arrive:
+                is_unread = isinstance(error, BrokenPipeError)
+                self._failure = error if is_unread else plain_error(error, _OUTPUT, "written")
+                raise self._failure from (None if is_unread else error)
 
 
 @contextmanager
 def streams_for_people() -> Iterator[None]:
     """Replace standard output and standard error by a `VisibleStream` while the block runs."""
-    _occupy_closed_descriptors()
+    for descriptor in (0, 1, 2):  # a closed one is opened on the null device, so that no file gets its number
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            with suppress(OSError):
+                os.open(os.devnull, os.O_RDWR)
     before = sys.stdout, sys.stderr
     sys.stdout = cast(TextIO, VisibleStream(sys.stdout, must_arrive=True))
     sys.stderr = cast(TextIO, VisibleStream(sys.stderr, must_arrive=False))
@@ -124,9 +125,9 @@ def quiet(is_quiet: bool) -> Iterator[None]:
         _IS_QUIET.reset(token)
 
 
-def say(line: str = "") -> None:
-    """Print one line on standard output, unless quiet."""
-    if not _IS_QUIET.get():
+def say(*lines: str) -> None:
+    """Print lines on standard output, unless quiet."""
+    for line in () if _IS_QUIET.get() else lines:
         print(on_one_line(line))
 
 
@@ -138,6 +139,11 @@ def tell(message: str) -> None:
     print("\n".join([*map(_cut, lines), ""]), end="", file=sys.stderr)
 
 
+def _cut(line: str) -> str:
+    half = _LONGEST_LINE // 2
+    return line if len(line) <= _LONGEST_LINE else f"{line[:half]} ... {line[-half:]}"
+
+
 def write_data(text: str) -> None:
     """Write the result of a command on standard output, for a program, or visibly on a terminal."""
     if isinstance(sys.stdout, VisibleStream):
@@ -146,51 +152,22 @@ def write_data(text: str) -> None:
         sys.stdout.write(text)
 
 
-def _cut(line: str) -> str:
-    if len(line) <= _LONGEST_LINE:
-        return line
-    return f"{line[: _LONGEST_LINE // 2]} ... {line[-_LONGEST_LINE // 2 :]}"
-
-
-def _point_at_null(stream: TextIO) -> None:
-    """Discard what is still buffered, so that Python reports no second error at exit."""
-    with suppress(OSError, ValueError):  # a stream in memory has no descriptor
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, stream.fileno())
-        os.close(null)
-
-
-def _occupy_closed_descriptors() -> None:
-    """Open the null device for each closed standard descriptor, so that no file gets its number."""
-    for descriptor in (0, 1, 2):
-        try:
-            os.fstat(descriptor)
-        except OSError:
-            with suppress(OSError):
-                os.open(os.devnull, os.O_RDWR)
-
+# The summary for a program.
 
 _FACTS: ContextVar[dict[str, Any] | None] = ContextVar("clinclust_summary", default=None)
 
 
-@dataclass(kw_only=True)
-class SummaryOptions(Options):
-    """The option of a command that can summarise what it did for a program."""
-
-    json: bool = option("print a summary as JSON on standard output, in the place of sentences", False, parameter=None)
-
-
 def record(**facts: object) -> None:
     """Add facts to the summary, if one was asked for."""
-    summary = _FACTS.get()
-    if summary is not None:
+    if (summary := _FACTS.get()) is not None:
         summary.update(facts)
 
 
 def note(message: str, kind: str = "note") -> None:
     """Print a note on standard error, and add it to the summary."""
     tell(f"clinclust: note: {message}")
-    _listed("warnings", {"kind": kind, "message": message})
+    if (summary := _FACTS.get()) is not None:
+        summary["warnings"].append({"kind": kind, "message": message})
 
 
 def record_failure(error: Exception, message: str, lost: str) -> None:
@@ -203,22 +180,11 @@ def record_failure(error: Exception, message: str, lost: str) -> None:
         problem["message"] = "the table does not fit the schema"
         failures = error.failures.drop(columns="examples")
         problem["failures"] = failures.assign(repair=failures["repair"].map(in_options)).to_dict("records")
-    _listed("problems", problem)
+    if (summary := _FACTS.get()) is not None:
+        summary["problems"].append(problem)
 
 
-def _listed(name: str, fact: dict[str, Any]) -> None:
-    summary = _FACTS.get()
-    if summary is not None:
-        summary[name].append(fact)
-
-
-def refuse_output(options: SummaryOptions, out: Path | None) -> None:
-    """Raise InputError if the result itself would go to standard output."""
-    if options.json and out is None:
-        raise InputError(f"{flag_of('json')} prints on standard output, where the result would go: give --out as well")
-
-
-def summarised(command: str, run: Callable[[], int]) -> int:
+def summarise(command: str, run: Callable[[], int]) -> int:
     """Run a command, print its summary, and return its exit code."""
     from clinclust import __version__
 
@@ -235,6 +201,8 @@ def summarised(command: str, run: Callable[[], int]) -> int:
     return int(summary["exit_code"])
 
 
+# Failures.
+
 BAD_INPUT, PARTLY, BUG = 2, 3, 70
 """Exit codes: nothing was written, because the input is at fault; some of the results were written; a bug."""
 
@@ -244,7 +212,8 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     if options.debug:
         tell("".join(traceback.format_exception(error)).rstrip())
     about = f"{lost}: " if lost else ""
-    if is_bad_input(error):
+    # Errors of the operating system and of memory, and those that this package raises on purpose.
+    if isinstance(error, OSError | MemoryError | InputError | MissingPackageError):
         tell(f"clinclust: {about}{sentence_of(error)}")
         record_failure(error, sentence_of(error), lost)
         return PARTLY if lost else BAD_INPUT
@@ -253,11 +222,6 @@ def tell_failure(error: Exception, options: Command, lost: str = "") -> int:
     for line in _report_of(error, options.command):
         tell(line)
     return BUG
-
-
-def is_bad_input(error: BaseException) -> bool:
-    """Return whether an exception is of the operating system, of memory, or raised by this package on purpose."""
-    return isinstance(error, OSError | MemoryError | InputError | MissingPackageError)
 
 
 def sentence_of(error: Exception) -> str:
@@ -310,63 +274,130 @@ def interrupts_held() -> Iterator[Callable[[], None]]:
         raise KeyboardInterrupt
 
 
-_TERMS = ("suppress", "round_to", "missing_is_harmless", "min_n")
+# Files that replace nothing unasked.
+
+REPORTS = ("subtypes.xlsx", "subtypes.html", "subtypes.json")
+REPORTS_IN_WORDS = f"{', '.join(REPORTS[:-1])} and {REPORTS[-1]}"
+FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
+"""The results of a search, from which the reports can be made."""
+SHARING = "sharing.json"
+"""What a fit withholds; absent if nothing."""
+FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
+
+
+def check_output(options: OutputOptions, *suffixes: str, called: str = "", holds: str = "an earlier result") -> None:
+    """Check that ``--out`` can be written, has one of these suffixes as `called`, and replaces nothing unasked."""
+    out = options.out
+    if out is None:  # standard output, where a summary goes too
+        return
+    misnamed = suffixes and out.suffix.lower() not in suffixes and not out.is_dir()
+    repair = f"--out {out}: {called} ends in {' or '.join(suffixes)}; give such a name"
+    refuse_replaced_inputs(options, out, more=[repair] if misnamed else [])
+    if (out.is_file() or out.is_symlink()) and not options.overwrite:
+        raise InputError(
+            f"{out} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
+        )
+    check_place(out)
+
+
+def refuse_summary_in_result(options: OutputOptions) -> None:
+    """Raise InputError if ``--json`` and the result itself would go to standard output."""
+    if options.out is None and getattr(options, "json", False):
+        raise InputError("--json prints on standard output, where the result would go: give --out as well")
+
+
+def refuse_replaced_inputs(
+    options: TableOptions, *outputs: Path, of_model: bool = True, more: Sequence[str] = ()
+) -> None:
+    """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
+    read = [(name, getattr(options, name, None)) for name in ("table", "cohort", "schema")]
+    inputs = [(f"the {name} itself", path) for name, path in read if path is not None]
+    if of_model and (model := getattr(options, "model", None)) is not None:
+        inputs += [(f"a file of the model {model}", model / name) for name in FILES_OF_A_FIT]
+    problems = [
+        f"--out would replace {output}, which is {what}; give another name"
+        for output in outputs
+        for what, path in inputs
+        if output.exists() and path.exists() and output.samefile(path)
+    ]
+    if problems or more:
+        raise InputError("\n  ".join([*problems, *more]))
+
+
+def check_folder(
+    folder: Path,
+    names: Iterable[str] = FILES_OF_A_FIT,
+    *,
+    allowed: bool,
+    instead: str = "give --overwrite to replace it, or another folder after --out",
+) -> None:
+    """Check that no file of these names is replaced in a folder unless `allowed`; `instead` is the repair."""
+    present = [name for name in names if (folder / name).is_file() or (folder / name).is_symlink()]
+    if present and not allowed:
+        raise InputError(f"{folder} holds what an earlier run wrote ({', '.join(present)}); {instead}")
+    for name in present:
+        check_place(folder / name)
+
+
+def note_other_files(folder: Path, names: Collection[str] = FILES_OF_A_FIT) -> None:
+    """Print the other files of a folder, which are not changed."""
+    from clinclust.files.listed import listed
+
+    files = folder.iterdir() if folder.is_dir() else ()
+    others = sorted(path.name for path in files if path.name not in names and path.name[0] != ".")
+    if others:
+        note(f"{folder} holds other files too, which stay as they are: {listed(others)}")
+
+
+@contextmanager
+def reports_placed(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder whose reports move to `folder` at the end; InputError if the model there has changed."""
+    from clinclust.files.writing import write_manifest, write_together
+
+    def others() -> dict[str, str]:
+        files = read_manifest(folder) if (folder / "model.json").is_file() else {}
+        return {name: sha256 for name, sha256 in files.items() if name not in REPORTS}
+
+    before = others()
+    with write_together(folder, last=MANIFEST) as new:
+        yield new
+        if others() != before:
+            raise InputError(
+                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
+            )
+        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=before)
+
+
+# Results for sharing: small counts are withheld, and what a fit withheld, later commands on its model withhold too.
+
+_TERMS = ("suppress", "round_to", "min_n", "missing_is_harmless")
 _MOST_BYTES = 10_000
 NOT_SHARED = "a shared report has nothing of it"
-
-
-@dataclass(kw_only=True)
-class SuppressOptions(Options):
-    """Whether small counts are withheld."""
-
-    TITLE = "results that can be shared"
-
-    suppress: int | None = option(
-        "withhold counts below N (10), and all about single subjects, so that the result can be shared; commands on "
-        "the model of a fit do as the fit was asked (0: nothing is withheld)",
-        type=whole_number,
-        nargs="?",
-        const=10,
-        metavar="N",
-    )
-    is_off: bool = False
-    """Whether the options exclude suppression."""
-    is_as_fitted: bool = False
-    """Whether counts are withheld as in the fit."""
-
-
-@dataclass(kw_only=True)
-class SharingOptions(SuppressOptions):
-    """How counts are withheld or rounded."""
-
-    TITLE = SuppressOptions.TITLE
-
-    round_to: int | None = option(
-        "with --suppress: round every count to a multiple of N, such as 5, and leave out tests",
-        type=whole_number,
-        metavar="N",
-    )
-    missing_is_harmless: bool = option(
-        "with --suppress: numbers of missing values are shown unless they give small counts away", False
-    )
-    min_n: int | None = option(
-        "with --suppress: means and quartiles of fewer than N values withheld (default: of fewer than --suppress)",
-        type=whole_number,
-        metavar="N",
-    )
-
-
 Shared = TypeVar("Shared", bound=SuppressOptions)
 
 
-def sharing_in_words(options: SharingOptions) -> str:
-    """Return the options of a report for sharing as they were given, with ``--suppress`` first."""
-    further = {"--round-to": options.round_to, "--min-n": options.min_n}
-    words = [f"--suppress {options.suppress}", *(f"{name} {number}" for name, number in further.items() if number)]
-    return " ".join([*words, *(["--missing-is-harmless"] if options.missing_is_harmless else [])])
+def describe_sharing(options: SuppressOptions) -> str:
+    """Return the options of a result for sharing as they were given, with ``--suppress`` first."""
+    stated = {name: getattr(options, name, None) for name in _TERMS}
+    return " ".join(flag_of(name) + f" {value}" * (value is not True) for name, value in stated.items() if value)
 
 
-def record_sharing(options: SharingOptions, folder: Path) -> list[str]:
+def because_of_the_fit(options: SuppressOptions) -> str:
+    """Return the sentence that counts are withheld as in the fit; empty if they are not."""
+    if not options.is_as_fitted:
+        return ""
+    return f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
+
+
+def say_withheld(options: SuppressOptions) -> None:
+    """Print what was withheld, or that nothing was."""
+    if isinstance(options, SharingOptions) and options.suppress is not None:
+        say(f"Small counts withheld: {describe_sharing(options)}{because_of_the_fit(options)}")
+    elif options.is_off:
+        say("Nothing withheld (--suppress 0): not for sharing.")
+
+
+def write_terms(options: SharingOptions, folder: Path) -> list[str]:
     """Write what a fit withholds, if anything; return the names of files written."""
     if options.suppress is None:
         return []
@@ -379,7 +410,7 @@ def follow_the_fit(options: Shared, model: Path) -> Shared:
     """Return the options that withhold what the fit did, unless they say otherwise."""
     threshold = options.suppress
     if threshold is None:
-        recorded = {name: value for name, value in _recorded(model).items() if hasattr(options, name)}
+        recorded = {name: value for name, value in _read_terms(model).items() if hasattr(options, name)}
         options = replace(options, **{name: getattr(options, name) or value for name, value in recorded.items()})
     suppress = None if threshold == 0 else options.suppress
     return replace(
@@ -387,163 +418,29 @@ def follow_the_fit(options: Shared, model: Path) -> Shared:
     )
 
 
-def as_the_fit_was_asked(options: SuppressOptions) -> str:
-    """Return the sentence that counts are withheld as in the fit; empty if they are not."""
-    if not options.is_as_fitted:
-        return ""
-    return f" (the fit was asked for --suppress {options.suppress}; --suppress 0 withholds nothing)"
-
-
 def refuse_to_share(options: Shared, model: Path, what: str) -> Shared:
     """Return the options of `follow_the_fit`; raise InputError if `what` would have to withhold counts."""
     followed = follow_the_fit(options, model)
-    if followed.suppress is not None:
-        why = as_the_fit_was_asked(followed)
-        raise InputError(f"{what} cannot be used with --suppress: {NOT_SHARED}{why}")
+    refuse(
+        [f"{what} cannot be used with --suppress: {NOT_SHARED}{because_of_the_fit(followed)}"] * bool(followed.suppress)
+    )
     return followed
 
 
-def say_what_is_withheld(options: SuppressOptions) -> None:
-    """Print what was withheld, or that nothing was."""
-    if isinstance(options, SharingOptions) and options.suppress is not None:
-        say(f"Small counts withheld: {sharing_in_words(options)}{as_the_fit_was_asked(options)}")
-    elif options.is_off:
-        say("Nothing withheld (--suppress 0): not for sharing.")
-
-
-def _recorded(folder: Path) -> dict[str, Any]:
+def _read_terms(folder: Path) -> dict[str, Any]:
+    """Return what the fit withholds of a model; InputError if the file that says so is not as the fit wrote it."""
     from clinclust.reporting.options import ReportOptions
 
-    if not (folder / MANIFEST).is_file():
+    path = folder / SHARING
+    files = read_manifest(folder) if (folder / MANIFEST).is_file() else None
+    if files is None or (SHARING not in files and not path.exists()):
         return {}
-    path, listed = folder / SHARING, read_manifest(folder)
-    if SHARING not in listed and not path.exists():
-        return {}
-    if SHARING in listed and not changed_files(folder, {SHARING: listed[SHARING]}):
-        with path.open("rb") as file:
-            content = file.read(_MOST_BYTES)
-        try:
-            terms = json.loads(content)
-        except (ValueError, RecursionError):
-            terms = None
-        if isinstance(terms, dict) and terms.keys() == set(_TERMS) and not ReportOptions(**terms).problems():
-            return terms
+    if SHARING in files and not changed_files(folder, {SHARING: files[SHARING]}):
+        with path.open("rb") as file, suppress(ValueError, RecursionError):
+            terms = json.loads(file.read(_MOST_BYTES))
+            if isinstance(terms, dict) and terms.keys() == set(_TERMS) and not ReportOptions(**terms).problems():
+                return terms
     raise InputError(
         f"{path} says what is withheld of this model, and is not as the fit wrote it; say it with --suppress N, or "
         "--suppress 0 to withhold nothing"
     )
-
-
-REPORTS = ("subtypes.xlsx", "subtypes.html", "subtypes.json")
-REPORTS_IN_WORDS = f"{', '.join(REPORTS[:-1])} and {REPORTS[-1]}"
-FILES_OF_A_MODEL = ("assignments.csv", "model.json", "model.npz")
-"""The results of a search, from which the reports can be made."""
-SHARING = "sharing.json"
-"""What a fit withholds; absent if nothing."""
-FILES_OF_A_FIT = (*REPORTS, *FILES_OF_A_MODEL, SHARING, MANIFEST)
-
-ANOTHER_FOLDER = "give --overwrite to replace it, or another folder after --out"
-
-
-def overwrite(what: str) -> bool:
-    """Declare the option that allows a command to replace `what` it wrote before."""
-    allowed: bool = option(f"replace {what} if it exists", False)
-    return allowed
-
-
-@dataclass(kw_only=True)
-class OutputOptions(TableOptions):
-    """The file that a command writes."""
-
-    out: Path | None = option("file to write (default: standard output)", type=read_path, metavar="FILE")
-    overwrite: bool = overwrite("the file")
-
-
-def spare_the_inputs(inputs: Iterable[tuple[str, Path]], *outputs: Path, more: Sequence[str] = ()) -> None:
-    """Raise InputError, with `more` problems, if an output would replace a file that the command reads."""
-    problems, paths = [], list(inputs)
-    for output in outputs:
-        problems += [
-            f"--out would replace {output}, which is {what}; give another name"
-            for what, path in paths
-            if output.exists() and path.exists() and output.samefile(path)
-        ]
-    problems += more
-    if problems:
-        raise InputError("\n  ".join(problems))
-
-
-def spare_file(
-    options: OutputOptions, suffixes: Sequence[str] = (), *, called: str = "", holds: str = "an earlier result"
-) -> None:
-    """Check that ``--out`` can be written and replaces no input, and no other file without ``--overwrite``."""
-    from clinclust.files.writing import check_place
-
-    path = options.out
-    if path is None:  # standard output
-        return
-    misnamed = suffixes and path.suffix.lower() not in suffixes and not path.is_dir()
-    repair = f"--out {path}: {called} ends in {' or '.join(suffixes)}; give such a name"
-    spare_the_inputs(inputs_of(options), path, more=[repair] if misnamed else [])
-    if (path.is_file() or path.is_symlink()) and not options.overwrite:
-        raise InputError(
-            f"{path} exists and may hold {holds}; give --overwrite to replace it, or another name after --out"
-        )
-    check_place(path)
-
-
-def spare_folder(
-    folder: Path, names: Collection[str] = FILES_OF_A_FIT, *, allowed: bool, instead: str = ANOTHER_FOLDER
-) -> None:
-    """Check that no file of these names is replaced in a folder unless `allowed`; `instead` is the repair."""
-    from clinclust.files.writing import check_place
-
-    held = [name for name in names if (folder / name).is_file() or (folder / name).is_symlink()]
-    if held and not allowed:
-        raise InputError(f"{folder} holds what an earlier run wrote ({', '.join(held)}); {instead}")
-    for name in held:
-        check_place(folder / name)
-
-
-def tell_of_other_files(folder: Path, names: Collection[str]) -> None:
-    """Print the other files of a folder, which are not changed."""
-    from clinclust.files.listed import listed
-
-    if not folder.is_dir():
-        return
-    others = sorted(path.name for path in folder.iterdir() if path.name not in names and path.name[0] != ".")
-    if others:
-        note(f"{folder} holds other files too, which stay as they are: {listed(others)}")
-
-
-def inputs_of(options: TableOptions) -> Iterator[tuple[str, Path]]:
-    """Yield a description and the path of each file that the command reads."""
-    for name in ("table", "cohort", "schema"):
-        if getattr(options, name, None) is not None:
-            yield f"the {name} itself", getattr(options, name)
-    model: Path | None = getattr(options, "model", None)
-    if model is not None:
-        for name in FILES_OF_A_FIT:
-            yield f"a file of the model {model}", model / name
-
-
-@contextmanager
-def reports_placed(folder: Path) -> Iterator[Path]:
-    """Yield a temporary folder whose reports move to `folder` at the end; InputError if the model there has changed."""
-    from clinclust.files.writing import write_manifest, write_together
-
-    others = _listed_beside_reports(folder)
-    with write_together(folder, last=MANIFEST) as new:
-        yield new
-        if _listed_beside_reports(folder) != others:
-            raise InputError(
-                f"{folder} was written anew meanwhile, so nothing was changed there; make the report again"
-            )
-        write_manifest(new, [name for name in REPORTS if (new / name).exists()], kept=others)
-
-
-def _listed_beside_reports(folder: Path) -> dict[str, str]:
-    from clinclust.files.writing import read_manifest
-
-    listed = read_manifest(folder) if (folder / "model.json").is_file() else {}
-    return {name: sha256 for name, sha256 in listed.items() if name not in REPORTS}

@@ -431,24 +431,38 @@ def check_estimator(estimator: type, parameters: Mapping[str, Any]) -> None:
     refuse(problems or combination_problems(parameters))
 
 
-_SEARCHES = {
-    "hyperparameters": "estimated hyperparameters",
-    "concentration": "an estimated concentration",
-    "select_features": "select_features",
-    "coarsening": "coarsening='auto'",
-    "outlying_share": "outlying_share above 0",
-}
+_PUBLISHED = {"missing": "mode", "init": "single", "hyperparameters": "greedy"}
 
 
-def combined_searches(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the parameters in `_SEARCHES` that cannot be combined in one fit."""
-    order, stated = list(_SEARCHES), _additional_searches(parameters)
-    # The first two form one search, and so do the last two.
-    return [] if len(stated) < 2 or stated in (order[:2], order[3:]) else stated
+def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
+    """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
+    published = [name for name, value in _PUBLISHED.items() if _words(value)(parameters.get(name))]
+    if published and parameters["n_clusters"] == DISTINCT:
+        return [
+            f"{' and '.join(f'{name}={parameters[name]!r}' for name in published)} cannot be combined with "
+            f"n_clusters='{DISTINCT}': it reproduces a published search. State n_clusters=None or a number"
+        ]
+    problems = []
+    searches = _additional_searches(parameters)
+    if "missing" in published and searches:
+        problems.append(
+            f"missing='mode' cannot be combined with {', '.join(searches.values())}: these would take filled values "
+            "for observed ones; leave them out, or integrate missing values out (missing='marginal', the default)"
+        )
+    # Hyperparameters and the concentration form one search, and so do coarsening and outlying values.
+    one_search = ({"hyperparameters", "concentration"}, {"coarsening", "outlying_share"})
+    if len(searches) > 1 and searches.keys() not in one_search:
+        *others, last = searches.values()
+        by_default = isinstance(parameters["coarsening"], str)
+        repair = (
+            "coarsening='auto' is the default: state coarsening=1 as well" if by_default else "leave out all but one"
+        )
+        problems.append(f"{', '.join(others)} and {last} cannot be combined in one fit; {repair}")
+    return problems
 
 
-def _additional_searches(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the parameters in `_SEARCHES` whose values need an additional search."""
+def _additional_searches(parameters: Mapping[str, Any]) -> dict[str, str]:
+    """Return the parameters whose values need an additional search, each with its value."""
     is_searched = {
         "hyperparameters": isinstance(parameters.get("hyperparameters"), str),
         "concentration": not is_number(parameters["concentration"]),
@@ -456,41 +470,11 @@ def _additional_searches(parameters: Mapping[str, Any]) -> list[str]:
         "coarsening": isinstance(parameters["coarsening"], str),
         "outlying_share": (parameters.get("outlying_share") or 0.0) > 0.0,
     }
-    return [name for name in _SEARCHES if is_searched[name]]
-
-
-def combination_problems(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the problems of a combination of `MAPDP` parameters, each of which can be used alone."""
-    published = published_searches(parameters)
-    if published and parameters["n_clusters"] == DISTINCT:
-        return [
-            f"{' and '.join(f'{name}={parameters[name]!r}' for name in published)} cannot be combined with "
-            f"n_clusters='{DISTINCT}': it reproduces a published search. State n_clusters as a number or None"
-        ]
-    problems = []
-    stated = [_SEARCHES[name] for name in _additional_searches(parameters)]
-    if "missing" in published and stated:
-        problems.append(
-            f"missing='mode' cannot be combined with {', '.join(stated)}: these would take filled values for observed "
-            "ones; leave them out, or integrate missing values out (missing='marginal', the default)"
-        )
-    if clash := [_SEARCHES[name] for name in combined_searches(parameters)]:
-        is_default = isinstance(parameters["coarsening"], str)
-        problems.append(
-            f"{', '.join(clash[:-1])} and {clash[-1]} cannot be combined in one fit; the results of one fit "
-            "(`hyperparameters_`, `concentration_`, `selected_features_`, `coarsening_`) can be stated in the next"
-            + ". coarsening='auto' is the default: state a number, such as coarsening=1"
-            * is_default
-        )
-    return problems
-
-
-_PUBLISHED = {"missing": "mode", "init": "single", "hyperparameters": "greedy"}
-
-
-def published_searches(parameters: Mapping[str, Any]) -> list[str]:
-    """Return the parameters whose values reproduce a published search."""
-    return [name for name, value in _PUBLISHED.items() if _words(value)(parameters.get(name))]
+    values = {name: parameters[name] for name in is_searched if is_searched[name]}
+    return {
+        name: f"{name}={value!r}" if isinstance(value, str | bool | float) else f"a grid of {name}"
+        for name, value in values.items()
+    }
 
 
 def seed_of(random_state: RandomState) -> int:

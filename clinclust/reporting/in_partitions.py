@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,7 @@ from clinclust.estimators.few_subjects import NO_FLOOR
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.partitioned.fit import PartitionedFit
 from clinclust.estimators.subtype_model import SubtypeModel
+from clinclust.files.parquet_partitions import Part, rows_of
 from clinclust.progress import Progress
 from clinclust.reporting.options import ReportOptions
 
@@ -70,3 +72,18 @@ def _sampled_subtypes(rows: Any, labels: Any, n_subtypes: int) -> Any:
 
 def _below(rows: Any, labels: pd.Series[Any], n_subtypes: int) -> Any:
     return rows[labels.to_numpy() < n_subtypes]
+
+
+def write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
+    """Write the identifiers and subtypes of all subjects as a parquet file, one partition after the other."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids = [feature.name for feature in model.schema_.ids]
+    labels_of_all: Any = model.labels_
+    schema = pa.schema([*((name, pa.string()) for name in ids), ("subtype", pa.int64())])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for part, labels in zip(parts, labels_of_all.to_delayed(), strict=True):
+            rows = rows_of(part, ids).astype(str)
+            rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + 1
+            writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))

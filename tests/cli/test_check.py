@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import CohortWarning, Feature, FeatureSchema, draft_schema
-from clinclust.cli.check import _show_name, _wrap_names, look_at_draft
+from clinclust.check.table import _show_name, _wrap_names, look_at_draft
 from clinclust.methods import PublishedMAPDP
 
 CHECK_MODEL = "check cohort.csv --model out"

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scored import scored
 
 from clinclust import MAPDP, FeatureSchema
+from clinclust.cli.commands import TableOptions
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
-from clinclust.cli.inputs import TableOptions
 from clinclust.cli.options import (
     add_options,
     in_options,

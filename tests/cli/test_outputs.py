@@ -8,7 +8,19 @@ from contextlib import chdir
 from pathlib import Path
 
 import pytest
-from command_line import ARGUMENTS, FILES, FILES_OF_A_MODEL, FIT, QUICK, REPORTS, SEED, exit_code, fail_with, names_in
+from command_line import (
+    ARGUMENTS,
+    FILES,
+    FILES_OF_A_MODEL,
+    FIT,
+    QUICK,
+    REPORTS,
+    SEED,
+    exit_code,
+    fail_with,
+    names_in,
+    replace_in_commands,
+)
 from scored import scored
 
 from clinclust import MAPDP
@@ -115,8 +127,8 @@ def test_a_file_that_another_program_holds_is_refused_before_the_work(fit, must_
         return opening(self, mode, *more, **options)
 
     monkeypatch.setattr(Path, "open", hold)
-    for work in ("clinclust.MAPDP.fit_prepared", "clinclust.reporting.writing.gather_findings"):
-        monkeypatch.setattr(work, None)
+    monkeypatch.setattr(MAPDP, "fit_prepared", None)
+    replace_in_commands(monkeypatch, "gather_findings", None)
     must_refuse(line, naming=f"{place} protected")
 
 
@@ -142,7 +154,7 @@ def test_a_set_of_files_appears_whole_or_not_at_all(failing, earlier, here, run,
     if failing == "model":
         monkeypatch.setattr(MAPDP, "save", fail_with(OSError(28, "no space left")))
     elif failing == "assignments":
-        monkeypatch.setattr("clinclust.reporting.assignments.write_inert_csv", fail_with(OSError(28, "no space left")))
+        replace_in_commands(monkeypatch, "write_inert_csv", fail_with(OSError(28, "no space left")))
     else:
         lock(monkeypatch, Path("deep/out/model.npz"))
     assert ("model.npz" if failing == "place" else "disk") in must_refuse(fit)
@@ -164,7 +176,7 @@ def assert_is_whole(names):
 
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
 def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failing, fit, run, monkeypatch):
-    monkeypatch.setattr(writing, "write_findings", failing_for(failing))
+    replace_in_commands(monkeypatch, "write_findings", failing_for(failing))
     out, err = run(f"{FIT} --overwrite", code=3)
     assert err.startswith(f"clinclust: {failing} ")
     assert "disk" in err
@@ -187,7 +199,7 @@ def failing_for(name):
 
 @pytest.mark.parametrize("failing", ["subtypes.xlsx", "subtypes.html"])
 def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing):
-    monkeypatch.setattr(writing, "write_findings", failing_for(failing))
+    replace_in_commands(monkeypatch, "write_findings", failing_for(failing))
     for more in ("--overwrite", "--out new"):
         assert "disk" in must_refuse(f"report cohort.csv --model out --associations none {more}")
 
@@ -200,7 +212,7 @@ def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fi
         if path.name == "subtypes.html":
             PublishedMAPDP(findings.cohort.schema, random_state=5, n_restarts=1).fit(findings.cohort.table).save("out")
 
-    monkeypatch.setattr(writing, "write_findings", meanwhile)
+    replace_in_commands(monkeypatch, "write_findings", meanwhile)
     (message,) = run("report cohort.csv --model out --overwrite --associations none", code=2).err.splitlines()
     assert message.startswith("clinclust: out ")
     assert MAPDP.load("out").random_seed_ == 5
@@ -219,13 +231,13 @@ def whole(fitted, tmp_path_factory):
 
 
 @pytest.mark.parametrize("command", ["fit", pytest.param("start", marks=pytest.mark.simulation)])
-@pytest.mark.parametrize("stage", ["writing.gather_findings", "writing.write_findings"])
+@pytest.mark.parametrize("stage", ["gather_findings", "write_findings"])
 def test_ctrl_c_in_the_reports_does_not_cost_the_search(command, stage, whole, here, run, monkeypatch):
     shutil.copy("schema.yaml", "cohort.yaml")
     line = {"fit": FIT, "start": f"start cohort.csv --out out {QUICK} --yes"}[command]
 
     with monkeypatch.context() as patched:
-        patched.setattr(f"clinclust.reporting.{stage}", fail_with(KeyboardInterrupt()))
+        replace_in_commands(patched, stage, fail_with(KeyboardInterrupt()))
         message, last = run(f"{line} {REPORT_OPTIONS}", code=130).err.splitlines()
     assert last == "clinclust: stopped"
     assert_is_whole([*FILES_OF_A_MODEL, "sharing.json"])
@@ -258,7 +270,7 @@ def test_a_kill_in_the_reports_leaves_the_model(here, run, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(writing, "write_findings", copy)
+        replace_in_commands(patched, "write_findings", copy)
         run(FIT, code=130)
     shutil.rmtree("out")
     Path("killed").rename("out")

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from command_line import QUICK, REPORTS, exit_code, fail_with
+from command_line import QUICK, REPORTS, exit_code, fail_with, replace_in_commands
 
 from clinclust import FeatureSchema, draft_schema
 
@@ -188,7 +188,7 @@ def test_the_record_is_listed_and_checked(shared, run, must_refuse):
 
 def test_a_later_fit_that_withholds_nothing_leaves_no_record(shared, run, monkeypatch):
     # Without reports, which take longer than the search.
-    monkeypatch.setattr("clinclust.reporting.writing.gather_findings", fail_with(OSError(28, "no space left")))
+    replace_in_commands(monkeypatch, "gather_findings", fail_with(OSError(28, "no space left")))
     run(f"fit cohort.csv --schema schema.yaml {QUICK} --out out --overwrite", code=3)
     assert not Path("out", "sharing.json").exists()
 

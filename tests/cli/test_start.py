@@ -65,8 +65,8 @@ def test_a_schema_that_does_not_fit_is_told_before_anything_is_searched(here, ru
 
 STAGES = {
     "reading": ("clinclust.files.tables.read_delimited", []),
-    "drafting": ("clinclust.drafting.draft_schema", []),
-    "checking": ("clinclust.estimators.preparation.prepared", ["cohort.yaml"]),
+    "drafting": ("clinclust.cli.fit.draft_schema", []),
+    "checking": ("clinclust.cli.check.prepared", ["cohort.yaml"]),
     "searching": ("clinclust.MAPDP.fit_prepared", ["cohort.yaml"]),
     "saving": ("clinclust.MAPDP.save", ["cohort.yaml"]),
 }

@@ -13,7 +13,6 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import clinclust as cc
-from clinclust.cli.fit import say_subtypes
 from clinclust.disclosure.counts import Rule
 from clinclust.errors import InputError
 from clinclust.estimators.fitted_cohort import FittedCohort
@@ -27,6 +26,7 @@ from clinclust.reporting.sheets.subtypes import pairwise_tests
 from clinclust.reporting.sheets.summary import summary
 from clinclust.reporting.sheets.trust import trust
 from clinclust.reporting.sheets.validated import grades_of, sentences
+from clinclust.reporting.summary_of_fit import summarise_fit
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
@@ -244,15 +244,14 @@ def test_a_percentage_is_the_nearest_tenth(part, whole):
     assert f"{said:.1f}" == f"{said:.10f}".rstrip("0").ljust(len(f"{said:.1f}"), "0")
 
 
-def test_console_page_and_tables_print_the_same_percentage(capsys):
+def test_console_page_and_tables_print_the_same_percentage():
     labels = np.repeat([0, 1], [291, 109])
     frame = pd.DataFrame({"x": np.arange(400.0), "y": np.arange(400.0) ** 2})
     schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
     findings = findings_of(frame, schema, labels, given_subtypes=False)
     model = findings.cohort.model
     model.n_clusters = None
-    say_subtypes(model)
-    assert "291 (72.8%), 109 (27.3%)" in capsys.readouterr().out
+    assert "291 (72.8%), 109 (27.3%)" in summarise_fit(model)[0]
     assert overview(findings).tables[0].rows[1][2] == 27.3
     sizes = [table for table in summary(findings, GENERATED).tables if table.caption == "Subtypes"]
     assert sizes[0].rows[1][2] == 27.3
@@ -392,7 +391,7 @@ def test_nothing_that_rests_on_the_same_subjects_is_called_a_test(page_path, wor
     assert findings.relevance_column[0].title == "Relevance (nats, descriptive)"
 
 
-def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(capsys, tmp_path):
+def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(tmp_path):
     labels = np.repeat([0, 1, 2], [20, 15, 10])
     frame = pd.DataFrame({"x": np.arange(45.0)})
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")])
@@ -404,10 +403,8 @@ def test_a_number_of_subtypes_that_was_not_reached_is_told_everywhere(capsys, tm
     assert (facts["Subtypes found"], facts["Subtypes asked for"]) == (3, 9)
     assert "3 (9 were asked for, and the search found no more)." in methods(findings).paragraphs["Model"]
     findings.cohort.model.n_clusters = None
-    say_subtypes(findings.cohort.model, 9)
-    assert "3 subtypes (9 were asked for) among 45 subjects" in capsys.readouterr().out
-    say_subtypes(findings.cohort.model, 3)
-    assert "asked for" not in capsys.readouterr().out
+    assert "3 subtypes (9 were asked for) among 45 subjects" in summarise_fit(findings.cohort.model, 9)[0]
+    assert "asked for" not in summarise_fit(findings.cohort.model, 3)[0]
 
 
 def test_the_workbook_opens_on_what_the_page_opens_on(findings, full_workbook_path):

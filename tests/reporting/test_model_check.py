@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.cli.fit import say_subtypes
 from clinclust.disclosure.counts import Rule
 from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
+from clinclust.reporting.summary_of_fit import summarise_fit
 from clinclust.reporting.writing import as_shared
 
 from .test_groups import Words
@@ -151,7 +151,7 @@ def test_a_shared_report_tells_names_alone_and_nothing_of_withheld_features(wron
     assert (likelihoods_sheets(shared), on_likelihoods(shared)) == ([], [])
 
 
-def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tmp_path, capsys):
+def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tmp_path):
     model, frame = right
     assert model.cluster_sizes_.tolist()[2:] == [3]
     assert model.remarks_ == [(), (), ("few",)]
@@ -168,8 +168,7 @@ def test_few_is_marked_and_explained_everywhere_but_in_a_shared_report(right, tm
     assert "n = 3 (1.2%), few" in table
     assert "Few: fewer than 5 subjects" in table
     assert "few" in Words(model._repr_html_()).text.split()
-    say_subtypes(model)
-    told = capsys.readouterr().out
+    told = "\n".join(summarise_fit(model))
     assert "3 (1.2%; few)" in told
     assert "Such subtypes may be noise; without them: 2." in told
     shared = cc.write_report(model, frame, tmp_path / "s.html", suppress=5, **QUICK).read_text(encoding="utf-8")
