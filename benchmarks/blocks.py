@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))

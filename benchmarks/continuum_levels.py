@@ -29,8 +29,8 @@ from clinclust import distinct_subtypes
 from clinclust.engine.continuum import tested_node
 from clinclust.engine.continuum.tested_node import DrawPlan, Node, NodeTest, RunningTest
 from clinclust.engine.problem.problem import Problem, pose
-from clinclust.engine.search.threads import Threads
-from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
+from clinclust.engine.search.plan import Threads
+from clinclust.estimators.subtype_model import cohort_of, fitted_problem
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 from clinclust.methods import PublishedMAPDP
 

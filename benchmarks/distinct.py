@@ -21,7 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from clinclust import distinct_subtypes
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -13,8 +13,8 @@ import numpy as np
 import pandas as pd
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.search.labels import adjusted_rand_index
-from clinclust.likelihoods.far_values import without_far_values
+from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust.likelihoods.likelihood import without_far_values
 from clinclust.methods import PublishedMAPDP
 
 RESULTS = Path(__file__).parent / "results" / "far_values.md"
@@ -79,7 +79,7 @@ def decimal_points(seed: int, share: float, factor: float) -> list[tuple[int, fl
 def main() -> None:
     """Write all tables."""
     warnings.simplefilter("ignore")
-    lines = ["Share of columns in which a value is absurdly far (`clinclust/likelihoods/far_values.py`), by size:", ""]
+    lines = ["Share of columns in which a value is absurdly far (`clinclust/likelihoods/likelihood.py`), by size:", ""]
     lines += ["| column | " + " | ".join(f"{n:,}" for n in SIZES) + " |", "| --- |" + " --- |" * len(SIZES)]
     for name, draw in COLUMNS.items():
         shares = " | ".join(f"{share_with_far_values(draw, n):.1%}" for n in SIZES)

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 import clinclust as cc
-from clinclust.estimators import cut as cutting
+from clinclust.estimators import distinct_subtypes as cutting
 
 RESULTS = Path(__file__).parent / "results" / "few_subjects.md"
 FLOOR, N_FEATURES, SIZES = 20, 8, (180, 100)

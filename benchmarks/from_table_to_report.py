@@ -24,14 +24,13 @@ import pandas as pd
 from raw_tables import raw_tables
 
 import clinclust as cc
-from clinclust.check.table import look_at_table
-from clinclust.estimators.cost import duration_sentence
-from clinclust.estimators.fitted_cohort import FittedCohort
-from clinclust.estimators.preparation import prepared
-from clinclust.estimators.settings import Settings
+from clinclust.check.check import look_at_table
+from clinclust.estimators.fitting import prepared
+from clinclust.estimators.settings import Settings, duration_sentence
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reading import read_cohort
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import gather_findings, write_findings
+from clinclust.reporting.report import gather_findings, write_findings
 
 _RESULTS = Path(__file__).parent / "results" / "from_table_to_report.md"
 _COMPONENTS = range(1, 16)

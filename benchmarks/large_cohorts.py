@@ -29,8 +29,8 @@ from peer_cohorts import peer_cohort
 from speed import indicators
 
 import clinclust as cc
-from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.restarts import N_SAMPLED
+from clinclust.engine.search.settle import adjusted_rand_index
 
 _MIXED = ("gaussian",) * 6 + ("ordinal",) * 5 + ("bernoulli",) * 3 + ("negative_binomial",) * 2
 _NEVER = 10**12
@@ -64,7 +64,7 @@ def cohort(name: str, n_subjects: int, seed: int) -> Cohort:
 def searched(drawn: Cohort, large: int) -> tuple[cc.MAPDP, float]:
     """Return a fit, and its processor seconds, where a cohort of `large` subjects is searched in a sample first."""
     began, given = time.process_time(), {"random_state": 0, "n_jobs": 1, "progress": False}
-    with patch("clinclust.estimators.search.LARGE", large):
+    with patch("clinclust.estimators.settings.LARGE", large):
         model = cc.methods.PublishedMAPDP(drawn.schema, coarsening=drawn.coarsening, **given).fit(drawn.frame)
     return model, time.process_time() - began
 

@@ -18,7 +18,7 @@ import pandas as pd
 from sizes_attacker import sizes_found
 
 import clinclust as cc
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice
 from clinclust.priors import dirichlet_tree
 
 __all__ = ["LEAKS", "leaks_found"]

@@ -6,7 +6,7 @@
 Each cohort of `near_tied_cohorts` is fitted with the defaults and tested with `validated_associations`. K-means
 (scikit-learn, ten starts) is given the number of clusters found, and runs on the same values, standardised, missing
 ones replaced by the mean. Times are processor seconds, which colleagues on the same machine disturb less than a clock;
-on two cores about half as many pass. The estimate is that of `clinclust.estimators.cost`, for the fit alone.
+on two cores about half as many pass. The estimate is that of `clinclust.estimators.settings`, for the fit alone.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ from near_tied_cohorts import NEAR_TIED
 import clinclust as cc
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import n_threads
-from clinclust.estimators.cost import estimated_seconds
-from clinclust.estimators.settings import Settings
+from clinclust.estimators.settings import Settings, estimated_seconds
 
 RESULTS = Path(__file__).parent / "results" / "near_ties.md"
 

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 
 __all__ = ["FLAVOURS", "robust_cohort"]
 

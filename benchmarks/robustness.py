@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from clinclust.engine.search.labels import adjusted_rand_index
-from clinclust.estimators.resolution_path import ResolutionPath
+from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust.estimators.joint import ResolutionPath
 from clinclust.methods import PublishedMAPDP
 
 sys.path.insert(0, str(Path(__file__).parent))

@@ -105,8 +105,7 @@ def workers(n: int) -> Iterator[Any]:
 
 def counted_bytes(counts: list[int]) -> None:
     """Note the bytes of each scan: clusters sent to, and sums sent back from, each partition."""
-    from clinclust.engine.search.partitioned import Partitioned, PartitionedScan
-    from clinclust.engine.search.shard import sums_of
+    from clinclust.engine.search.partitioned import Partitioned, PartitionedScan, sums_of
 
     scan = Partitioned.scan
 
@@ -235,7 +234,7 @@ def header() -> list[str]:
 
 def rows(n_subjects: int, folder: Path, kinds: list[str]) -> Iterator[str]:
     """Yield the rows of one table."""
-    from clinclust.engine.search.labels import adjusted_rand_index
+    from clinclust.engine.search.settle import adjusted_rand_index
 
     groups = np.concatenate([pd.read_parquet(file, columns=["group"])["group"] for file in sorted(folder.iterdir())])
     memory: dict[str, Any] | None = None

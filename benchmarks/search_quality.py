@@ -25,8 +25,7 @@ from sklearn import datasets
 
 from clinclust.engine.problem.problem import Problem, pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
 from clinclust.schema.feature_schema import schema_for_array
 

@@ -22,7 +22,7 @@ import pandas as pd
 
 import clinclust as cc
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples" / "sites"))
 from coordinator import fit_at_sites
@@ -60,7 +60,7 @@ class Watched(cc.Site):
         """Return the place in the schema of each measurement, its values in standard deviations, and its statistics."""
         cohort = self._problem.cohort
         places = {feature.name: place for place, feature in enumerate(SCHEMA.clustered)}
-        columns = cohort.arrays.values.T  # noqa: PD011
+        columns = cohort.arrays.values.T
         continuous = list(zip(cohort.encoding.features, cohort.encoding.statistic_start, strict=False))[-len(columns) :]
         return [
             (places[feature.name], column, int(start))

@@ -195,6 +195,10 @@ WHOLE_COMPARISONS = Rule(COMPARISONS.allowed, _has_columns("feature", "subtype",
 WITHHELD = Rule("a DataFrame that suppress_small_cells returned", _has_columns("feature", "suppressed"))
 FRAME_OF_TESTS = Rule("a DataFrame that validated_associations returned", _is_frame)
 ASSOCIATIONS = Rule(FRAME_OF_TESTS.allowed, _has_columns("feature", "p"))
+OUTCOMES = Rule(
+    "a DataFrame that compare_outcomes, subtype_predictors or adjusted_differences returned",
+    _has_columns("subtype", "versus", "estimate", "remark"),
+)
 EXPLANATION = Rule("a DataFrame that MAPDP.explain returned", _has_columns("subject", "label", "value", "log_odds"))
 SCHEMA = Rule("a FeatureSchema", _has("clustered", "validate", "names"))
 MODEL = Rule(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from clinclust.control_characters import on_one_line, visible
+from clinclust.texts import on_one_line, visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,6 +20,45 @@ _SHOWN_FAILURES = 20
 _LONGEST_LINE = 500
 _LONGEST_NAME = 100
 _LONGEST_LIST = 3000
+
+
+_CELLS: ContextVar[set[str] | None] = ContextVar("clinclust_cells", default=None)
+
+
+def show_cells(text: str) -> str:
+    """Return a part of a message that shows texts of cells, and that `masking_cells` knows again."""
+    if (texts := _CELLS.get()) is not None:
+        texts.add(text)
+    return text
+
+
+@contextmanager
+def masking_cells(reword: Callable[[str], str]) -> Iterator[Callable[[Any], Any]]:
+    """Yield a function that replaces what `show_cells` shows while the block runs, also when reworded, by ``***``.
+
+    It takes a text, or lists and dictionaries of texts.
+    """
+    texts: set[str] = set()
+    token = _CELLS.set(texts)
+    try:
+        yield lambda value: _mask(value, sorted({*texts, *map(reword, texts)}, key=len, reverse=True))
+    finally:
+        _CELLS.reset(token)
+
+
+def _mask(value: Any, texts: Sequence[str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _mask(inner, texts) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_mask(inner, texts) for inner in value]
+    if isinstance(value, str):
+        for text in texts:
+            value = value.replace(text, "***")
+        for cut in ("...", " ... (cut)"):  # a long message may end in the midst of a cell
+            for text in texts if cut in value else ():
+                for end in range(len(text) - 1, 1, -1):
+                    value = value.replace(text[:end] + cut, f"***{cut}")
+    return value
 
 
 def _cut(text: str, length: int) -> str:
@@ -201,8 +242,8 @@ def _sentence(failure: dict[Hashable, Any]) -> str:
         rows = ", ".join(on_one_line(str(row)) for row in failure["first_rows"])
         said += f"; {failure['rows']} row{'' if failure['rows'] == 1 else 's'} (first: {rows})"
     if failure["examples"]:
-        said += " hold " if failure["rows"] != 1 else " holds "
-        said += ", ".join(repr(value) for value in failure["examples"])
+        holds = " hold " if failure["rows"] != 1 else " holds "
+        said += show_cells(holds + ", ".join(repr(value) for value in failure["examples"]))
     return f"{said}. {failure['repair']}"
 
 

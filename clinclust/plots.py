@@ -7,11 +7,14 @@ First comes what is drawn (the model before its comparisons); options are given 
 from __future__ import annotations
 
 from clinclust.reporting.figures.effects import plot_effects
-from clinclust.reporting.figures.heat_maps import plot_missing, plot_profile
-from clinclust.reporting.figures.search import plot_relevance, plot_resolution_path, plot_restarts
-from clinclust.reporting.figures.subjects import plot_certainty, plot_explanation
-from clinclust.reporting.figures.survival import plot_survival
-from clinclust.reporting.figures.tree import plot_tree
+from clinclust.reporting.figures.subjects import (
+    plot_certainty,
+    plot_explanation,
+    plot_missing,
+    plot_profile,
+    plot_survival,
+)
+from clinclust.reporting.figures.tree import plot_relevance, plot_resolution_path, plot_restarts, plot_tree
 
 __all__ = [
     "plot_certainty",

@@ -11,11 +11,10 @@ import pandas as pd
 
 from clinclust.arguments import PATH, TEXT, TEXTS, WHOLE, Rule, accepting
 from clinclust.errors import CohortWarning, refuse
+from clinclust.files.conditions import DATE_ORDERS, DateOrder
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.opening import check_readable
-from clinclust.files.selection.dates import DATE_ORDERS, DateOrder
-from clinclust.files.selection.repeated_subjects import note_several_rows, subjects_with_several_rows
-from clinclust.files.selection.row_choice import KEPT, Keep, RowChoice
+from clinclust.files.row_choice import KEPT, Keep, RowChoice, note_several_rows, subjects_with_several_rows
 from clinclust.files.tables import cohort_table
 
 __all__ = ["read_cohort"]

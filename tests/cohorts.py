@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from clinclust import Feature, FeatureSchema
-from clinclust.estimators.cut import merged_fit
+from clinclust.estimators.distinct_subtypes import merged_fit
 from clinclust.likelihoods import REGISTRY
 
 LIKELIHOODS = ("bernoulli", "binomial", "categorical", "poisson", "geometric", "exponential", "gaussian")

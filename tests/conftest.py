@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 import clinclust
-from clinclust.control_characters import visible
+from clinclust.texts import visible
 
 _ROOT = Path(__file__).parents[1]
 

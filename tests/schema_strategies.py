@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice
 from clinclust.likelihoods import REGISTRY
 from clinclust.roles import NEEDS_LIKELIHOOD, REASONS
 from clinclust.schema import Feature, FeatureSchema
@@ -152,24 +152,7 @@ messy_cells = st.one_of(
         [float("nan"), pd.NA, pd.NaT, float("inf"), -9, 99, 999, 0, 1, 2, True, False, 1.5, -1, 1e300, 10**30]
     ),
     st.sampled_from(
-        [
-            "",
-            " ",
-            "NA",
-            "n/a",
-            ".",
-            "yes",
-            "no",
-            "Yes",
-            "<5",
-            "1,5",
-            "1e400",
-            "inf",
-            "nan",
-            "0x10",
-            "１",
-            "1_000",
-        ]
+        ["", " ", "NA", "n/a", ".", "yes", "no", "Yes", "<5", "1,5", "1e400", "inf", "nan", "0x10", "１", "1_000"]
     ),
     st.sampled_from([pd.Timestamp("2020-01-01"), np.float32(1.1), np.int8(3), 1 + 2j, (1, 2), b"x", "2020-01-01"]),
     st.integers(-3, 12),

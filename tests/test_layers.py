@@ -16,8 +16,8 @@ PACKAGE = Path(__file__).parents[1] / "clinclust"
 
 # From the bottom up. Rooms of one line do not know each other. A folder of `engine` is a room of its own.
 LAYERS = (
-    ("control_characters",),
-    ("data", "errors", "nearest", "compiled", "arrays", "progress", "roles"),
+    ("texts",),
+    ("data", "errors", "compiled", "arrays", "progress", "roles"),
     ("graded", "data_frames"),
     ("arguments",),
     ("files",),

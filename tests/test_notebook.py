@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.control_characters import shortened
 from clinclust.methods import PublishedMAPDP
+from clinclust.texts import shortened
 
 
 class Cells(HTMLParser):

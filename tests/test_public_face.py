@@ -20,10 +20,7 @@ HEAVY = ("sklearn", "statsmodels", "scipy.stats", "matplotlib", "openpyxl", "tqd
 def modules_after(code):
     listing = "import sys; print(*sorted(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", f"{code}\n{listing}"],
-        capture_output=True,
-        text=True,
-        check=True,
+        [sys.executable, "-W", "error", "-c", f"{code}\n{listing}"], capture_output=True, text=True, check=True
     )
     assert done.stderr == ""
     return set(done.stdout.split())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
@@ -12,29 +13,45 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import BY_FEATURE, FRAME, LABELS, MODEL, NOTHING, NUMBER, TEXT, accepting, either
 from clinclust.arrays import Array, Labels
-from clinclust.associations.feature_test import NOT_FOUND_AGAIN, Found, TestRules, described, tested, whole_cohort
 from clinclust.associations.refit import (
+    NOT_FOUND_AGAIN,
     OTHER_BELOW,
     AsReported,
+    Subtypes,
+    TestRules,
     agreement,
+    association_of,
     column_keys,
     effects,
-    posed_as_fitted,
+    pose_as_fitted,
     refit,
+    refit_plan,
+    whole_cohort,
+    why_untested,
     without,
 )
+from clinclust.comparisons.differences import adjusted, checked_choice, contrasted
 from clinclust.comparisons.frame import is_missing
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.search.plan import interruptible, n_threads, workers_or_threads
 from clinclust.errors import InputError, refuse
-from clinclust.estimators.cost import MOST_REFITS
-from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems, rows_of_the_fit
-from clinclust.estimators.subtype_model import require_fitted
+from clinclust.estimators.parameters import parameter_problems, seed_of
+from clinclust.estimators.settings import MOST_REFITS
+from clinclust.estimators.subtype_model import (
+    FittedCohort,
+    clustered_features,
+    cohort_of,
+    cohort_problems,
+    fewest_subjects,
+    require_fitted,
+)
 from clinclust.files.cell_text import canonical_text
-from clinclust.files.selection.repeated_subjects import noted_several_rows
+from clinclust.files.row_choice import noted_several_rows
 from clinclust.graded import graded, mid_ranks
-from clinclust.nearest import did_you_mean
+from clinclust.progress import Progress
+from clinclust.texts import did_you_mean
 
 if TYPE_CHECKING:
-    import pandas as pd
     from numpy.typing import ArrayLike
 
     from clinclust.engine.search.plan import SearchPlan
@@ -44,29 +61,27 @@ if TYPE_CHECKING:
     from clinclust.schema import Feature, FeatureSchema
 
 
-def persons_of(model: SubtypeModel, frame: pd.DataFrame, given: str | ArrayLike | None) -> NDArray[np.int64] | None:
-    """Return the person of each subject, int64 (N,), in the order of the model; None if each row is of another."""
-    if given is None:
-        given = _column_of_persons(frame, model.schema_)
-        if given is None or given not in frame.columns:
+def number_persons(frame: pd.DataFrame, schema: FeatureSchema, persons: str | ArrayLike | None = None) -> Labels | None:
+    """Return the number of the person of each row, int64 (N,); None if each row is of another person."""
+    if persons is None:
+        persons = _column_of_persons(frame, schema)
+        if persons is None or persons not in frame.columns:
             return None
-    if isinstance(given, str):
-        if given not in frame.columns:
-            raise InputError(
-                f"persons: the table has no column {given!r}.{did_you_mean(given, map(str, frame.columns))}"
-            )
-        column = frame[given]
+    if isinstance(persons, str):
+        if persons not in frame.columns:
+            near = did_you_mean(persons, map(str, frame.columns))
+            raise InputError(f"persons: the table has no column {persons!r}.{near}")
+        column = frame[persons]
     else:
-        column = pd.Series(np.asarray(given).ravel())
+        column = pd.Series(np.asarray(persons).ravel())
         if len(column) != len(frame):
             raise InputError(f"persons must name one person for each row: {len(frame)}, not {len(column)}")
-    codes = _numbered(column)
-    if np.unique(codes).size == codes.size:
-        return None
-    if model.fit_ is None:
-        return codes
-    rows = rows_of_the_fit(model.fit_, frame)
-    return codes if rows is None else codes[rows]
+    texts = column.map(canonical_text, na_action="ignore")
+    texts = texts.mask(texts.astype("string").str.strip().fillna("") == "")
+    codes = texts.factorize()[0].astype(np.int64)
+    is_unnamed = codes < 0  # each such row is a person of its own
+    codes[is_unnamed] = codes.max(initial=-1) + 1 + np.arange(int(is_unnamed.sum()))
+    return None if np.unique(codes).size == codes.size else codes
 
 
 def _column_of_persons(frame: pd.DataFrame, schema: FeatureSchema) -> str | None:
@@ -78,16 +93,6 @@ def _column_of_persons(frame: pd.DataFrame, schema: FeatureSchema) -> str | None
     counts = {name: int(frame[name].nunique()) for name in ids}
     repeating = [name for name in ids if counts[name] < int(frame[name].notna().sum())]
     return max(repeating, key=lambda name: counts[name], default=None) if len(ids) > 1 else None
-
-
-def _numbered(column: pd.Series) -> NDArray[np.int64]:
-    """Return the number of the person of each row, int64 (N,); a row without one is a person of its own."""
-    texts = column.map(canonical_text, na_action="ignore")
-    texts = texts.mask(texts.astype("string").str.strip().fillna("") == "")
-    codes = texts.factorize()[0].astype(np.int64)
-    unknown = codes < 0
-    codes[unknown] = codes.max(initial=-1) + 1 + np.arange(int(unknown.sum()))
-    return codes
 
 
 _SUBJECTS_PER_COLUMN = 5
@@ -114,7 +119,7 @@ class GivenOthers(NamedTuple):
 UNTESTED = GivenOthers(np.nan, -1, np.nan)
 
 
-def given_others(own: Array, others: Array, groups: Labels) -> GivenOthers:
+def given_others(columns: Array, others: Array, groups: Labels) -> GivenOthers:
     """Return the smallest p of the columns (N, C) of a feature, times C, given columns (N, D) of others; NaN = missing.
 
     Subjects of groups (N,) below 0 take no part. The N/20 others that correlate most are adjusted for, further ones and
@@ -124,27 +129,18 @@ def given_others(own: Array, others: Array, groups: Labels) -> GivenOthers:
     taking_part = groups >= 0
     member = np.eye(int(groups.max()) + 1)[groups[taking_part]]
     member = member[:, member.any(axis=0)]
-    own, others = own[taking_part], others[taking_part]
+    columns, others = columns[taking_part], others[taking_part]
     if member.shape[1] < 2 or not others.size:
         return UNTESTED
-    centred = others - np.nanmean(np.where(np.isnan(others).all(axis=0), 0.0, others), axis=0)
-    columns = np.column_stack([centred, centred**2])
-    found = [_of_column(column, columns, member, others.shape[1]) for column in own.T]
-    tested = [each for each in found if not is_missing(each.p)]
-    if not tested:
-        return UNTESTED
-    best = min(tested)
-    return best._replace(p=min(1.0, best.p * own.shape[1]))
+    others = others - np.nanmean(np.where(np.isnan(others).all(axis=0), 0.0, others), axis=0)
+    with_squares = np.column_stack([others, others**2])
+    tests = [_test_column(column, with_squares, member, others.shape[1]) for column in columns.T]
+    tests = [test for test in tests if not np.isnan(test.p)]
+    return min(tests)._replace(p=min(1.0, min(tests).p * columns.shape[1])) if tests else UNTESTED
 
 
-def _inside(columns: Array, member: Array) -> tuple[Array, Array]:
-    """Return the deviations of columns (n, D) from the means of groups, 0 where missing, and these means, (n, D)."""
-    seen = ~np.isnan(columns)
-    means = (member.T @ np.where(seen, columns, 0.0)) / np.maximum(member.T @ seen, 1.0)
-    return np.where(seen, columns - member @ means, 0.0), member @ means
-
-
-def _of_column(column: Array, others: Array, member: Array, n_others: int) -> GivenOthers:
+def _test_column(column: Array, others: Array, member: Array, n_others: int) -> GivenOthers:
+    """Return the analysis of covariance of one column (n,), given others and their squares (n, 2 D)."""
     from scipy.special import fdtrc
 
     seen = ~np.isnan(column)
@@ -152,10 +148,10 @@ def _of_column(column: Array, others: Array, member: Array, n_others: int) -> Gi
         return UNTESTED
     member = member[seen][:, member[seen].any(axis=0)]
     values = column[seen]
-    inside, means = _inside(others[seen], member)
-    own, raw = _inside(values[:, None], member)
-    lengths = np.sqrt((inside**2).sum(axis=0) * (own**2).sum())
-    r = np.where(lengths > 0.0, (own.T @ inside)[0] / np.maximum(lengths, 1e-300), 0.0)
+    inside, means = _centre_groups(others[seen], member)
+    deviations, group_means = _centre_groups(values[:, None], member)
+    lengths = np.sqrt((inside**2).sum(axis=0) * (deviations**2).sum())
+    r = np.where(lengths > 0.0, (deviations.T @ inside)[0] / np.maximum(lengths, 1e-300), 0.0)
     most = max(values.size // _SUBJECTS_PER_COLUMN - member.shape[1], 1)
     strength = r**2 * values.size
     strength[np.argsort(-strength[:n_others], kind="stable")[: values.size // _SUBJECTS_PER_FEATURE]] = np.inf
@@ -166,20 +162,28 @@ def _of_column(column: Array, others: Array, member: Array, n_others: int) -> Gi
     along = adjusting[:, :n_others] @ (r[:n_others] / np.where(scales > 0.0, scales, 1.0))
     adjusting = np.column_stack([adjusting[:, at], along])
     adjusting = adjusting - adjusting.mean(axis=0)
-    slopes, rank, left = _fitted(np.column_stack([member, adjusting]), values)
-    _, rank_without, left_without = _fitted(np.column_stack([np.ones(values.size), adjusting]), values)
+    slopes, rank, squares = _regress(np.column_stack([member, adjusting]), values)
+    _, rank_without, squares_without = _regress(np.column_stack([np.ones(values.size), adjusting]), values)
     df, df2 = rank - rank_without, values.size - rank
-    if df < 1 or df2 < _LEAST_DF or left <= 0.0:
+    if df < 1 or df2 < _LEAST_DF or squares <= 0.0:
         return UNTESTED
     adjusted = member @ slopes[: member.shape[1]]
-    same_way = float((raw[:, 0] - raw.mean()) @ (adjusted - adjusted.mean())) > 0.0
-    p = float(fdtrc(df, df2, (left_without - left) / df / (left / df2))) if same_way else 1.0
+    raw = group_means[:, 0]
+    same_way = float((raw - group_means.mean()) @ (adjusted - adjusted.mean())) > 0.0
+    p = float(fdtrc(df, df2, (squares_without - squares) / df / (squares / df2))) if same_way else 1.0
     strongest = int(np.abs(r[:n_others]).argmax())
     return GivenOthers(p, strongest, float(r[strongest]))
 
 
-def _fitted(columns: Array, values: Array) -> tuple[Array, int, float]:
-    """Return the coefficients, the rank, and the squares left of a regression."""
+def _centre_groups(columns: Array, member: Array) -> tuple[Array, Array]:
+    """Return the deviations of columns (n, D) from the means of groups, 0 where missing, and these means, (n, D)."""
+    seen = ~np.isnan(columns)
+    means = (member.T @ np.where(seen, columns, 0.0)) / np.maximum(member.T @ seen, 1.0)
+    return np.where(seen, columns - member @ means, 0.0), member @ means
+
+
+def _regress(columns: Array, values: Array) -> tuple[Array, int, float]:
+    """Return the coefficients, the rank, and the residual sum of squares of a regression."""
     slopes, _, rank, _ = np.linalg.lstsq(columns, values)
     return np.asarray(slopes, dtype=np.float64), int(rank), float(((values - columns @ slopes) ** 2).sum())
 
@@ -189,21 +193,22 @@ Grade: TypeAlias = Literal["differs beyond dependence", "differs", "not shown", 
 
 def grade_of(row: Mapping[str, Any], level: float) -> Grade:
     """Return what the test of a feature shows, by its row of `validated_associations` and the level for q and p."""
-    agreement = row.get("agreement")
-    is_of_others = agreement is not None and not is_missing(agreement) and agreement < OTHER_BELOW
-    if is_missing(row.get("p")) or is_of_others:
+    if is_missing(row.get("p")) or _number(row, "agreement") < OTHER_BELOW:
         return "not tested"
     if not row["q"] <= level:
         return "not shown"
-    given_others = row.get("p_given_others")
-    is_beyond = given_others is not None and not is_missing(given_others) and given_others <= level
+    is_beyond = _number(row, "p_given_others") <= level
     return "differs beyond dependence" if is_beyond and not may_be_undone(row, level) else "differs"
 
 
 def may_be_undone(row: Mapping[str, Any], level: float) -> bool:
     """Return whether p could be above the level if the missing values were known."""
-    bound = row.get("p_whatever_is_missing")
-    return bound is not None and not is_missing(bound) and not bound <= level
+    return _number(row, "p_whatever_is_missing") > level
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    """Return a number of a row, NaN if it is missing or the frame has no such column."""
+    return math.nan if is_missing(row.get(name)) else float(row[name])
 
 
 _QUARTILES = (0.25, 0.5, 0.75)
@@ -211,7 +216,7 @@ _LEAST_EXPECTED = 5.0
 _GRID = 2001
 
 
-def p_whatever_is_missing(values: Array, found: Found, rules: TestRules, *, is_nominal: bool) -> float:
+def p_whatever_is_missing(values: Array, subtypes: Subtypes, rules: TestRules, *, is_nominal: bool) -> float:
     """Return an upper bound of p over all values that the missing ones can have; 1 if expected counts are too small.
 
     Values (N,) are cut in two at each quartile, or into each nominal level and all others. p is that of the smallest
@@ -219,10 +224,10 @@ def p_whatever_is_missing(values: Array, found: Found, rules: TestRules, *, is_n
     (worst-case bounds: Horowitz and Manski 2000, Journal of the American Statistical Association 95). Rows must be
     independent. Subtypes of fewer than 20 subjects take no part.
     """
-    own, groups = values[found.rows], rules.groups(found, values.size)
-    p = [_least_p(own, above, groups) for above in _cuts(own, is_nominal=is_nominal)]
-    usable = [each for each in p if not np.isnan(each)]
-    return min(1.0, len(usable) * min(usable)) if usable else 1.0
+    members, groups = values[subtypes.rows], rules.groups(subtypes, values.size)
+    p = np.array([_least_p(members, above, groups) for above in _cuts(members, is_nominal=is_nominal)])
+    p = p[~np.isnan(p)]
+    return min(1.0, p.size * float(p.min())) if p.size else 1.0
 
 
 def _cuts(values: Array, *, is_nominal: bool) -> list[NDArray[np.bool_]]:
@@ -262,56 +267,57 @@ def _least_p(values: Array, above: NDArray[np.bool_], groups: Labels) -> float:
 class ValidityChecks:
     """The checks of the features of a cohort; `clustered` are those that the subtypes were found from."""
 
-    def __init__(self, clustered: Sequence[Feature], frame: pd.DataFrame, rules: TestRules) -> None:
-        self.frame, self.rules, self.clustered = frame, rules, clustered
-        scores = ((feature.scores(frame[feature.column]), feature.traits.is_nominal) for feature in clustered)
+    def __init__(self, table: pd.DataFrame, clustered: Sequence[Feature], rules: TestRules) -> None:
+        self.table, self.rules, self.clustered = table, rules, clustered
+        scores = ((feature.scores(table[feature.column]), feature.traits.is_nominal) for feature in clustered)
         self.graded = graded(scores, mid_ranks)
 
     def columns_of(self, feature: Feature) -> Array:
         """Return the feature on the scale of its model, or indicators of its levels, or with point masses both."""
+        column = self.table[feature.name]
         if feature.point_masses:
             first, second = feature.parts
-            at = graded([(first.scores(self.frame[feature.name]), True)], mid_ranks).columns
-            return np.column_stack([at, second.transformed(self.frame[feature.name])])
+            at = graded([(first.scores(column), True)], mid_ranks).columns
+            return np.column_stack([at, second.transformed(column)])
         if feature.traits.is_nominal:
-            return graded([(feature.scores(self.frame[feature.name]), True)], mid_ranks).columns
-        return feature.transformed(self.frame[feature.name])[:, None]
+            return graded([(feature.scores(column), True)], mid_ranks).columns
+        return feature.transformed(column)[:, None]
 
-    def of(
-        self, feature: Feature, found: Found, included: NDArray[np.bool_], level: float
+    def check(
+        self, feature: Feature, subtypes: Subtypes, included: NDArray[np.bool_]
     ) -> tuple[dict[str, Any], list[str]]:
         """Return the columns `p_given_others` and `p_whatever_is_missing` of the result, and remarks on them.
 
         `included`, (D,), are the features that the subtypes were found from.
         """
-        values = feature.scores(self.frame[feature.name])
+        values, level = feature.scores(self.table[feature.name]), self.rules.significance_level
         is_nominal, remarks = feature.traits.is_nominal, []
         columns, _, owners = self.graded
-        kept = np.flatnonzero(included[owners])
-        own = graded([(values, is_nominal)], mid_ranks).columns
-        found = one_row_each(found, self.rules)
-        groups = self.rules.groups(found, values.size)
-        related = given_others(own[found.rows], columns[np.ix_(found.rows, kept)], groups)
+        others = np.flatnonzero(included[owners])
+        subtypes = one_row_each(subtypes, self.rules)
+        rows, groups = subtypes.rows, self.rules.groups(subtypes, values.size)
+        ranks = graded([(values, is_nominal)], mid_ranks).columns
+        related = given_others(ranks[rows], columns[np.ix_(rows, others)], groups)
         row = {"p_given_others": related.p}
         if related.p > level:
-            other = self.clustered[owners[kept[related.strongest]]].title
+            other = self.clustered[owners[others[related.strongest]]].title
             remarks.append(
                 f"its relation to other features, most to {other} (r = {related.correlation:.2f}), may explain it"
             )
         if np.isnan(values).any():
-            bound = p_whatever_is_missing(values, found, self.rules, is_nominal=is_nominal)
+            bound = p_whatever_is_missing(values, subtypes, self.rules, is_nominal=is_nominal)
             row["p_whatever_is_missing"] = bound
             if may_be_undone(row, level):
                 remarks.append(f"could be undone by what is missing: whatever the values are, p is at most {bound:.2g}")
         return row, remarks
 
 
-def one_row_each(found: Found, rules: TestRules) -> Found:
+def one_row_each(subtypes: Subtypes, rules: TestRules) -> Subtypes:
     """Return the subtypes with the first row of each person, so that rows are independent."""
     if rules.persons is None:
-        return found
-    first = np.isin(np.arange(rules.persons.size), np.unique(rules.persons, return_index=True)[1])[found.rows]
-    return found._replace(rows=found.rows[first], labels=found.labels[first])
+        return subtypes
+    first = np.isin(np.arange(rules.persons.size), np.unique(rules.persons, return_index=True)[1])[subtypes.rows]
+    return subtypes._replace(rows=subtypes.rows[first], labels=subtypes.labels[first])
 
 
 def finds_one_population(model: SubtypeModel) -> bool:
@@ -322,30 +328,20 @@ def finds_one_population(model: SubtypeModel) -> bool:
     return int(fit.tree_test_.parted_of(fit.tree_).max()) == 0
 
 
-def mark_slices(rows: list[dict[str, Any]]) -> None:
-    """Take back the tests given the others, in place: the subtypes are slices of one continuum of these."""
-    for row in rows:
-        if not is_missing(row.get("p")):
-            row["p_given_others"] = np.nan
-            row["remark"] = "; ".join(filter(None, ["these subtypes are slices of one continuum", row.get("remark")]))
-
-
 class FeatureTests:
     """The tests of all features of one cohort, with the data that they share."""
 
-    def __init__(self, model: MAPDP, frame: pd.DataFrame, plan: SearchPlan, rules: TestRules) -> None:
-        self.problem = posed_as_fitted(model, frame)
-        self.model, self.frame, self.plan, self.rules = model, frame, plan, rules
+    def __init__(self, cohort: FittedCohort, plan: SearchPlan, rules: TestRules) -> None:
+        self.problem = pose_as_fitted(cohort)
+        self.cohort, self.plan, self.rules = cohort, plan, rules
         self.encoded = self.problem.cohort.encoding.features
         self.places: dict[str, list[int]] = {}
         for place, feature in enumerate(self.encoded):  # both parts of a feature are left out together
             self.places.setdefault(feature.column, []).append(place)
-        self.checks = ValidityChecks(self.encoded, frame, rules)
-        self.reported = np.asarray(model.labels_)
+        self.checks = ValidityChecks(cohort.table, self.encoded, rules)
         # Keys use raw values: standardised values depend on the order of summation, and so on the other features.
         order = self.problem.cohort.order
-        scores = [feature.scores(frame[feature.column])[order] for feature in self.encoded]
-        self.keys = column_keys(scores)
+        self.keys = column_keys([feature.scores(cohort.table[feature.column])[order] for feature in self.encoded])
 
     def sharing_a_search(self, features: list[Feature]) -> list[list[Feature]]:
         """Return the features in groups that are left out together: those of one block, and more if there are many.
@@ -367,81 +363,85 @@ class FeatureTests:
         """Return the row of each feature of a group of `sharing_a_search`, as a dict without q."""
         left_out = np.zeros(len(self.encoded), dtype=np.bool_)
         left_out[[place for feature in group for place in self.places.get(feature.name, [])]] = True
-        method = "refit" if left_out.any() else "direct"
-        found = None
-        if not left_out.all():
-            found = self._without(left_out) if left_out.any() else whole_cohort(self.model)
-        return [self._row(feature, left_out, found, method) for feature in group]
+        subtypes = None
+        if not left_out.any():
+            subtypes = whole_cohort(self.cohort)
+        elif not left_out.all():
+            problem, order = without(self.problem, left_out, self.keys)
+            labels, n_clusters = refit(problem, self.plan, self._as_reported())
+            subtypes = Subtypes(self.problem.cohort.order[order], labels, n_clusters)
+        return [_describe(feature) | self._row(feature, left_out, subtypes) for feature in group]
 
-    def _row(self, feature: Feature, left_out: NDArray[np.bool_], found: Found | None, method: str) -> dict[str, Any]:
+    def _row(self, feature: Feature, left_out: NDArray[np.bool_], subtypes: Subtypes | None) -> dict[str, Any]:
         """Return the row of a feature, given the subtypes found without its group; None if no feature is left."""
+        if feature.name in self.cohort.model.uninformative_:
+            return {"remark": f"not tested: it has {self.cohort.model.uninformative_[feature.name]}"}
         others = dict.fromkeys(self.encoded[place].column for place in np.flatnonzero(left_out))
         others.pop(feature.name, None)
-        about = described(feature) | {"left_out": "; ".join(others) or None}
-        if feature.name in self.model.uninformative_:
-            return described(feature) | {"remark": f"not tested: it has {self.model.uninformative_[feature.name]}"}
-        if found is None:
-            return about | {"remark": "not tested: without it (and its block) no feature is left"}
-        row = tested(feature, self.frame, found, method, self.rules)
-        if row["method"] is None:
-            return about | row
-        validity, remarks = self.checks.of(feature, found, ~left_out, self.rules.significance_level)
-        in_the_refit = {} if method == "direct" else self._in_the_refit(feature, found)
-        remarks = [*self._on_the_refit(in_the_refit, found.n_found), *remarks]
-        return about | row | validity | in_the_refit | {"remark": "; ".join(remarks) or None}
-
-    def _in_the_refit(self, feature: Feature, found: Found) -> dict[str, Any]:
-        """Return how the subtypes found without the feature agree with the reported ones, as columns."""
-        groups = self.rules.groups(whole_cohort(self.model), self.reported.size)
-        effect_reported, effect = effects(self.checks.columns_of(feature), self.reported, groups, found)
-        return {"agreement": agreement(self.reported, found), "effect": effect, "effect_reported": effect_reported}
-
-    def _on_the_refit(self, about: dict[str, Any], n_found: int) -> list[str]:
-        """Return the remark that the subtypes found without the feature are other ones than the reported, or none."""
-        if not about or about["agreement"] >= OTHER_BELOW:
-            return []
-        if n_found == 1:
-            there = "there is one subtype, and its best division is another one"
-        elif n_found < int(self.reported.max()) + 1:
-            there = "there are fewer subtypes, and divided further they are other ones"
-        else:
+        row: dict[str, Any] = {"left_out": "; ".join(others) or None}
+        if subtypes is None:
+            return row | {"remark": "not tested: without it (and its block) no feature is left"}
+        row |= _test_feature(feature, subtypes, self.checks, ~left_out, "refit" if left_out.any() else "direct")
+        if row["method"] != "refit":
+            return row
+        reported = self.cohort.labels
+        groups = self.rules.groups(whole_cohort(self.cohort), reported.size)
+        effect_reported, effect = effects(self.checks.columns_of(feature), reported, groups, subtypes)
+        row |= {"agreement": agreement(reported, subtypes), "effect": effect, "effect_reported": effect_reported}
+        if row["agreement"] < OTHER_BELOW:
             there = "there are other subtypes"
-        return [f"not tested: without it {there} (agreement {about['agreement']:.2f})"]
-
-    def _without(self, left_out: NDArray[np.bool_]) -> Found:
-        """Return the subtypes found without the features of `left_out`, bool (D,)."""
-        problem, order = without(self.problem, left_out, self.keys)
-        labels, n_found = refit(problem, self.plan, self._as_reported())
-        return Found(self.problem.cohort.order[order], labels, n_found)
+            if subtypes.n_clusters == 1:
+                there = "there is one subtype, and its best division is another one"
+            elif subtypes.n_clusters < int(reported.max()) + 1:
+                there = "there are fewer subtypes, and divided further they are other ones"
+            _add_remark(row, f"not tested: without it {there} (agreement {row['agreement']:.2f})")
+        return row
 
     def _as_reported(self) -> AsReported:
-        """Return the numbers of reported subtypes and groups."""
-        sizes, groups = np.bincount(self.reported), np.bincount(self.model.cluster_labels_)
+        sizes, groups = np.bincount(self.cohort.labels), np.bincount(self.cohort.fit.cluster_labels_)
         fewest = max(self.rules.min_size, self.rules.floor)
         large = sizes[sizes >= fewest]
         enough = max(fewest, int(large.min()) // 2) if large.size else fewest
-        n_groups = int((groups >= enough).sum())
-        return AsReported(sizes.size, large.size, n_groups, enough)
+        return AsReported(sizes.size, large.size, int((groups >= enough).sum()), enough)
 
 
-def rows_of_given(
-    model: SubtypeModel, frame: pd.DataFrame, features: Sequence[Feature], rules: TestRules
-) -> list[dict[str, Any]]:
+def _describe(feature: Feature) -> dict[str, Any]:
+    names = {"feature": feature.name, "label": feature.title}
+    return names | {name: getattr(feature, name) for name in ("section", "role", "likelihood")}
+
+
+def _add_remark(row: dict[str, Any], remark: str) -> None:
+    row["remark"] = "; ".join(filter(None, [remark, row.get("remark")]))
+
+
+def _test_without_search(cohort: FittedCohort, features: Sequence[Feature], rules: TestRules) -> list[dict[str, Any]]:
     """Return a row for each feature if the subtypes do not come from a search."""
-    given = whole_cohort(model)
-    formed = [feature for feature in features if feature.is_clustered and feature.name not in model.uninformative_]
-    checks = ValidityChecks(formed, frame, rules)
+    names = clustered_features(cohort.model)
+    formed = [feature for feature in features if feature.name in names]
+    checks, included = ValidityChecks(cohort.table, formed, rules), np.ones(len(formed), dtype=np.bool_)
+    subtypes = whole_cohort(cohort)
+    return [
+        _describe(feature)
+        | (
+            _test_feature(feature, subtypes, checks, included, "direct")
+            if feature.is_described
+            else {"remark": NOT_FOUND_AGAIN}
+        )
+        for feature in features
+    ]
 
-    def row(feature: Feature) -> dict[str, Any]:
-        if not feature.is_described:
-            return {"remark": NOT_FOUND_AGAIN}
-        found = tested(feature, frame, given, "direct", rules)
-        if found["method"] is None:
-            return found
-        validity, remarks = checks.of(feature, given, np.ones(len(formed), dtype=np.bool_), rules.significance_level)
-        return found | validity | {"remark": "; ".join(remarks) or None}
 
-    return [described(feature) | row(feature) for feature in features]
+def _test_feature(
+    feature: Feature, subtypes: Subtypes, checks: ValidityChecks, included: NDArray[np.bool_], method: str
+) -> dict[str, Any]:
+    """Return the test of a feature against subtypes and the checks of its validity, as columns of the result."""
+    column, rules = checks.table[feature.name], checks.rules
+    contrast, n = association_of(contrasted(feature, column, rules.contrasts.get(feature.name)), subtypes, rules)
+    row: dict[str, Any] = {"method": method, "n_subtypes": np.unique(subtypes.labels).size}
+    if np.isnan(contrast.p):
+        return row | {"method": None, "remark": why_untested(method, feature.described(column), subtypes, rules)}
+    validity, remarks = checks.check(feature, subtypes, included)
+    return row | contrast._asdict() | {"n": n} | validity | {"remark": "; ".join(remarks) or None}
 
 
 _DTYPES = {
@@ -561,58 +561,61 @@ def validated_associations(
     0    gait           2  Welch's t  0.0
     1    grip           2  Welch's t  0.0
     """
-    import pandas as pd
-
-    from clinclust.associations.feature_test import TestRules
-    from clinclust.associations.refit import refit_plan
-    from clinclust.comparisons.differences import adjusted, checked_choice
-    from clinclust.compiled import announcing_compilation
-    from clinclust.engine.search.threads import interruptible
-    from clinclust.estimators.parameters import parameter_problems, seed_of
-    from clinclust.estimators.subtype_model import fewest_subjects
-
     require_fitted(model)
     if not 0 < significance_level < 1:
         raise InputError(f"significance_level must lie between 0 and 1, not {significance_level!r}")
     parameters: dict[str, Any] = {"n_restarts": n_restarts, "min_size": min_size}
     parameters |= {"n_jobs": n_jobs, "random_state": random_state, "progress": progress}
     refuse([*parameter_problems(parameters), *cohort_problems(model, frame)])
-    chosen = checked_choice(contrasts, model.schema_)
-    of_persons = persons_of(model, frame, persons)
-    frame = cohort_of(model, frame, stacklevel=3).table
-    rules = TestRules(min_size, fewest_subjects(model), significance_level, chosen, of_persons)
-    features = list(model.schema_.reported)
+    kinds = checked_choice(contrasts, model.schema_)
+    numbers = number_persons(frame, model.schema_, persons)
+    cohort = cohort_of(model, frame, stacklevel=3)
+    if numbers is not None and cohort.rows is not None:
+        numbers = numbers[cohort.rows]
+    rules = TestRules(min_size, fewest_subjects(model), significance_level, kinds, numbers)
+    return associate_cohort(cohort, rules, n_restarts, random_state=random_state, n_jobs=n_jobs, progress=progress)
+
+
+def associate_cohort(
+    cohort: FittedCohort,
+    rules: TestRules,
+    n_restarts: int = 6,
+    *,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
+) -> pd.DataFrame:
+    """Return the frame of `validated_associations`; the persons of the rules are in the order of the cohort."""
+    features = list(cohort.schema.reported)
     seed: int | None = None
-    if model.fit_ is None:
-        found = rows_of_given(model, frame, features, rules)
+    if cohort.model.fit_ is None:
+        rows = _test_without_search(cohort, features, rules)
     else:
-        seed = model.fit_.random_seed_ if random_state is None else seed_of(random_state)
-        searched = cast("MAPDP", model)
-        plan = refit_plan(searched, seed, n_restarts)
+        seed = cohort.fit.random_seed_ if random_state is None else seed_of(random_state)
+        plan = refit_plan(cast("MAPDP", cohort.model), seed, n_restarts)
 
         def search_and_test() -> list[dict[str, Any]]:
             with announcing_compilation():
-                tests = FeatureTests(searched, frame, plan, rules)
-                return _side_by_side(tests, features, n_jobs, progress)
+                return _side_by_side(FeatureTests(cohort, plan, rules), features, n_jobs, progress)
 
-        found = interruptible(search_and_test, plan.cancelled)
-    if finds_one_population(model):
-        mark_slices(found)
-    rows = pd.DataFrame(found, columns=list(_DTYPES))
-    rows["q"] = adjusted(rows["p"].to_numpy(dtype=np.float64))
-    rows["grade"] = [grade_of(row, significance_level) for row in cast("list[dict[str, Any]]", rows.to_dict("records"))]
-    rows["seed"] = None if seed is None else str(seed)
-    return rows.astype(_DTYPES)
+        rows = interruptible(search_and_test, plan.cancelled)
+    if finds_one_population(cohort.model):  # the subtypes are slices of one continuum of the other features
+        for row in rows:
+            if not is_missing(row.get("p")):
+                row["p_given_others"] = np.nan
+                _add_remark(row, "these subtypes are slices of one continuum")
+    table = pd.DataFrame(rows, columns=list(_DTYPES))
+    table["q"] = adjusted(table["p"].to_numpy(dtype=np.float64))
+    records = cast("list[dict[str, Any]]", table.to_dict("records"))
+    table["grade"] = [grade_of(row, rules.significance_level) for row in records]
+    table["seed"] = None if seed is None else str(seed)
+    return table.astype(_DTYPES)
 
 
 def _side_by_side(
     tests: FeatureTests, features: list[Feature], n_jobs: int | None, progress: bool
 ) -> list[dict[str, Any]]:
-    from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import workers_or_threads
-    from clinclust.progress import Progress
-
-    found = {}
+    rows = {}
     with (
         workers_or_threads(n_threads(n_jobs), tests.plan.cancelled) as pool,
         Progress(bool(progress)).stage("associations", len(features)) as advance,
@@ -621,6 +624,6 @@ def _side_by_side(
         futures = [pool.submit(tests.rows, group) for group in groups]
         for group, future in zip(groups, futures, strict=True):
             for feature, row in zip(group, future.result(), strict=True):
-                found[feature.name] = row
+                rows[feature.name] = row
                 advance()
-    return [found[feature.name] for feature in features]
+    return [rows[feature.name] for feature in features]

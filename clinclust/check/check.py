@@ -1,9 +1,11 @@
-"""Check the fit of a model: likelihoods against their alternatives, replicated values, dependence, and the repairs."""
+"""Whether a table fits its schema and what is left to decide, and whether a model fits its table."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import shutil
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,23 +15,189 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, WHOLE, accepting
 from clinclust.arrays import Array, RandomState
-from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
-from clinclust.engine.problem.encoding import model_values
+from clinclust.drafting.column import LOOK, Look
+from clinclust.drafting.propose import looks_of
+from clinclust.drafting.redundancy import looks, redundancies
+from clinclust.engine.joint_estimates.empirical_bayes import ClusterTree, log_marginals_in_tree
+from clinclust.engine.joint_estimates.selection import independent_features
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.subtype_model import cohort_of, require_search
+from clinclust.files.cell_text import shortened
+from clinclust.files.row_choice import noted_several_rows
 from clinclust.graded import graded, mid_ranks
 from clinclust.schema import Feature
-from clinclust.schema.yaml_writer import yaml_line
+from clinclust.schema.yaml_files import yaml_line
+from clinclust.texts import on_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from clinclust.engine.problem.posterior import Clusters
-    from clinclust.estimators.fit import Fit
-    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.estimators.fitting import Prepared
+    from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel
     from clinclust.likelihoods.likelihood import Likelihood
-    from clinclust.schema import Feature, FeatureSchema
+    from clinclust.schema import FeatureSchema
 
+
+# What a table that fits its schema holds: the use of each column, missing values, and what is left to decide.
+#
+# cohort.csv fits schema.yaml: 40 subjects, 4 features to cluster on (3.1% of their values missing), 1 to describe.
+# The 4 features are worth about 4 that do not depend on each other.
+# to cluster on (4): tremor, stage, falls, crp
+# to decide (1); read each, and edit schema.yaml where that is wrong:
+#   - stage: 38 of 40 subjects have the same value
+
+_MUCH_MISSING = 0.2
+_MUCH_DEPENDENCE = 0.6
+"""Share of independent features below which the effect of dependence is explained."""
+_NARROWEST, _WIDEST = 40, 120
+_MOST_LOOKS, _MOST_LINES = 10, 3
+"""Number of remarks, and of lines of names per use, that fit on one screen."""
+
+
+def look_at_draft(schema: FeatureSchema) -> list[Look]:
+    """Return what `draft_schema` left to be decided, largest effect on the result first; one `Look` per remark."""
+    columns: dict[str, list[str]] = {}
+    weights: dict[str, float] = {}
+    for feature in schema:
+        first, *lines = schema.comments.get(feature.name, "").splitlines() or [""]
+        probability = first.rpartition("probability ")[2]
+        for line in lines:
+            if not line.startswith(LOOK):
+                continue
+            remark = line.removeprefix(LOOK)
+            if remark.startswith("otherwise "):
+                remark = f"{first}; {remark}"
+            columns.setdefault(remark, []).append(feature.name)
+            weight = 0.0 if feature.is_ignored else float(probability) if "; otherwise " in remark else 1.0
+            weights[remark] = weight + (2.0 if feature.is_described else 0.0)
+    return [Look(tuple(columns[remark]), remark, "") for remark in sorted(columns, key=lambda remark: weights[remark])]
+
+
+def look_at_table(cohort: Prepared, table: pd.DataFrame) -> list[Look]:
+    """Return properties of the table that may make spurious subtypes: ties, odd numbers, repetitions."""
+    pairs = redundancies(cohort.frame, cohort.schema) if len(cohort.schema.clustered) > 1 else []
+    return [*looks_of(table, cohort.schema), *looks(pairs, cohort.schema)]
+
+
+def facts_of_check(cohort: Prepared, table: pd.DataFrame, looks: Sequence[Look]) -> dict[str, Any]:
+    """Return the facts about a table that fits its schema, for a program."""
+    missing = cohort.frame.isna().mean()
+    return {
+        "subjects": len(cohort.frame),
+        **_uses(cohort, table),
+        "described": [feature.name for feature in cohort.schema.described],
+        "cannot_be_clustered": dict(cohort.problem.kept_out),
+        "missing": {str(name): float(share) for name, share in missing.items() if share > 0.0},
+        "to_decide": [asdict(look) for look in looks],
+    }
+
+
+def _uses(cohort: Prepared, table: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the columns of each use, by the name of the use in a summary."""
+    schema, uninformative = cohort.schema, cohort.problem.kept_out
+    return {
+        "clustered": [feature.name for feature in schema.clustered if feature.name not in uninformative],
+        "cannot_be_clustered": list(uninformative),
+        "identifiers": [feature.name for feature in schema.ids],
+        "not_in_schema": [str(name) for name in table.columns if name not in schema],
+    }
+
+
+_HEADINGS = {
+    "clustered": "to cluster on",
+    "cannot_be_clustered": "cannot be clustered on",
+    "identifiers": "identifiers",
+    "not_in_schema": "not in the schema, so ignored",
+}
+
+
+def render_check(
+    cohort: Prepared,
+    table: pd.DataFrame,
+    *,
+    names: tuple[str, str],
+    looks: Sequence[Look],
+    is_all: bool = False,
+    width: int | None = None,
+) -> list[str]:
+    """Return the lines to print about a table that fits its schema; `is_all` prints more than one screen of `looks`."""
+    width = width or _width()
+    frame, schema, uses = cohort.frame, cohort.schema, _uses(cohort, table)
+    visits = noted_several_rows(frame)
+    n_subjects = f"{len(frame)} subjects" if visits is None else f"{len(frame)} rows of {visits.n_subjects} subjects"
+    # The same features as in the report: those that the fit clusters on.
+    missing = frame[uses["clustered"]].isna().to_numpy().mean() if uses["clustered"] else 0.0
+    lines = [
+        f"{names[0]} fits {names[1]}: {n_subjects}, {len(schema.clustered)} features to cluster on "
+        f"({missing:.1%} of their values missing), {len(schema.described)} to describe.",
+        *textwrap.wrap(_describe_dependence(cohort), width),
+    ]
+    shares = frame.isna().mean().sort_values(ascending=False, kind="stable")
+    sections = {_HEADINGS[use]: [_show_name(name) for name in columns] for use, columns in uses.items()}
+    sections[f"more than {_MUCH_MISSING:.0%} missing"] = [
+        f"{_show_name(name)} {share:.0%}" for name, share in shares[shares > _MUCH_MISSING].items()
+    ]
+    for heading, items in sections.items():
+        section = _wrap_names(f"{heading} ({len(items)}):", items, width)
+        lines += section if is_all or len(section) <= _MOST_LINES else [*section[: _MOST_LINES - 1], "  ..."]
+    if looks:
+        shown = looks if is_all else looks[:_MOST_LOOKS]
+        to_do = "; what follows `to do` is not in it yet" if any(look.repair for look in looks) else ""
+        lines.append(f"to decide ({len(looks)}); read each, and edit {names[1]} where that is wrong{to_do}:")
+        lines += [line for look in shown for line in _wrap_look(look, width)]
+        if len(shown) < len(looks):
+            lines.append(f"  and {len(looks) - len(shown)} more, which change less: --all")
+    return lines
+
+
+def _width() -> int:
+    return min(max(shutil.get_terminal_size().columns, _NARROWEST), _WIDEST)
+
+
+def wrap_item(text: str, width: int | None = None) -> list[str]:
+    """Return an item of a list in lines of the terminal; options stay in one piece."""
+    text, width = on_one_line(text), width or _width()
+    return textwrap.wrap(text, width, initial_indent="  - ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _wrap_look(look: Look, width: int) -> list[str]:
+    names = ", ".join(map(_show_name, look.columns))
+    about = "" if not names or look.what.startswith(names) else f"{names}: "
+    return wrap_item(f"{about}{look.what}" + (f"; to do: {look.repair}" if look.repair else ""), width)
+
+
+def _describe_dependence(cohort: Prepared) -> str:
+    """Return how many independent features the clustered ones are worth, in words; empty for a single one."""
+    n_features = len(cohort.problem.cohort.encoding.features)
+    if n_features < 2:
+        return ""
+    n_worth = independent_features(cohort.problem)
+    both = " (both parts of one with a spike or a limit count)" if len(cohort.schema.parts) > len(cohort.schema) else ""
+    sentence = f"The {n_features} features{both} are worth about {n_worth:.0f} that do not depend on each other"
+    if n_worth > _MUCH_DEPENDENCE * n_features:
+        return f"{sentence}."
+    return (
+        f"{sentence}: subtypes explain some of that, and what measures the same thing, and is in no block, makes more "
+        "subtypes than there are."
+    )
+
+
+def _wrap_names(heading: str, items: Sequence[str], width: int) -> list[str]:
+    """Return names between commas below a heading, which no line break divides."""
+    lines, line = [], heading
+    for place, name in enumerate(items):
+        item = name if place == len(items) - 1 else f"{name},"
+        if len(line) + 1 + len(item) > width:
+            lines.append(line)
+            line = " " * 3
+        line += f" {item}"
+    return [*lines, line] if items else []
+
+
+def _show_name(name: object) -> str:
+    text = shortened(on_one_line(str(name)))
+    return repr(text) if "," in text or text != text.strip() or not text else text
+
+
+# Check the fit of a model: likelihoods against their alternatives, replicated values, dependence, and the repairs.
 
 COLUMNS_OF_CHECKS = ["feature", "likelihood", "statistic", "observed", "expected", "distance", "p", "words"]
 _FEWEST_VALUES = 10  # features with fewer observed values are not checked
@@ -101,53 +269,52 @@ def _skewness(of: Values) -> Array:
     return np.asarray((standardised**2 * standardised).mean(axis=1))  # a general power takes 20 times as long
 
 
-def predictive_checks(fit: Fit, cohort: pd.DataFrame, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
+def predictive_checks(cohort: FittedCohort, n_draws: int, rng: np.random.Generator) -> pd.DataFrame:
     """Return one row for each clustered feature and statistic, in the order of the schema, by `n_draws` replicates."""
-    clusters = fit.clusters_
-    values = model_values(cohort, clusters.encoding.features)
-    of_feature: dict[str, list[dict[str, Any]]] = {}
-    places = fit.schema_.places(clusters.encoding.features)
-    for index, (feature, likelihood, place) in enumerate(
-        zip(clusters.encoding.features, clusters.encoding.alone, places, strict=True)
-    ):
-        column = (values[feature.name] - clusters.encoding.centres[index]) / clusters.encoding.scales[index]
-        kept = ~np.isnan(column) & ~fit.outliers_[:, place]
-        if likelihood.is_share or likelihood.counts_levels or kept.sum() < _FEWEST_VALUES:
+    fit, clusters = cohort.fit, cohort.fit.clusters_
+    encoding, values = clusters.encoding, cohort.usual_values()
+    checks: dict[str, list[dict[str, Any]]] = {}
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
+        column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
+        is_usual = ~np.isnan(column)
+        if likelihood.is_share or likelihood.counts_levels or is_usual.sum() < _FEWEST_VALUES:
             continue
-        labels = fit.cluster_labels_[kept] if clusters.included[index] else np.zeros(int(kept.sum()), dtype=np.int64)
-        of_feature[feature.column] = _checked(feature, likelihood, clusters, index, column[kept], labels, n_draws, rng)
-    rows = [row for name in fit.schema_.names for row in of_feature.get(name, [])]
+        column, labels = column[is_usual], fit.cluster_labels_[is_usual]
+        labels = labels if clusters.included[index] else np.zeros_like(labels)
+        order = np.argsort(labels, kind="stable")
+        with_values, labels = np.unique(labels[order], return_inverse=True)
+        posteriors, unit = clusters.posteriors(index)[with_values], float(encoding.scales[index])
+        rows = _compare_with_replicates(feature, likelihood, posteriors, unit, column[order], labels, n_draws, rng)
+        checks[feature.column] = rows
+    rows = [row for name in fit.schema_.names for row in checks.get(name, [])]
     return pd.DataFrame(rows, columns=COLUMNS_OF_CHECKS)
 
 
-def _checked(
+def _compare_with_replicates(
     feature: Feature,
     likelihood: Likelihood,
-    clusters: Clusters,
-    index: int,
+    posteriors: Array,
+    unit: float,
     column: Array,
     labels: NDArray[np.int64],
     n_draws: int,
     rng: np.random.Generator,
 ) -> list[dict[str, Any]]:
-    order = np.argsort(labels, kind="stable")
-    with_values, labels = np.unique(labels[order], return_inverse=True)
-    column, posteriors = column[order], clusters.posteriors(index)[with_values]
+    """Return the rows of a feature, by its encoded values (n,), in order of their clusters, and posteriors of these."""
     highest = float(likelihood.highest_score(feature) or 0)
     is_count = likelihood.is_count and feature.lowest == 0.0  # counts from 1 on have no zeros
     traits = {"is_count": is_count, "is_scale": likelihood.is_scale, "is_real": likelihood.is_real}
     statistics = statistics_of(**traits, lowest=0.0, highest=highest)
     observed = [float(statistic.compute(values_in(column[None], labels))[0]) for statistic in statistics]
-    drawn: list[list[Array]] = [[] for _ in statistics]
+    drawn = []
     for first in range(0, n_draws, max(_AT_ONCE // column.size, 1)):
         n = min(max(_AT_ONCE // column.size, 1), n_draws - first)
-        replicates = _replicates(likelihood, posteriors, labels, n, rng)
-        for kept, statistic in zip(drawn, statistics, strict=True):
-            kept.append(statistic.compute(replicates))
+        clusters = zip(posteriors, np.bincount(labels).tolist(), strict=True)
+        values = [likelihood.draw_jointly(posterior, n, size, rng) for posterior, size in clusters]
+        replicates = values_in(np.concatenate(values, axis=1), labels)
+        drawn.append([statistic.compute(replicates) for statistic in statistics])
     rows = []
-    unit = clusters.encoding.scales[index]
-    for statistic, here, of_draws in zip(statistics, observed, drawn, strict=True):
-        replicated = np.concatenate(of_draws)
+    for statistic, here, replicated in zip(statistics, observed, np.concatenate(drawn, axis=1), strict=True):
         at_least, at_most = (replicated >= here - 1e-12).sum(), (replicated <= here + 1e-12).sum()
         p = min(1.0, 2.0 * (1.0 + min(at_least, at_most)) / (1.0 + n_draws))
         spread = float(replicated.std())
@@ -194,30 +361,31 @@ def dependent_pairs(pairs: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
 
 def dependence(schema: FeatureSchema, pairs: pd.DataFrame) -> list[Dependent]:
     """Return the features that depend on others by `residual_pairs`, those that are advised to be one block first."""
-    found: dict[str, Dependent] = {}
-    taken = {feature.block for feature in schema}
+    dependent: dict[str, Dependent] = {}
+    names_of_blocks = {feature.block for feature in schema}
     for members in _groups(pairs):
         is_block = len(members) < _EVERYWHERE or 2 * len(members) <= len(schema.clustered)
-        block = _block_of(schema, members, taken)
+        block = _name_block(schema, members, names_of_blocks)
         inside = pairs[pairs["first"].isin(members) & pairs["second"].isin(members)]
         for name in members:
             if schema[name].block != block:
                 others = [other for other in members if other != name]
-                found[name] = Dependent(name, others, block if is_block else None, _evidence(inside))
-                taken.add(block)
+                dependent[name] = Dependent(name, others, block if is_block else None, _evidence(inside))
+                names_of_blocks.add(block)
     rest = dependent_pairs(pairs, schema)
-    blocks = {feature.name: feature.block for feature in schema} | {name: each.block for name, each in found.items()}
+    blocks = {feature.name: feature.block for feature in schema}
+    blocks |= {name: row.block for name, row in dependent.items()}
     is_known = [
-        {first, second} <= set(found) or (blocks[first] is not None and blocks[first] == blocks[second])
+        {first, second} <= set(dependent) or (blocks[first] is not None and blocks[first] == blocks[second])
         for first, second in _names(rest)
     ]
     rest = rest[~np.array(is_known, dtype=np.bool_)]
     for name in dict.fromkeys(name for pair in _names(rest) for name in pair):
-        if name not in found:
-            own = rest[(rest["first"] == name) | (rest["second"] == name)]
-            others = [second if first == name else first for first, second in _names(own)]
-            found[name] = Dependent(name, others, None, _evidence(own))
-    return list(found.values())
+        if name not in dependent:
+            pairs_of_it = rest[(rest["first"] == name) | (rest["second"] == name)]
+            others = [second if first == name else first for first, second in _names(pairs_of_it)]
+            dependent[name] = Dependent(name, others, None, _evidence(pairs_of_it))
+    return list(dependent.values())
 
 
 def _is_dependent(pairs: pd.DataFrame, least: float) -> pd.Series[bool]:
@@ -250,66 +418,51 @@ def _groups(pairs: pd.DataFrame) -> list[list[str]]:
         distance[place[first], place[second]] = distance[place[second], place[first]] = 1.0 - abs(r)
     upper = distance[np.triu_indices(len(names), 1)]
     group = fcluster(linkage(upper, "complete"), 1.0 - _BLOCKED + 1e-9, "distance")
-    found = [sorted(names[at] for at in np.flatnonzero(group == number)) for number in dict.fromkeys(group.tolist())]
-    return [members for members in found if len(members) > 1]
+    groups = [sorted(names[at] for at in np.flatnonzero(group == number)) for number in dict.fromkeys(group.tolist())]
+    return [members for members in groups if len(members) > 1]
 
 
-def _block_of(schema: FeatureSchema, members: list[str], taken: set[str | None]) -> str:
+def _name_block(schema: FeatureSchema, members: list[str], blocks: set[str | None]) -> str:
     """Return the block of one of the features, or a name that no block has."""
-    named = [block for name in members if (block := schema[name].block) is not None]
-    if named:
-        return named[0]
-    return next(name for number in range(1, len(taken) + 2) if (name := _BLOCK.format(number)) not in taken)
+    of_members = [block for name in members if (block := schema[name].block) is not None]
+    new = (name for number in range(1, len(blocks) + 2) if (name := _BLOCK.format(number)) not in blocks)
+    return of_members[0] if of_members else next(new)
 
 
 COLUMNS_OF_PAIRS = ["first", "second", "correlation", "p", "p_of_largest", "n"]
 _FEWEST_IN_BOTH = 10  # pairs with fewer subjects with both values are left out
 
 
-def residual_pairs(fit: Fit, cohort: pd.DataFrame) -> pd.DataFrame:
+def residual_pairs(cohort: FittedCohort) -> pd.DataFrame:
     """Return one row for each pair of clustered features, the strongest first.
 
     The measure is the correlation of the residuals of their mid-ranks (of an unordered feature, of the level with the
     strongest one) after regression on the probabilities of the clusters, with p as of n - J pairs of normal values;
     `p_of_largest` is p times the number of correlations.
     """
-    features = list(dict.fromkeys(feature.whole for feature in fit.clusters_.encoding.features))
-    table = graded(
-        ((feature.scores(cohort[feature.name]), feature.traits.is_nominal) for feature in features), mid_ranks
-    )
-    left, seen = _residuals(table.columns, fit.cluster_membership_)
-    n = seen.T @ seen
-    squares = (left**2).T @ seen
-    with np.errstate(invalid="ignore", divide="ignore"):
-        r = (left.T @ left) / np.sqrt(squares * squares.T)
-    usable = np.isfinite(r) & (n - fit.cluster_membership_.shape[1] >= _FEWEST_IN_BOTH)
-    r = np.where(usable, np.clip(r, -1.0, 1.0), 0.0)
-    names = np.array([feature.name for feature in features], dtype=object)
-    tried = np.nonzero(table.owners[:, None] < table.owners)
-    n_tried = int(usable[tried].sum())
-    pairs = pd.DataFrame(
-        {
-            "first": names[table.owners[tried[0]]],
-            "second": names[table.owners[tried[1]]],
-            "correlation": r[tried],
-            "n": n[tried],
-        }
-    )
-    strongest = np.lexsort((-np.abs(r[tried]), table.owners[tried[1]], table.owners[tried[0]]))
-    found = pairs.iloc[strongest].drop_duplicates(["first", "second"], ignore_index=True)
-    found["p"] = _two_sided(found["correlation"].to_numpy(), found["n"].to_numpy() - fit.cluster_membership_.shape[1])
-    found["p_of_largest"] = np.minimum(found["p"] * max(n_tried, 1), 1.0)
-    order = found["correlation"].abs().sort_values(ascending=False, kind="stable").index
-    return found.loc[order, COLUMNS_OF_PAIRS].reset_index(drop=True).astype({"n": "int64"})
-
-
-def _two_sided(r: Array, df: Array) -> Array:
     from scipy.special import stdtr
 
-    df = np.maximum(df - 1.0, 1.0)
-    with np.errstate(divide="ignore"):
-        t = np.abs(r) * np.sqrt(df / np.maximum(1.0 - r**2, 1e-300))
-    return np.asarray(2.0 * stdtr(df, -t))
+    fit, membership = cohort.fit, cohort.fit.cluster_membership_
+    features = list(dict.fromkeys(feature.whole for feature in fit.clusters_.encoding.features))
+    scores = ((feature.scores(cohort.table[feature.name]), feature.traits.is_nominal) for feature in features)
+    columns, _, owners = graded(scores, mid_ranks)
+    residuals, seen = _residuals(columns, membership)
+    n = seen.T @ seen
+    squares = (residuals**2).T @ seen
+    with np.errstate(invalid="ignore", divide="ignore"):
+        r = (residuals.T @ residuals) / np.sqrt(squares * squares.T)
+    usable = np.isfinite(r) & (n - membership.shape[1] >= _FEWEST_IN_BOTH)
+    r = np.where(usable, np.clip(r, -1.0, 1.0), 0.0)
+    names = np.array([feature.name for feature in features], dtype=object)
+    places = np.nonzero(owners[:, None] < owners)
+    first, second, r, n = owners[places[0]], owners[places[1]], r[places], n[places]
+    pairs = pd.DataFrame({"first": names[first], "second": names[second], "correlation": r, "n": n})
+    pairs = pairs.iloc[np.lexsort((-np.abs(r), second, first))].drop_duplicates(["first", "second"], ignore_index=True)
+    r, df = pairs["correlation"].to_numpy(), np.maximum(pairs["n"].to_numpy() - membership.shape[1] - 1.0, 1.0)
+    pairs["p"] = 2.0 * stdtr(df, -np.abs(r) * np.sqrt(df / np.maximum(1.0 - r**2, 1e-300)))
+    pairs["p_of_largest"] = np.minimum(pairs["p"] * max(int(usable[places].sum()), 1), 1.0)
+    order = pairs["correlation"].abs().sort_values(ascending=False, kind="stable").index
+    return pairs.loc[order, COLUMNS_OF_PAIRS].reset_index(drop=True).astype({"n": "int64"})
 
 
 def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
@@ -321,10 +474,10 @@ def _residuals(columns: Array, membership: Array) -> tuple[Array, Array]:
     products = (membership[:, :, None] * membership[:, None, :]).reshape(-1, n_subtypes**2)
     squares = (seen.T @ products).reshape(-1, n_subtypes, n_subtypes)
     slopes = np.linalg.pinv(squares, hermitian=True) @ (membership.T @ values).T[:, :, None]
-    left = seen * (values - membership @ slopes[:, :, 0].T)
+    residuals = seen * (values - membership @ slopes[:, :, 0].T)
     # Residuals that are only rounding errors are set to 0.
-    left[:, (left**2).sum(axis=0) <= 1e-18 * (values**2).sum(axis=0)] = 0.0
-    return left, seen
+    residuals[:, (residuals**2).sum(axis=0) <= 1e-18 * (values**2).sum(axis=0)] = 0.0
+    return residuals, seen
 
 
 COLUMNS_OF_ADVICE = ["feature", "kind", "problem", "line", "evidence"]
@@ -354,21 +507,19 @@ def advice_of(
         mended[feature.name] = feature
         why = f"{row['better']} describes it better than {row['declared']}"
         rows.append((feature.name, LIKELIHOOD, why, True, f"{row['evidence']:,.0f} nats"))
-    for found in dependence(schema, pairs):
-        if found.block is not None:
-            feature = mended.get(found.feature, schema[found.feature])
-            mended[found.feature] = Feature(**(feature.content() | {"block": found.block}))
-        more = f" and {len(found.others) - _NAMED} more" if len(found.others) > _NAMED else ""
-        why = f"depends on {', '.join(found.others[:_NAMED])}{more} inside the subtypes"
-        rows.append((found.feature, DEPENDENCE, why, found.block is not None, found.evidence))
+    for name, others, block, evidence in dependence(schema, pairs):
+        if block is not None:
+            mended[name] = Feature(**(mended.get(name, schema[name]).content() | {"block": block}))
+        more = f" and {len(others) - _NAMED} more" if len(others) > _NAMED else ""
+        why = f"depends on {', '.join(others[:_NAMED])}{more} inside the subtypes"
+        rows.append((name, DEPENDENCE, why, block is not None, evidence))
     otherwise = [name for name, kind, *_ in rows if kind == LIKELIHOOD]
     for row in odd_values(checks).to_dict("records"):
         name, prior = str(row["feature"]), (priors or {}).get(str(row["feature"]))
         if name in otherwise:
             continue
         if prior:
-            feature = mended.get(name, schema[name])
-            mended[name] = Feature(**(feature.content() | {"prior": dict(prior)}))
+            mended[name] = Feature(**(mended.get(name, schema[name]).content() | {"prior": dict(prior)}))
         why = f"inside the subtypes, {row['words']}"
         rows.append((name, VALUES, why, bool(prior), f"{row['distance']:.1f} SD away"))
     # A feature with two problems has one line, which mends both.
@@ -398,34 +549,33 @@ def _better_otherwise(likelihoods: pd.DataFrame, checks: pd.DataFrame) -> NDArra
 _CLEAR_EVIDENCE = 5.0  # nats by which another value must describe the clusters better
 
 
-def better_priors(fit: Fit, cohort: pd.DataFrame) -> dict[str, dict[str, float]]:
+def better_priors(cohort: FittedCohort) -> dict[str, dict[str, float]]:
     """Return hyperparameters that describe the values in the clusters clearly better, by feature.
 
     Only those of `Likelihood.compared_hyperparameters` are varied: those that must be known in clusters, and whose
     default, taken from all subjects together, includes the differences between clusters.
     """
-    clusters = fit.clusters_
-    tree = ClusterTree(clusters, fit.tree_.joins, fit.tree_.evidence)
-    values = model_values(cohort, clusters.encoding.features)
-    found = {}
-    features, likelihoods = clusters.encoding.features, clusters.encoding.likelihoods
-    for feature, likelihood, place in zip(features, likelihoods, fit.schema_.places(features), strict=True):
+    fit, encoding = cohort.fit, cohort.fit.clusters_.encoding
+    tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
+    features, likelihoods, better = encoding.features, encoding.likelihoods, {}
+    values = cohort.usual_values()
+    for feature, likelihood in zip(features, likelihoods, strict=True):
         column = values[feature.name]
-        kept = ~np.isnan(column) & ~fit.outliers_[:, place]
-        tried = likelihood.compared_hyperparameters(column[kept])
-        if len(tried) < 2:
+        is_usual = ~np.isnan(column)
+        column, labels = column[is_usual], fit.cluster_labels_[is_usual]
+        alternatives = likelihood.compared_hyperparameters(column)
+        if len(alternatives) < 2:
             continue
-        own = fit.hyperparameters_[feature.name]
         names = likelihood.hyperparameter_names
-        priors = np.vstack([[own[name] for name in names], tried])
-        of_nodes = log_marginals_in_tree(likelihood, column[kept], fit.cluster_labels_[kept], tree, priors)
+        priors = np.vstack([[fit.hyperparameters_[feature.name][name] for name in names], alternatives])
+        of_nodes = log_marginals_in_tree(likelihood, column, labels, tree, priors)
         evidence = of_nodes[:, : tree.n_clusters].sum(axis=1)
         best = int(evidence.argmax())
         if evidence[best] - evidence[0] >= _CLEAR_EVIDENCE:
             # The others follow: they say where the values lie.
             stated = {name: float(f"{value:.2g}") for name, value in zip(names, priors[best], strict=True)}
-            found[feature.column] = {name: value for name, value in stated.items() if name in likelihood.bounds}
-    return found
+            better[feature.column] = {name: value for name, value in stated.items() if name in likelihood.bounds}
+    return better
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -487,11 +637,7 @@ N_DRAWS = 200  # replicates of each feature: the smallest p is then just below .
 
 @accepting(model=MODEL, frame=FRAME, n_draws=WHOLE, random_state=RANDOM_STATE)
 def check_model(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    *,
-    n_draws: int = N_DRAWS,
-    random_state: RandomState = 0,
+    model: SubtypeModel, frame: pd.DataFrame, *, n_draws: int = N_DRAWS, random_state: RandomState = 0
 ) -> ModelCheck:
     """Say where a fitted model does not describe its cohort, and which lines of the schema would mend it.
 
@@ -561,22 +707,19 @@ def check_model(
     >>> found.applied_to(schema)["systolic"].block
     'depends_1'
     """
-    from clinclust.estimators.fitted_cohort import cohort_of
     from clinclust.estimators.likelihood_check import compared_likelihoods
 
-    fit = require_search(model, "check_model")
+    require_search(model, "check_model")
     if n_draws < 1:
         raise InputError(f"n_draws must be a whole number of at least 1, not {n_draws!r}")
-    cohort = cohort_of(model, frame, stacklevel=3).table
-    rng = np.random.default_rng(random_state)
-    return check_of(fit, cohort, compared_likelihoods(fit, cohort), int(n_draws), rng)
+    cohort = cohort_of(model, frame, stacklevel=3)
+    likelihoods = compared_likelihoods(cohort.fit, cohort.table)
+    return check_cohort(cohort, likelihoods, int(n_draws), np.random.default_rng(random_state))
 
 
-def check_of(
-    fit: Fit, cohort: pd.DataFrame, likelihoods: pd.DataFrame, n_draws: int, rng: np.random.Generator
-) -> ModelCheck:
-    """Return the check of a fit, given the likelihoods of `compared_likelihoods` and the cohort of `cohort_of`."""
-    checks = predictive_checks(fit, cohort, n_draws, rng)
-    pairs = residual_pairs(fit, cohort)
-    advice, mended = advice_of(fit.schema_, likelihoods, checks, pairs, better_priors(fit, cohort))
+def check_cohort(cohort: FittedCohort, likelihoods: pd.DataFrame, n_draws: int, rng: np.random.Generator) -> ModelCheck:
+    """Return the result of `check_model`, given the likelihoods of `compared_likelihoods`."""
+    checks = predictive_checks(cohort, n_draws, rng)
+    pairs = residual_pairs(cohort)
+    advice, mended = advice_of(cohort.schema, likelihoods, checks, pairs, better_priors(cohort))
     return ModelCheck(likelihoods, checks, pairs, advice, mended)

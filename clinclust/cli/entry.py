@@ -14,45 +14,14 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from clinclust.cli.commands import COMMANDS
-from clinclust.cli.options import Command, add_command, in_options, read_options
+from clinclust.cli.options import TEXTS, Command, add_command, in_options, read_options
 from clinclust.cli.outputs import BAD_INPUT, note, quiet, streams_for_people, summarise, tell, tell_failure
-from clinclust.control_characters import on_one_line
-from clinclust.nearest import did_you_mean, nearest
+from clinclust.texts import did_you_mean, nearest, on_one_line
 
 _NUMBER = re.compile(r"-\d+|-\d*\.\d+")  # what argparse takes for a value
 _LONGEST_SHOWN = 100
 _INTERRUPTED = 130
 _OUTPUT_CLOSED = 141  # 128 + SIGPIPE, the exit code of a process that this signal ends
-
-_DESCRIPTION = "clinclust finds disease subtypes in a clinical cohort table, and reports them."
-_FIRST_STEPS = """\
-the whole way, from a table to the report:
-  clinclust start cohort.csv
-
-the same step by step:
-  clinclust draft cohort.csv --out schema.yaml                   propose what every column is; then edit schema.yaml
-  clinclust check cohort.csv --schema schema.yaml                list every value that does not fit
-  clinclust fit cohort.csv --schema schema.yaml --out subtypes   find the subtypes, and write the report
-  clinclust assign new.csv --model subtypes                      subtypes of people who were not in the cohort
-"""
-_MORE = """
-afterwards, without another search:
-  clinclust report cohort.csv --model subtypes --overwrite --name 1=Mild   the report with other options
-  clinclust table cohort.csv --model subtypes --out table.xlsx             the subtype table of a paper
-  clinclust check cohort.csv --model subtypes --out mended.yaml            does the model fit? a schema that mends it
-  clinclust outcomes cohort.csv --model subtypes --outcome died --time days --event yes   who dies? who responds?
-  clinclust impute cohort.csv --model subtypes --out completed.csv --tables 20   the table without gaps, 20 times
-  clinclust compare cohort.csv --model subtypes --out methods.csv          what K-means, latent classes and others find
-  clinclust validate other.csv --cohort cohort.csv --model subtypes        are they found again in another cohort?
-
-ready schemas of instruments, such as PHQ-9 or NIHSS:
-  clinclust schemas
-
-tables may be csv, tsv or xlsx; parquet, xls, xlsb, ods, SPSS, Stata and SAS need a further package
-`clinclust fit --help` lists the options of a command
-
-exit codes: 0 done, 2 the input is at fault and nothing was done, 3 done in part, 70 a bug in clinclust, 130 stopped
-"""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -71,7 +40,9 @@ def _run(arguments: list[str]) -> int:
     try:
         try:
             if not arguments:
-                for line in f"{_DESCRIPTION}\n\n{_FIRST_STEPS}\n`clinclust --help` says more.".split("\n"):
+                for line in f"{TEXTS['description']}\n\n{TEXTS['first_steps']}\n`clinclust --help` says more.".split(
+                    "\n"
+                ):
                     tell(line)
                 return BAD_INPUT
             parsed = _parser().parse_args(arguments)
@@ -125,8 +96,8 @@ def _parser() -> Parser:
 
     parser = Parser(
         prog="clinclust",
-        description=_DESCRIPTION,
-        epilog=_FIRST_STEPS + _MORE,
+        description=TEXTS["description"],
+        epilog=TEXTS["first_steps"] + TEXTS["more"],
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"clinclust {__version__}")

@@ -13,13 +13,20 @@ from functools import partial
 
 import pandas as pd
 
-from clinclust.check.table import look_at_draft
+from clinclust.check.check import look_at_draft
+from clinclust.cli import outputs
 from clinclust.cli.check import (
+    about_table,
     apply_roles,
     check_cohort,
+    check_dictionary,
     name_files,
+    note_dictionary,
     prepare_cohort,
     read_roles,
+    read_schema,
+    read_table,
+    read_table_of_schema,
     refuse_in_partitions,
     results_folder,
     say_next_fit,
@@ -42,69 +49,45 @@ from clinclust.cli.commands import (
     TableOptions,
 )
 from clinclust.cli.fitted import report_options, report_problems, say_what_to_share, size_problems
-from clinclust.cli.inputs import (
-    about_table,
-    check_dictionary,
-    note_dictionary,
-    read_schema,
-    read_table,
-    read_table_of_schema,
-)
 from clinclust.cli.options import flag_of, in_options, join_names, next_command, option_words, without
 from clinclust.cli.outputs import (
-    FILES_OF_A_FIT,
-    FILES_OF_A_MODEL,
     PARTLY,
     REPORTS,
-    REPORTS_IN_WORDS,
-    SHARING,
-    check_folder,
     check_output,
-    interrupts_held,
     note,
-    note_other_files,
     record,
-    record_failure,
-    refuse_replaced_inputs,
-    refuse_summary_in_result,
-    reports_placed,
     say,
     sentence_of,
     tell,
     tell_failure,
     write_data,
-    write_terms,
 )
 from clinclust.comparisons.dominance import find_dominant
 from clinclust.drafting import draft_schema
 from clinclust.drafting.column import Look
-from clinclust.drafting.partitions import Draft, draft_of_partitions
+from clinclust.drafting.draft import Draft, draft_of_partitions
 from clinclust.errors import InputError, refuse
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.fitting import Prepared
 from clinclust.estimators.mapdp import MAPDP
-from clinclust.estimators.preparation import Prepared
-from clinclust.files.listed import limited, quoted
-from clinclust.files.parquet_partitions import is_in_partitions
-from clinclust.files.selection.repeated_subjects import noted_several_rows
-from clinclust.files.selection.row_choice import rows_taken
+from clinclust.estimators.subtype_model import FittedCohort
+from clinclust.files.cell_text import limited, quoted
+from clinclust.files.row_choice import noted_several_rows, rows_taken
+from clinclust.files.typed_files import is_in_partitions
 from clinclust.files.writing import MANIFEST, naming, write_manifest, write_together
 from clinclust.progress import Progress
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.in_partitions import comparisons_of_all, write_assignments
-from clinclust.reporting.options import unknown_names
-from clinclust.reporting.sheets.trust import SHOWN, fit_without, in_words
-from clinclust.reporting.summary_of_fit import facts_of_fit, summarise_fit
-from clinclust.reporting.writing import gather_findings, write_findings
+from clinclust.reporting.options import comparisons_of_all, unknown_names, write_assignments
+from clinclust.reporting.report import gather_findings, write_findings
+from clinclust.reporting.results import facts_of_fit, summarise_fit
+from clinclust.reporting.sheets.overview import SHOWN, fit_without, in_words
 from clinclust.schema import FeatureSchema
-from clinclust.schema.partitions import Sampled
-
-# clinclust draft
+from clinclust.schema.validation import Sampled
 
 
 def run_draft(options: DraftOptions) -> int:
     """Propose a likelihood for every column, with the reason."""
-    refuse_summary_in_result(options)
+    outputs.refuse_summary_in_result(options)
     check_output(options, ".yaml", ".yml", called="a schema", holds="your edits")
     check_dictionary(options)
     read_roles(options)  # raises what is wrong with them before anything is read
@@ -161,8 +144,8 @@ def _draft_schema(options: DraftedOptions, table: pd.DataFrame) -> FeatureSchema
 def run_fit(options: FitOptions) -> int:
     """Find the subtypes, and write the model, the assignments, the reports and a manifest of these files."""
     refuse(options.problems() + report_problems(options))
-    refuse_replaced_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
-    check_folder(options.out, allowed=options.overwrite)
+    outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
+    outputs.check_folder(options.out, allowed=options.overwrite)
     schema = read_schema(options.schema)
     if is_in_partitions(options.table):
         return _fit_in_partitions(options, schema)
@@ -173,11 +156,11 @@ def run_fit(options: FitOptions) -> int:
 
 def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFrame) -> int:
     """Find the subtypes of a checked cohort, write the folder ``options.out``, and return the exit code."""
-    note_other_files(options.out)
+    outputs.note_other_files(options.out)
     refuse(size_problems(options, len(prepared.frame)))
     is_saved = False
     try:
-        with interrupts_held() as hold_interrupts:
+        with outputs.interrupts_held() as hold_interrupts:
             model, code_of_number = _write_model(options, prepared, hold_interrupts)
             is_saved = True
         cohort = FittedCohort(model, prepared.frame)
@@ -191,7 +174,7 @@ def _write_results(options: ResultOptions, prepared: Prepared, table: pd.DataFra
                 f"make the reports with: {command}"
             )
         raise
-    files = [*reports, *FILES_OF_A_MODEL, *([] if options.suppress is None else [SHARING]), MANIFEST]
+    files = [*reports, *outputs.FILES_OF_A_MODEL, *([] if options.suppress is None else [outputs.SHARING]), MANIFEST]
     say_unused(prepared.schema)
     say(*summarise_fit(model, options.n_stated))
     rows_are_chosen = bool(prepared.schema.rows) or options.where is not None
@@ -209,7 +192,7 @@ def _say_files(options: ResultOptions, model: MAPDP, files: list[str]) -> None:
 
 def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Callable[[], None]) -> tuple[MAPDP, int]:
     """Fit the model, and write it and its assignments; the exit code is not 0 for fewer subtypes than stated."""
-    with write_together(options.out, replacing=FILES_OF_A_FIT, last=MANIFEST) as folder:
+    with write_together(options.out, replacing=outputs.FILES_OF_A_FIT, last=MANIFEST) as folder:
         model, code = options.build_model(cohort.schema), 0
         n_clusters = model.n_clusters
         if not isinstance(n_clusters, int):
@@ -225,7 +208,7 @@ def _write_model(options: ResultOptions, cohort: Prepared, hold_interrupts: Call
         hold_interrupts()
         model.save(folder)
         write_inert_csv(tabulate_assignments(FittedCohort(model, cohort.frame)), folder / "assignments.csv")
-        write_manifest(folder, [*FILES_OF_A_MODEL, *write_terms(options, folder)])
+        write_manifest(folder, [*outputs.FILES_OF_A_MODEL, *outputs.write_terms(options, folder)])
     return model, code
 
 
@@ -239,9 +222,9 @@ def _write_reports(
 
     What fails is reported, and the other reports are written. `compare_all` compares all of a table in partitions.
     """
-    codes, failed = [0], f"{REPORTS_IN_WORDS} were not written"
+    codes, failed = [0], f"{outputs.REPORTS_IN_WORDS} were not written"
     try:
-        with reports_placed(options.out) as folder:
+        with outputs.reports_placed(options.out) as folder:
             try:
                 findings = _gather_findings(cohort, options, dominant, codes, compare_all())
             except Exception as error:
@@ -265,7 +248,7 @@ def _gather_findings(
     report, subtypes = report_options(options), range(1, cohort.model.cluster_sizes_.size + 1)
     for problem in unknown_names(report.names, subtypes, called="--name"):
         tell(f"clinclust: {problem}; the reports leave this name out")
-        record_failure(InputError(problem), problem, "its name in the reports")
+        outputs.record_failure(InputError(problem), problem, "its name in the reports")
         codes.append(PARTLY)
     report = replace(report, names={subtype: name for subtype, name in report.names.items() if subtype in subtypes})
     findings = gather_findings(cohort, cohort.table, report, dominant=dominant, of_all=of_all)
@@ -293,16 +276,16 @@ ASSIGNMENTS = "assignments.parquet"
 
 
 def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
-    files = (*FILES_OF_A_FIT, ASSIGNMENTS)
+    files = (*outputs.FILES_OF_A_FIT, ASSIGNMENTS)
     refuse_in_partitions(options)
     if options.out.resolve().is_relative_to(options.table.resolve()):
         raise InputError(
             f"--out {options.out} is in the folder of the table, where {ASSIGNMENTS} would be read as a part of it; "
             "give another folder"
         )
-    refuse_replaced_inputs(options, options.out / ASSIGNMENTS)
-    check_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
-    note_other_files(options.out, files)
+    outputs.refuse_replaced_inputs(options, options.out / ASSIGNMENTS)
+    outputs.check_folder(options.out, (ASSIGNMENTS,), allowed=options.overwrite)
+    outputs.note_other_files(options.out, files)
     model = options.build_model(schema)
     with (
         table_in_partitions(options.table) as (table, parts),
@@ -312,7 +295,7 @@ def _fit_in_partitions(options: FitOptions, schema: FeatureSchema) -> int:
         with naming(options.out):
             model.save(folder)
             write_assignments(model, parts, folder / ASSIGNMENTS)
-        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *write_terms(options, folder)])
+        write_manifest(folder, ["model.json", "model.npz", ASSIGNMENTS, *outputs.write_terms(options, folder)])
     in_sample, sample = model.in_sample()
     n_sampled, n_subjects = in_sample.labels_.size, int(model.cluster_sizes_.sum())
     if n_sampled < n_subjects:
@@ -338,8 +321,8 @@ def run_start(stated: StartOptions) -> int:
     check_dictionary(stated)
     schema = stated.table.with_name(f"{stem(stated.table)}.yaml")
     options = replace(stated, out=stated.out or results_folder(stated.table), schema=schema)
-    refuse_replaced_inputs(options, *(options.out / name for name in FILES_OF_A_FIT))
-    check_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
+    outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
+    outputs.check_folder(options.out, allowed=False, instead="start replaces nothing; give another folder after --out")
     try:
         return _draft_check_and_fit(options, stated)
     except KeyboardInterrupt:

@@ -13,6 +13,15 @@ import numpy as np
 import pandas as pd
 
 from clinclust.associations import validated_associations
+from clinclust.cli import outputs
+from clinclust.cli.check import (
+    about_table,
+    read_cohort_of_model,
+    read_model,
+    read_new_table,
+    read_second_table,
+    read_table_of_model,
+)
 from clinclust.cli.commands import (
     AssignOptions,
     CompareOptions,
@@ -26,33 +35,13 @@ from clinclust.cli.commands import (
     SubtypeTableOptions,
     ValidateOptions,
 )
-from clinclust.cli.inputs import (
-    about_table,
-    read_cohort_of_model,
-    read_model,
-    read_new_table,
-    read_second_table,
-    read_table_of_model,
-)
 from clinclust.cli.options import flag_of
 from clinclust.cli.outputs import (
-    FILES_OF_A_MODEL,
-    NOT_SHARED,
     PARTLY,
     REPORTS,
-    REPORTS_IN_WORDS,
-    because_of_the_fit,
-    check_folder,
     check_output,
-    describe_sharing,
-    follow_the_fit,
-    note_other_files,
     record,
-    record_failure,
-    refuse_replaced_inputs,
-    refuse_summary_in_result,
     refuse_to_share,
-    reports_placed,
     say,
     say_withheld,
     sentence_of,
@@ -65,43 +54,45 @@ from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.drift import Drift, assess_drift
 from clinclust.errors import CohortError, CohortWarning, InputError, refuse
 from clinclust.estimators.explanation import reasons_of_new
-from clinclust.estimators.fitted_cohort import FittedCohort, rows_of_the_fit
 from clinclust.estimators.mapdp import MAPDP, NONE_OF_THESE
-from clinclust.estimators.new_subjects import notes_on_new_subjects, rows_at_fault, without_unseen
 from clinclust.estimators.parameters import RULES
+from clinclust.estimators.prediction import notes_on_new_subjects, rows_at_fault, without_unseen
+from clinclust.estimators.subtype_model import FittedCohort, rows_of_the_fit
 from clinclust.files.writing import MANIFEST
 from clinclust.methods.compare import FEWEST_SUBJECTS, compare_methods
-from clinclust.nearest import did_you_mean
 from clinclust.outcomes import adjusted_differences, compare_outcomes, subtype_predictors, summarise_outcomes
 from clinclust.progress import Progress
-from clinclust.reporting.assignments import assignment_table, tabulate_assignments, write_inert_csv
-from clinclust.reporting.completed_table import (
+from clinclust.reporting.assignments import (
     SUFFIXES,
+    assignment_table,
     completed_table,
     filled_cells,
     problems_of_file,
+    tabulate_assignments,
     write_completed,
+    write_inert_csv,
 )
 from clinclust.reporting.divisions import n_parted
+from clinclust.reporting.layout import counted
 from clinclust.reporting.options import ReportOptions, unknown_names
 from clinclust.reporting.page.page import write_page
-from clinclust.reporting.sheets.validation import validation_sheet
+from clinclust.reporting.report import gather_findings, write_findings
+from clinclust.reporting.sheets.model_check import validation_sheet
 from clinclust.reporting.subtype_table import subtype_table
 from clinclust.reporting.subtype_table.plan import ColumnName
 from clinclust.reporting.subtype_table.table import suffix_problems
-from clinclust.reporting.words import counted
-from clinclust.reporting.writing import gather_findings, write_findings
 from clinclust.schema import FeatureSchema
-from clinclust.schema.instruments import instruments, schema_of_instrument
+from clinclust.schema.feature_schema import instruments, schema_of_instrument
 from clinclust.stability import validate_subtypes
+from clinclust.texts import did_you_mean
 
 
 def run_report(options: RepeatOptions) -> int:
     """Make the reports again with other names, levels or suppression, from the model and the table of a fit."""
-    options = follow_the_fit(options, options.model)
+    options = outputs.follow_the_fit(options, options.model)
     problems = report_problems(options) + RULES["n_jobs"].problems_of_option("--n-jobs", options.n_jobs)
     if problems:
-        raise InputError("; ".join(problems) + because_of_the_fit(options))
+        raise InputError("; ".join(problems) + outputs.because_of_the_fit(options))
     folder = options.model if options.out is None else options.out
     _check_folder(options, folder)
     model = read_model(options)
@@ -109,8 +100,8 @@ def run_report(options: RepeatOptions) -> int:
     table, cohort = read_cohort_of_model(options, model)
     refuse(size_problems(options, len(cohort.table)))
     dominant = find_dominant(cohort, table)
-    note_other_files(folder)
-    with reports_placed(folder) as new:  # all or none
+    outputs.note_other_files(folder)
+    with outputs.reports_placed(folder) as new:  # all or none
         findings = gather_findings(cohort, cohort.table, report_options(options), dominant=dominant)
         for name in REPORTS:
             write_findings(findings, new / name, progress=Progress(not options.quiet))
@@ -122,13 +113,13 @@ def run_report(options: RepeatOptions) -> int:
 
 def _check_folder(options: RepeatOptions, folder: Path) -> None:
     replaced = (*REPORTS, MANIFEST)
-    refuse_replaced_inputs(options, *(folder / name for name in replaced), of_model=False)
+    outputs.refuse_replaced_inputs(options, *(folder / name for name in replaced), of_model=False)
     if folder.exists() and options.model.exists() and folder.samefile(options.model):
-        check_folder(folder, REPORTS, allowed=options.overwrite)
+        outputs.check_folder(folder, REPORTS, allowed=options.overwrite)
         return
     another = "reports of this model would not belong to it; give another folder after --out"
-    check_folder(folder, FILES_OF_A_MODEL, allowed=False, instead=another)
-    check_folder(folder, replaced, allowed=options.overwrite)
+    outputs.check_folder(folder, outputs.FILES_OF_A_MODEL, allowed=False, instead=another)
+    outputs.check_folder(folder, replaced, allowed=options.overwrite)
 
 
 # The options of a report, as Python knows them.
@@ -172,7 +163,9 @@ def report_problems(options: ComparisonOptions) -> list[str]:
     report = report_options(replace(options, name=()) if problems else options)
     private = ("stability", "posterior", "other_methods") if options.suppress is not None else ()
     shared = [
-        f"{flag_of(name)} cannot be used with --suppress: {NOT_SHARED}" for name in private if getattr(report, name)
+        f"{flag_of(name)} cannot be used with --suppress: {outputs.NOT_SHARED}"
+        for name in private
+        if getattr(report, name)
     ]
     return [*report.problems(flag_of), *shared, *problems]
 
@@ -193,13 +186,13 @@ def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
     """Print which files of a folder may be shared, if counts are withheld, and which may not."""
     if options.suppress is None:
         return
-    say(f"For sharing: {REPORTS_IN_WORDS} only.")
-    private = [name for name in FILES_OF_A_MODEL if (folder / name).exists()]
+    say(f"For sharing: {outputs.REPORTS_IN_WORDS} only.")
+    private = [name for name in outputs.FILES_OF_A_MODEL if (folder / name).exists()]
     if private:
         say(
             f"Not for sharing: {', '.join(private)} (one row for each subject) and {MANIFEST} (their checksums). "
-            f"`clinclust report TABLE --model {folder} {describe_sharing(options)} --out DIR` writes the reports to "
-            "a folder of their own."
+            f"`clinclust report TABLE --model {folder} {outputs.describe_sharing(options)} --out DIR` writes the "
+            "reports to a folder of their own."
         )
 
 
@@ -208,7 +201,7 @@ def say_what_to_share(options: FitReportOptions, folder: Path) -> None:
 
 def run_table(options: SubtypeTableOptions) -> int:
     """Write every feature in all subjects and in each subtype, as papers print it, for the cohort of a fit."""
-    options = follow_the_fit(options, options.model)
+    options = outputs.follow_the_fit(options, options.model)
     refuse(suffix_problems(options.out) + report_problems(options) + _problems_of_columns(options))
     check_output(options)
     model = read_model(options)
@@ -304,7 +297,7 @@ _PARTS_OF_DRIFT = ("subtypes", "tests", "features")
 
 def run_assign(options: AssignOptions) -> int:
     """Give each subject of a table its most probable subtype."""
-    refuse_summary_in_result(options)
+    outputs.refuse_summary_in_result(options)
     check_output(options, ".csv", ".txt", called="a table of assignments")
     if options.cohort is not None:
         options = refuse_to_share(options, options.model, "--cohort")
@@ -333,7 +326,7 @@ def run_assign(options: AssignOptions) -> int:
     if unread is None:
         return 0
     was, values = ("was", "a value") if n_left_out == 1 else ("were", "values")
-    record_failure(unread, sentence_of(unread), "the subtypes of some subjects")
+    outputs.record_failure(unread, sentence_of(unread), "the subtypes of some subjects")
     tell(
         f"clinclust: {n_left_out} of {len(table)} subjects {was} not assigned (assigned: no), for "
         f"{values} that the model does not know. {sentence_of(unread)}"

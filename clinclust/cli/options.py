@@ -6,7 +6,7 @@ type of a field says how its text is read. An option of the search is the parame
 
     @dataclass(kw_only=True)
     class ImputeOptions(ModelOptions):
-        tables: int = option("number of completed tables (default: 1)", 1, "M")
+        tables: int = option(1, "M")
 
 `clinclust.cli.commands` has the options of every command.
 """
@@ -27,11 +27,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from clinclust.estimators.parameters import (
-    MAPDPParameters,
-    PublishedParameters,
-    declarations,
-)
+from clinclust.data import data
+from clinclust.estimators.parameters import MAPDPParameters, PublishedParameters, declarations
 
 Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 
@@ -39,14 +36,18 @@ Commands: TypeAlias = "argparse._SubParsersAction[Any]"
 # How options are declared, and become arguments of argparse.
 
 
-def option(description: str, default: Any = None, metavar: Any = None, **details: Any) -> Any:
+TEXTS = data("command_line")
+"""What the help says of commands and options."""
+
+
+def option(default: Any = None, metavar: Any = None, **details: Any) -> Any:
     """Declare an option as a field; `details` are arguments of ``add_argument``.
 
     Also: ``positional``; ``either`` (exactly one of these is required); ``name`` and ``parameter``, if not that of the
-    field.
+    field. The help of options without one is in ``clinclust/data/command_line.toml``.
     """
     shown = {} if metavar is None else {"metavar": metavar}
-    return field(default=default, metadata={"help": description, **shown, **details})
+    return field(default=default, metadata={"help": "", **shown, **details})
 
 
 @dataclass(kw_only=True)
@@ -59,27 +60,26 @@ class Options:
 
 @dataclass(kw_only=True)
 class Command(Options):
-    """A command with its options; the docstring is its help, and `RUN` the function that runs it."""
+    """A command with its options; `RUN` is the function that runs it."""
 
-    SUMMARY: ClassVar[str] = ""
     RUN: ClassVar[str] = ""
 
     command: str = ""
     debug: bool = False
-    quiet: bool = option("print nothing but notes and problems", False, parameter=None)
+    quiet: bool = option(False, parameter=None)
 
 
 Stated = TypeVar("Stated", bound=Options)
 
 
-def declared_options(options: type[Options]) -> Iterator[tuple[str, Field[Any]]]:
-    """Yield the heading and the field of each option of a dataclass: its own first, then those of its bases."""
+def declared_options(options: type[Options]) -> Iterator[tuple[type[Options], Field[Any]]]:
+    """Yield each option of a dataclass with the class that declares it: its own first, then those of its bases."""
     lineage = [base for base in options.__mro__ if issubclass(base, Options)]
     # The last one to be set is the first to declare the option.
     owner = {name: base for base in lineage for name in base.__dataclass_fields__}
     by_name = {item.name: item for item in fields(options) if "help" in item.metadata}
     for name in sorted(by_name, key=lambda name: lineage.index(owner[name])):
-        yield vars(owner[name]).get("TITLE", ""), by_name[name]
+        yield owner[name], by_name[name]
 
 
 def flag_of(name: str) -> str:
@@ -91,11 +91,12 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
     """Add all options of a dataclass to a parser."""
     groups: dict[str, argparse._ActionsContainer] = {"": parser}
     exclusive, types = None, get_type_hints(options)
-    for title, item in declared_options(options):
+    for owner, item in declared_options(options):
+        title = vars(owner).get("TITLE", "")
         details = {key: value for key, value in item.metadata.items() if key != "parameter"}
         if not {"action", "nargs"} & details.keys():
             details = _reading_of(types[item.name]) | details
-        details["help"] = _IN_PYTHON.sub("", in_options(details["help"]))
+        details["help"] = _IN_PYTHON.sub("", in_options(details["help"] or _help_of(options, item.name)))
         group = groups.get(title) or groups.setdefault(title, parser.add_argument_group(title))
         if details.pop("either", False):
             group = exclusive = exclusive or parser.add_mutually_exclusive_group(required=True)
@@ -104,6 +105,12 @@ def add_options(parser: argparse.ArgumentParser, options: type[Options]) -> None
             continue
         default = None if item.default == () else item.default  # argparse begins its own list
         group.add_argument(flag_of(details.pop("name", item.name)), dest=item.name, default=default, **details)
+
+
+def _help_of(options: type[Options], name: str) -> str:
+    """Return the help of an option from the class that declares it last; an empty text without one."""
+    helps = [TEXTS["options"].get(base.__name__, {}) for base in options.__mro__]
+    return next((of_class[name] for of_class in helps if name in of_class), "")
 
 
 def _reading_of(hint: Any) -> dict[str, Any]:
@@ -126,8 +133,9 @@ def read_options(options: type[Stated], parsed: argparse.Namespace) -> Stated:
 
 
 def add_command(commands: Commands, name: str, options: type[Command]) -> argparse.ArgumentParser:
-    """Add a command with its options, and its docstring as help; return its parser."""
-    parser = commands.add_parser(name, help=options.SUMMARY, description=options.__doc__)
+    """Add a command with its options; return its parser."""
+    texts = TEXTS["commands"][name]
+    parser = commands.add_parser(name, help=texts["summary"], description=texts["help"])
     add_options(parser, options)
     parser.set_defaults(options=options)
     return cast("argparse.ArgumentParser", parser)
@@ -169,7 +177,7 @@ def number_or_share(text: str) -> float:
             return float(f"{value[:-1].strip()}e-2")  # as decimals: in binary, 0.7 / 100 is not 0.007
         return int(value) if value.lstrip("+-").isdecimal() else float(value)
     except ValueError:
-        from clinclust.files.listed import quoted
+        from clinclust.files.cell_text import quoted
 
         takes = "takes a number of subjects, as 20, or a share of the cohort, as 0.02 or 2%"
         raise argparse.ArgumentTypeError(f"{takes}, not {quoted(text)}") from None
@@ -204,7 +212,7 @@ def of_parameter(name: str, default: Any = None) -> Any:
     assert read is not None
     assert published is not None
     if read.reads == "flag":
-        return option(parameter.help, False, action="store_true")
+        return option(False, action="store_true", help=parameter.help)
     details: dict[str, Any] = {"type": _READ_PARAMETER[read.reads]} if read.reads else {"choices": published.words}
     if read.reads and published.words:
         details["type"] = _number_or(published.words, details["type"])
@@ -212,7 +220,7 @@ def of_parameter(name: str, default: Any = None) -> Any:
     about = parameter.help.replace("None", "none") + (f" (default: {usual})" if usual is not None else "")
     if further := ", ".join(word for word in published.words if word not in read.words):
         about += f" (with --as-published also: {further})"
-    return option(about.replace("%", "%%"), default, read.metavar, **details)
+    return option(default, read.metavar, help=about.replace("%", "%%"), **details)
 
 
 # Commands and options in messages: a further command with the same options, and parameters as options.

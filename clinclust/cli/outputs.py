@@ -18,11 +18,9 @@ from typing import Any, TextIO, TypeVar, cast
 
 from clinclust.cli.commands import OutputOptions, SharingOptions, SuppressOptions, TableOptions
 from clinclust.cli.options import Command, flag_of, in_options
-from clinclust.control_characters import on_one_line, visible_to_people
-from clinclust.errors import CohortError, InputError, MissingPackageError, refuse
+from clinclust.errors import CohortError, InputError, MissingPackageError, masking_cells, refuse
 from clinclust.files.writing import MANIFEST, changed_files, check_place, plain_error, plain_sentence, read_manifest
-
-# Lines for people, and data for programs.
+from clinclust.texts import on_one_line, visible_to_people
 
 _OUTPUT = "standard output"
 _LONGEST_LINE = 1000  # a name may have any length
@@ -191,13 +189,14 @@ def summarise(command: str, run: Callable[[], int]) -> int:
     summary: dict[str, Any] = {"clinclust": __version__, "command": command}
     summary |= {"exit_code": 0, "warnings": [], "problems": []}
     token = _FACTS.set(summary)
-    try:
-        summary["exit_code"] = run()
-    finally:
-        _FACTS.reset(token)
-    from clinclust.reporting.results import json_text
+    with masking_cells(in_options) as mask:
+        try:
+            summary["exit_code"] = run()
+        finally:
+            _FACTS.reset(token)
+        from clinclust.reporting.results import json_text
 
-    write_data(json_text(summary))
+        write_data(json_text(mask(summary)))
     return int(summary["exit_code"])
 
 
@@ -341,7 +340,7 @@ def check_folder(
 
 def note_other_files(folder: Path, names: Collection[str] = FILES_OF_A_FIT) -> None:
     """Print the other files of a folder, which are not changed."""
-    from clinclust.files.listed import listed
+    from clinclust.files.cell_text import listed
 
     files = folder.iterdir() if folder.is_dir() else ()
     others = sorted(path.name for path in files if path.name not in names and path.name[0] != ".")

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from clinclust.comparisons.compare import compare_subtypes
 from clinclust.comparisons.dominance import dominant_columns
-from clinclust.comparisons.partitions import compare_partitions
+from clinclust.comparisons.frame import compare_partitions
 
 __all__ = ["compare_partitions", "compare_subtypes", "dominant_columns"]

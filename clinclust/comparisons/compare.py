@@ -44,12 +44,13 @@ from clinclust.comparisons.differences import (
 )
 from clinclust.comparisons.frame import ALL_SUBJECTS
 from clinclust.data_frames import is_partitioned
+from clinclust.engine.search.plan import n_threads
 from clinclust.errors import CohortError, InputError
-from clinclust.schema.partitions import refuse_failures
+from clinclust.schema.validation import refuse_failures
 
 if TYPE_CHECKING:
-    from clinclust.estimators.fitted_cohort import FittedCohort
-    from clinclust.estimators.partitioned.places import TablePlace
+    from clinclust.estimators.partitioned.fit import TablePlace
+    from clinclust.estimators.subtype_model import FittedCohort
     from clinclust.likelihoods.likelihood import ContrastKind
     from clinclust.schema import Feature, FeatureSchema
 
@@ -356,8 +357,7 @@ def _count_columns(table: Any, labels: Any, schema: FeatureSchema) -> tuple[NDAr
     import dask.dataframe
     from dask.delayed import delayed
 
-    from clinclust.engine.search.plan import n_threads
-    from clinclust.estimators.partitioned.places import place_of_shards
+    from clinclust.estimators.partitioned.fit import place_of_shards
 
     series: Any = dask.dataframe.Series
     if not isinstance(labels, series) or labels.npartitions != table.npartitions:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clinclust.errors import InputError
 from clinclust.likelihoods.likelihood import ContrastKind
-from clinclust.nearest import did_you_mean
+from clinclust.texts import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,11 +18,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, accepting
-from clinclust.estimators.fitted_cohort import FittedCohort, cohort_of
-from clinclust.estimators.subtype_model import clustered_features
+from clinclust.estimators.subtype_model import FittedCohort, clustered_features, cohort_of
 from clinclust.files.cell_text import canonical_text, numbers_of
-from clinclust.files.selection.condition import name_in_condition, text_in_condition
-from clinclust.files.selection.dates import date_column
+from clinclust.files.conditions import date_column, name_in_condition, text_in_condition
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from clinclust.disclosure.audit import audit_disclosure
-from clinclust.disclosure.released import withhold_associations
-from clinclust.disclosure.suppress import suppress_small_cells
+from clinclust.disclosure.counts import withhold_associations
+from clinclust.disclosure.suppress import audit_disclosure, suppress_small_cells
 
 __all__ = ["audit_disclosure", "suppress_small_cells", "withhold_associations"]

@@ -1,43 +1,53 @@
-"""Propose a feature schema for a table, with a reason for each feature."""
+"""The draft of the schema of a table, also of one in partitions."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from clinclust.data_frames import TABLE, in_pandas, is_partitioned
 from clinclust.drafting.column import Column, Proposal, column_of
-from clinclust.drafting.identity import keys_of, visit_columns
-from clinclust.drafting.partitions import draft_of_partitions
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
 from clinclust.drafting.roles import (
     alike_named_pairs,
+    keys_of,
     looks_identifying,
     named_role,
     paired_roles,
     repeated_measurements,
+    visit_columns,
 )
-from clinclust.errors import CohortError, CohortWarning, SchemaError
+from clinclust.errors import CohortError, CohortWarning, SchemaError, show_cells
 from clinclust.files.cell_text import shortened
-from clinclust.files.chosen_columns import refuse_many_columns
-from clinclust.files.column_notes import ColumnNotes, notes_of
-from clinclust.files.dictionaries.redcap import notes_without_dictionary
-from clinclust.files.selection.repeated_subjects import repeated_subjects
-from clinclust.files.selection.row_choice import rows_taken
+from clinclust.files.dictionaries import notes_without_dictionary
+from clinclust.files.row_choice import repeated_subjects, rows_taken
+from clinclust.files.text_table import ColumnNotes, notes_of, refuse_many_columns
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.progress import SILENT, Progress
 from clinclust.roles import NEEDS_LIKELIHOOD
-from clinclust.schema.changed_roles import WRITE_LIKELIHOOD, needs_likelihood, role_problems
-from clinclust.schema.failures import Failure, failures_frame
 from clinclust.schema.feature import Feature, block_key
 from clinclust.schema.feature_schema import FeatureSchema
-from clinclust.schema.reading import read_column
-from clinclust.schema.validation import refuse_unusable
+from clinclust.schema.reading import read_column, text_cells
+from clinclust.schema.validation import (
+    Failure,
+    Parts,
+    Sampled,
+    failures_frame,
+    numbered,
+    read_columns,
+    refuse_failures,
+    refuse_unusable,
+    validate,
+)
+from clinclust.schema.yaml_files import WRITE_LIKELIHOOD, needs_likelihood, role_problems
+
+# Propose a feature schema for a table, with a reason for each feature.
 
 
 def with_wanted_roles(schema: FeatureSchema, frame: pd.DataFrame, roles: Mapping[str, str]) -> FeatureSchema:
@@ -172,7 +182,7 @@ class _Drafted:
         except MemoryError:
             raise
         except Exception as error:
-            fault = f"{type(error).__name__}: {shortened(str(error))}"
+            fault = f"{type(error).__name__}: {show_cells(shortened(str(error)))}"
             look = f"no better draft of this column was found, which is a fault of clinclust ({fault}): check its line"
             texts = list(self.column.texts)
             are_levels = 2 <= len(texts) <= _MOST_LEVELS
@@ -308,3 +318,76 @@ def _refuse_names(frame: pd.DataFrame) -> None:
             failures.append(Failure(name, "one column of this name", repair=repair))
     if failures:
         raise CohortError(failures_frame(failures))
+
+
+# Draft a schema for a table in partitions: from a sample of its rows, and from all rows that the draft refuses.
+
+_ROUNDS = 4
+_MOST_ROWS = 100
+"""Number of different values at fault, by column and partition, whose rows are added to the sample at once."""
+
+
+class Draft(NamedTuple):
+    """A drafted schema."""
+
+    schema: FeatureSchema
+    sample: Sampled
+    """The rows that it was drafted from."""
+    refused: CohortError | None
+    """What it does not allow all the same."""
+
+
+class _Refused(NamedTuple):
+    rows: pd.DataFrame
+    failures: pd.DataFrame
+
+
+def draft_of_partitions(table: Any, draft: Callable[[pd.DataFrame], FeatureSchema], *, progress: bool = True) -> Draft:
+    """Return the schema that `draft` makes of a sample of a Dask DataFrame.
+
+    All partitions are validated against it. Rows with a value that it does not allow, such as a level outside the
+    sample, are added to the sample, and it is drafted again.
+    """
+    stages = Progress(progress)
+    with stages.stage("drawing a sample"):
+        parts = Parts(table)
+        rows = parts.sample()
+    for n_left in reversed(range(_ROUNDS)):
+        schema = draft(rows)
+        with stages.stage("checking partitions"):
+            found = parts.each(_refused, schema=schema)
+        more = pd.concat([rows, *(own.rows for own in found if own is not None)])
+        more = more[~more.index.duplicated()].sort_index()
+        if not n_left or len(more) == len(rows):
+            break
+        rows = more
+    failures = {
+        number: None if own is None else own.failures
+        for number, own in enumerate(found)
+        if parts.first[number] < parts.first[number + 1]
+    }
+    try:
+        refuse_failures(failures)
+    except CohortError as error:
+        return Draft(schema, Sampled(rows, parts.n_rows), error)
+    return Draft(schema, Sampled(rows, parts.n_rows), None)
+
+
+def _refused(frame: pd.DataFrame, first: int, schema: FeatureSchema) -> _Refused | None:
+    """Return what a schema does not allow in a partition, with a row for each value at fault; None if nothing."""
+    if not len(frame):
+        return None
+    try:
+        validate(schema, frame, warn=False)
+    except CohortError as error:
+        at_fault = np.zeros(len(frame), dtype=np.bool_)
+        for reading in read_columns(schema, frame)[1].values():
+            for faulty in reading.faults.values():
+                rows = np.flatnonzero(faulty)
+                codes = text_cells(reading.cells.iloc[rows]).codes
+                at_fault[rows[np.unique(codes, return_index=True)[1]][:_MOST_ROWS]] = True
+        ids = [feature.name for feature in schema.ids if feature.name in frame]
+        if ids:
+            at_fault[np.flatnonzero(frame.duplicated(ids, keep=False))[:_MOST_ROWS]] = True
+        return _Refused(numbered(frame, first)[at_fault], error.failures)
+    return None

@@ -1,4 +1,4 @@
-"""The order of levels: by the number that they begin with, by ordered words, or none."""
+"""The grid of numbers of a column, kinds of numbers, and levels with their order."""
 
 from __future__ import annotations
 
@@ -6,10 +6,303 @@ import math
 import re
 from collections.abc import Sequence
 from functools import cache
+from typing import Any, NamedTuple
 
+import numpy as np
+from scipy.special import gammaln, ndtr
+
+from clinclust.arrays import Array
 from clinclust.data import data
 from clinclust.files.dictionaries.words import words_of
 from clinclust.files.number_notation import is_known_unit
+from clinclust.likelihoods import REGISTRY
+from clinclust.likelihoods.binomial import Binomial
+from clinclust.likelihoods.exponential import Exponential
+from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.geometric import Geometric
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, without_far_values
+from clinclust.likelihoods.negative_binomial import NegativeBinomial
+from clinclust.likelihoods.ordinal import Ordinal
+from clinclust.likelihoods.poisson import Poisson
+from clinclust.schema.feature import Feature
+
+# How probable the numbers of a column are under each kind of distribution, on the grid on which they are written.
+#
+# A number that is written as 1.3 is any value that rounds to it. So the probability of the interval, and not a density,
+# is compared between continuous and discrete distributions. With g the step of the grid of all numbers,
+#
+#     log p(x | kind) = sum_i log P(x_i - g / 2 <= X < x_i + g / 2 | estimates) - (number of parameters) / 2 * log n,
+#
+# where the second term approximates the integral over the parameters (Schwarz 1978, Annals of Statistics 6).
+
+_MOST = 200  # quantiles are judged: a kind that is nearly right must not lose by sheer number
+_FINEST, _MOST_LEVELS = 9, 30
+_TINY, _NARROW = 1e-300, 1e-4
+_DISPERSIONS = np.exp(np.linspace(np.log(0.05), np.log(200.0), 25))
+_FEWEST_AT_SPIKE = 2
+
+
+class Numbers(NamedTuple):
+    """The numbers of a column on their grid."""
+
+    values: Array  # (m,) distinct, sorted
+    counts: Array  # (m,) of subjects
+    step: float
+
+    @property
+    def n(self) -> float:
+        """The number of subjects."""
+        return float(self.counts.sum())
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether all numbers are whole."""
+        return bool((self.values == np.floor(self.values)).all())
+
+    @property
+    def median(self) -> float:
+        """The median over the subjects."""
+        return float(self.values[np.searchsorted(np.cumsum(self.counts), self.n / 2.0)])
+
+    def above_zero(self) -> Numbers:
+        """Return the numbers of the subjects that are not 0, or all if they are."""
+        kept = self.values != 0.0
+        return Numbers(self.values[kept], self.counts[kept], self.step) if kept.any() else self
+
+    def quantiles(self) -> Numbers:
+        """Return the numbers of at most 200 subjects, evenly spaced in their order, with the lowest and the highest."""
+        if self.n <= _MOST:
+            return self
+        ranks = np.linspace(0.0, self.n - 0.5, _MOST)
+        places = np.searchsorted(np.cumsum(self.counts), ranks, side="right")
+        counts = np.bincount(places, minlength=self.values.size).astype(np.float64)
+        return Numbers(self.values[counts > 0], counts[counts > 0], self.step)
+
+
+def numbers_on_grid(values: Array, counts: Array) -> Numbers:
+    """Return numbers (m,) with their counts (m,) on the grid on which they are written.
+
+    >>> import numpy as np
+    >>> from clinclust.drafting.levels import numbers_on_grid
+    >>> numbers_on_grid(np.array([0.5, 1.0, 2.5]), np.ones(3)).step
+    0.5
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    summed = np.bincount(place, weights=counts, minlength=distinct.size).astype(np.float64)
+    return Numbers(distinct, summed, _step(distinct))
+
+
+def _step(distinct: Array) -> float:
+    largest = float(np.abs(distinct).max(initial=1.0))
+    for decimals in range(_FINEST + 1):
+        scaled = distinct * 10.0**decimals
+        if largest * 10.0 ** (decimals + 1) > 2.0**52 or np.abs(scaled - np.rint(scaled)).max(initial=0.0) < 1e-4:
+            break
+    whole = np.rint(np.clip(scaled, -(2.0**52), 2.0**52)).astype(np.int64)
+    gaps = np.diff(whole)
+    return float(np.gcd.reduce(gaps[gaps > 0]) if (gaps > 0).any() else 1) / 10.0**decimals
+
+
+def log_probabilities(numbers: Numbers) -> dict[str, float]:
+    """Return the log probability of the numbers under each kind of distribution that can have them.
+
+    ``levels``: a probability for each number that occurs, if they are few. ``gaussian``, ``log`` (lognormal),
+    ``exponential``. ``poisson``, ``geometric``, ``negative_binomial``, if the numbers are whole and not negative;
+    those from 1 on may be counted from 1. ``spike_low_gaussian``, ``spike_low_log``, ``spike_high_gaussian``,
+    ``spike_high_log``: the lowest or highest number has a probability of its own.
+    """
+    judged = numbers.quantiles()
+    values, counts, n, half = judged.values, judged.counts, judged.n, judged.step / 2.0
+    found = {"levels": _penalised(_log_shares(counts), values.size - 1, n)} if values.size <= _MOST_LEVELS else {}
+    found[Gaussian.name] = _penalised(_normal(values, counts, values - half, values + half), 2, n)
+    if values[0] > 0.0:
+        edges = np.log(np.maximum(values - half, _TINY)), np.log(values + half)
+        found["log"] = _penalised(_normal(np.log(values), counts, *edges), 2, n)
+    if values[0] >= 0.0:
+        steps = np.rint(values / judged.step)
+        found[Exponential.name] = _penalised(_geometric(steps, counts), 1, n)
+    for end in (0, -1):
+        if values.size > 3 and counts[end] >= _FEWEST_AT_SPIKE:
+            found |= _with_spike(judged, end)
+    if judged.are_whole and values[0] >= 0.0:
+        from_one = values - 1.0 if values[0] == 1.0 else values
+        found[Poisson.name] = _penalised(max(_poisson(v, counts) for v in (values, from_one)), 1, n)
+        found[Geometric.name] = _penalised(max(_geometric(v, counts) for v in (values, from_one)), 1, n)
+        found[NegativeBinomial.name] = _penalised(max(_negative_binomial(v, counts) for v in (values, from_one)), 2, n)
+    return found
+
+
+def _with_spike(numbers: Numbers, end: int) -> dict[str, float]:
+    """Return the log probabilities with a probability of its own for the lowest (0) or the highest (-1) number."""
+    rest, counts, half = np.delete(numbers.values, end), np.delete(numbers.counts, end), numbers.step / 2.0
+    mass = _log_shares(np.array([numbers.counts[end], counts.sum()]))
+    name = "spike_low" if end == 0 else "spike_high"
+    found = {f"{name}_gaussian": mass + _normal(rest, counts, rest - half, rest + half)}
+    if rest[0] > 0.0:
+        edges = np.log(np.maximum(rest - half, _TINY)), np.log(rest + half)
+        found[f"{name}_log"] = mass + _normal(np.log(rest), counts, *edges)
+    return {kind: _penalised(value, 3, numbers.n) for kind, value in found.items()}
+
+
+def _penalised(log_likelihood: float, n_parameters: int, n: float) -> float:
+    return log_likelihood - 0.5 * n_parameters * float(np.log(n))
+
+
+def _log_shares(counts: Array) -> float:
+    return float((counts * np.log(counts / counts.sum())).sum())
+
+
+def _normal(values: Array, counts: Array, low: Array, high: Array) -> float:
+    n = counts.sum()
+    mean = float((values * counts).sum() / n)
+    deviation = float(np.sqrt(max(((values - mean) ** 2 * counts).sum() / n, _TINY)))
+    low, high = (low - mean) / deviation, (high - mean) / deviation
+    # In the upper half the upper tails are subtracted, which are small and exact there; of narrow ones the density is.
+    share = np.where(low > 0.0, ndtr(-low) - ndtr(-high), ndtr(high) - ndtr(low))
+    density = np.exp(-((low + high) ** 2) / 8.0) / np.sqrt(2.0 * np.pi) * (high - low)
+    share = np.where(high - low < _NARROW, density, share)
+    return float((counts * np.log(np.maximum(share, _TINY))).sum())
+
+
+def _poisson(values: Array, counts: Array) -> float:
+    mean = float((values * counts).sum() / counts.sum())
+    if mean == 0.0:
+        return 0.0
+    return float((counts * (values * np.log(mean) - mean - gammaln(values + 1.0))).sum())
+
+
+def _geometric(values: Array, counts: Array) -> float:
+    mean = float((values * counts).sum() / counts.sum())
+    if mean == 0.0:
+        return 0.0
+    return float((counts * (values * (np.log(mean) - np.log1p(mean)) - np.log1p(mean))).sum())
+
+
+def _negative_binomial(values: Array, counts: Array) -> float:
+    """Return the log likelihood at the mean of the values, and the best of some dispersions."""
+    mean = float((values * counts).sum() / counts.sum())
+    if mean == 0.0:
+        return 0.0
+    size = _DISPERSIONS[:, None]
+    terms = gammaln(values + size) - gammaln(size) - gammaln(values + 1.0)
+    terms = terms + size * np.log(size / (size + mean)) + values * np.log(mean / (size + mean))
+    return float((terms * counts).sum(axis=1).max())
+
+
+# The kinds that the numbers of a column may be, by the probability of the values and by what clinical tables hold.
+#
+# A few whole numbers from 0 or 1 on are mostly the steps of a scale, small numbers from 0 or 1 on of which few are
+# large are mostly counts, and numbers that are large compared with their grid are mostly measurements. The constants
+# were set on annotated tables of the field (`benchmarks/drafting.py`).
+
+MOST_LEVELS = 11
+"""Whole numbers with more different values that are not declared are counts or measurements."""
+_MOST_STEPS = 7  # of numbers in larger steps than 1; others are rounded: pressures in tens are no scale
+_TEMPER = 0.25  # how much of the evidence counts: no column has exactly the distribution of its kind
+_SCALE, _FROM_0_OR_1, _EACH_LEVEL, _GAP = 4.0, 3.0, 0.4, 6.0
+_COUNT_BELOW, _COUNT_SLOPE, _COUNT_FROM, _LARGE = 4.5, 3.0, 8.0, 10.0
+_FEWEST_EQUAL, _LEAST_EQUAL, _STANDS_OUT, _NEAR = 5, 0.03, 1.5, 0.5
+_SPIKE = 10.0  # nats, among 200 subjects, from which on a share of equal numbers has a probability of its own
+_LOG = 4.0  # nats by which another distribution of a measurement must be better than the Gaussian
+_ENOUGH = 2_000
+_SCALES = (Ordinal.name, Binomial.name)
+_COUNTS = (Poisson.name, Geometric.name, NegativeBinomial.name)
+
+
+class Kind(NamedTuple):
+    """One kind that a column may be."""
+
+    name: str  # ``scale``, ``count`` or ``measurement``
+    fields: dict[str, Any]  # of the feature
+    score: float  # log probability, up to a constant
+
+
+def kinds_of_numbers(numbers: Numbers, *, may_be_scale: bool) -> list[Kind]:
+    """Return the kinds of numbers with at least three values, the most probable first; only levels may be a scale."""
+    found = log_probabilities(_without_slips(numbers.quantiles()))
+    measurement, fields = _measurement(numbers, found)
+    kinds = [Kind("measurement", fields, _TEMPER * measurement)]
+    low, median, above_zero = float(numbers.values[0]), numbers.median, numbers.above_zero().median
+    median = above_zero if above_zero > _LARGE else median  # most of them never smoked: pack-years are no counts
+    # Counts whose tail is longer than that of every likelihood of counts are counts all the same.
+    is_joined = numbers.values[1] - low <= 2.0 * numbers.step  # 0 far below all others is no count
+    longer = ("log", "spike_low_log") if is_joined else ()
+    counts = [found[name] for name in (*_COUNTS, *longer) if name in found and numbers.are_whole]
+    if counts and low >= 0.0 and numbers.values[-1] <= LARGEST_COUNT:
+        prior = _COUNT_SLOPE * float(np.log(_COUNT_BELOW / (1.0 + median))) - (_COUNT_FROM if low > 1.0 else 0.0)
+        kinds.append(Kind("count", {}, _TEMPER * max(counts) + prior))
+    n_levels = numbers.values.size
+    if may_be_scale and n_levels <= (MOST_LEVELS if numbers.step <= 1.0 else _MOST_STEPS):
+        n_gaps = (numbers.values[-1] - low) / numbers.step + 1.0 - n_levels
+        starts = _FROM_0_OR_1 if low in (0.0, 1.0) and numbers.step == 1.0 else 0.0
+        prior = _SCALE + starts - _EACH_LEVEL * n_levels - _GAP * n_gaps / n_levels
+        kinds.append(Kind("scale", {}, _TEMPER * found["levels"] + prior))
+    return sorted(kinds, key=lambda kind: -kind.score)
+
+
+def _without_slips(numbers: Numbers) -> Numbers:
+    """Return the numbers without those that are so far from the others that they must be errors of entry."""
+    values = np.repeat(numbers.values, numbers.counts.astype(np.int64))
+    usual = without_far_values(values)
+    if usual.size == values.size:
+        return numbers
+    kept = (numbers.values >= usual.min()) & (numbers.values <= usual.max())
+    return Numbers(numbers.values[kept], numbers.counts[kept], numbers.step) if kept.sum() > 2 else numbers
+
+
+def _may_be_spike(numbers: Numbers, place: int) -> bool:
+    """Return whether enough subjects have the lowest (0) or highest (-1) number, and it lies near the others.
+
+    Far from them it is no value that subjects have: 999 among weights, or 0 among blood pressures.
+    """
+    if numbers.values.size <= MOST_LEVELS or numbers.counts[place] < max(_FEWEST_EQUAL, _LEAST_EQUAL * numbers.n):
+        return False
+    rest, counts = np.delete(numbers.values, place), np.delete(numbers.counts, place)
+    if numbers.counts[place] < _STANDS_OUT * counts.max():
+        return False
+    spread = float(np.sqrt(np.cov(rest, fweights=counts.astype(np.int64))))
+    return bool(abs(numbers.values[place] - rest[place]) <= _NEAR * spread)
+
+
+def _measurement(numbers: Numbers, found: dict[str, float]) -> tuple[float, dict[str, Any]]:
+    """Return the log probability of the best distribution of a measurement, and its fields."""
+    options: list[tuple[float, float, dict[str, Any]]] = [(found[Gaussian.name], 0.0, {"likelihood": Gaussian.name})]
+    if "log" in found and numbers.values[0] > 0.0:
+        options.append((found["log"], _LOG, {"likelihood": Gaussian.name, "transform": "log"}))
+    if Exponential.name in found and numbers.values[0] >= 0.0:
+        options.append((found[Exponential.name], _LOG, {"likelihood": Exponential.name}))
+    for end, place in (("spike_low", 0), ("spike_high", -1)):
+        if not _may_be_spike(numbers, place):
+            continue
+        spike = {"spike": float(numbers.values[place])}
+        if f"{end}_gaussian" in found:
+            options.append((found[f"{end}_gaussian"], _SPIKE, {"likelihood": Gaussian.name, **spike}))
+        if f"{end}_log" in found:
+            fields = {"likelihood": Gaussian.name, "transform": "log", **spike}
+            options.append((found[f"{end}_log"], _SPIKE + _LOG, fields))
+    best = max(options, key=lambda option: option[0] - option[1])
+    return best[0], best[2]
+
+
+def best_count(values: Array) -> dict[str, Any]:
+    """Return the likelihood of counts (n,) under which they are most probable."""
+    return {"likelihood": _most_probable(_COUNTS, values, {})}
+
+
+def best_scale(scores: Array, levels: list[str] | None = None, trials: int | None = None) -> dict[str, Any]:
+    """Return the likelihood of the steps of a scale, counted from 0 (n,), and its levels or trials."""
+    given: dict[str, Any] = {"levels": levels} if levels is not None else {"trials": trials}
+    return {"likelihood": _most_probable(_SCALES, scores, given), **given}
+
+
+def _most_probable(names: tuple[str, ...], values: Array, given: dict[str, Any]) -> str:
+    if values.size > _ENOUGH:  # evenly spaced quantiles decide as well
+        values = np.sort(values)[((np.arange(_ENOUGH) + 0.5) / _ENOUGH * values.size).astype(np.int64)]
+    evidence = {name: REGISTRY[name].of(Feature(name="x", likelihood=name, **given)).evidence(values) for name in names}
+    return max(names, key=lambda name: evidence[name] if np.isfinite(evidence[name]) else -np.inf)
+
+
+# The order of levels: by the number that they begin with, by ordered words, or none.
 
 _NUMBER = r"[0-9]+(?:[., ']?[0-9]{3})*(?:[.,][0-9]+)?"
 _FIRST = re.compile(rf"(?P<before>[^0-9]*?)(?P<number>-?{_NUMBER})(?P<after>.*)", re.DOTALL)

@@ -1,32 +1,616 @@
-"""The proposal for one column, from notes and values, and the columns whose schema contradicts it."""
+"""The proposal for a column: what is written in it, its numbers, its levels."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from clinclust.drafting.column import Column, Look, Proposal, column_of, constant, joined, with_codes
-from clinclust.drafting.dates import dates_in
-from clinclust.drafting.identity import identifies_rows
-from clinclust.drafting.kinds import best_scale
-from clinclust.drafting.levels import order_of
-from clinclust.drafting.missing import missing_words, quoted
-from clinclust.drafting.propose_levels import nominal_of, noted_levels, proposal_of_texts, scale_of, two_levels
-from clinclust.drafting.propose_numbers import proposal_of_numbers
-from clinclust.drafting.written import written_numbers
-from clinclust.files.cell_text import number_of
-from clinclust.files.column_notes import ORDERED, ColumnNotes
-from clinclust.files.dictionaries.words import divided, may_mean_missing
+from clinclust.arrays import Array
+from clinclust.data import data
+from clinclust.drafting.column import (
+    DOUBTFUL,
+    Column,
+    Look,
+    Proposal,
+    column_of,
+    constant,
+    dates_in,
+    joined,
+    missing_numbers,
+    missing_words,
+    with_codes,
+)
+from clinclust.drafting.levels import (
+    MOST_LEVELS,
+    Kind,
+    Numbers,
+    best_count,
+    best_scale,
+    kinds_of_numbers,
+    meaning,
+    no_before_yes,
+    numbers_on_grid,
+    order_of,
+    ordered_pair,
+    without_number,
+)
+from clinclust.drafting.roles import identifies_rows, name_words
+from clinclust.files.cell_text import listed, number_of, numbers_of, quote_cell
+from clinclust.files.dictionaries.words import divided, may_mean_missing, means_missing, plain_text
+from clinclust.files.number_notation import (
+    Marks,
+    WrittenNumber,
+    are_thousands,
+    is_known_unit,
+    is_unit,
+    limits_in_words,
+    marks_of,
+    number_as_written,
+    parts_of,
+    unit_key,
+    without_flags,
+)
+from clinclust.files.text_table import ORDERED, ColumnNotes
 from clinclust.likelihoods import traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
+from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT
 from clinclust.schema.feature import Feature
 from clinclust.schema.feature_schema import FeatureSchema
+from clinclust.schema.reading import number_meant
+
+# How a column writes its numbers: decimal commas, thousands, a unit or flags in the cells, values beyond a limit.
+
+_NEARLY_ALL = 0.9
+"""The least share of the cells that must write numbers, and of the numbers with a unit that must have the same."""
+_UNDECIDED = (
+    "the comma and the point could each be the decimal mark or keep thousands apart: write all numbers with one "
+    "decimal mark and nothing between thousands"
+)
+_MOST_LEVELS_MISREAD = 11
+"""The most different numbers behind which an unknown text may be that of a level, as in `3 cups`."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """How a column writes its numbers, and which they are. Arrays are (len(texts),)."""
+
+    numbers: Array  # NaN for texts that write none; beyond a limit it is the limit
+    fields: dict[str, Any]  # of the feature: unit, marks, decimal, thousands, synonyms
+    below: NDArray[np.bool_]  # a limit
+    above: NDArray[np.bool_]
+    looks: tuple[str, ...] = ()  # what a person should decide
+    fault: str = ""  # why the numbers cannot be compared, and how to repair it
+
+
+def written_numbers(column: Column, *, has_decimal_commas: bool = False) -> Written | None:
+    """Return how a column writes its numbers; None if fewer than nine cells in ten write a number in one way.
+
+    Where other columns have decimal commas, `1.305` may be thousands.
+    """
+    none = np.zeros(len(column.texts), dtype=bool)
+    if not column.texts:
+        return None
+    if np.isfinite(column.numbers).all():
+        if has_decimal_commas and are_thousands(column.texts):
+            if all(len(text.lstrip("-").partition(".")[0]) == 1 for text in column.texts):
+                return Written(column.numbers, {}, none, none, (), _UNDECIDED)
+            look = "points are read as separators of thousands, because other columns have decimal commas"
+            fields = {"decimal": ",", "thousands": "."}
+            return Written(numbers_of([text.replace(".", "") for text in column.texts]), fields, none, none, (look,))
+        return Written(column.numbers, {}, none, none)
+    if not any(character.isdigit() for text in column.texts for character in text):
+        return None
+    return _read(column, has_decimal_commas=has_decimal_commas)
+
+
+def _read(column: Column, *, has_decimal_commas: bool) -> Written | None:
+    synonyms = limits_in_words(column.texts, column.counts)
+    marked = without_flags([synonyms.get(text, text) for text in column.texts], column.counts)
+    parts = [parts_of(text) for text in marked.texts]
+    unit, fault = _unit_of(column, parts)
+    units = {"", unit_key(unit)} if unit is not None else {""}
+    marks = marks_of([part.number for part in parts if part is not None and unit_key(part.unit) in units])
+    if marks.is_guess and marks.thousands == "," and has_decimal_commas:
+        marks = Marks(",")
+    fields: dict[str, Any] = {}
+    if marked.marks:
+        fields["marks"] = list(marked.marks)
+    if unit is not None:
+        fields["unit"] = unit
+    fields |= {name: mark for name, mark in (("decimal", marks.decimal), ("thousands", marks.thousands)) if mark}
+    meant = _in_unit(synonyms, units, marks.decimal, marks.thousands)
+    if meant:
+        fields["synonyms"] = meant
+    signs = [part.limit if part is not None else "" for part in parts]
+    below = np.array([bool(sign) and sign[0] in "<≤" for sign in signs], dtype=bool)
+    above = np.array([bool(sign) and sign[0] in ">≥" for sign in signs], dtype=bool)
+    beyond = {"censored": "limit"} if (below | above).any() else {}
+    feature = Feature(name="x", likelihood=Gaussian.name, **fields, **beyond)
+    values = [number_meant(feature, text) for text in column.texts]
+    numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
+    n_numbers = int(column.counts[np.isfinite(numbers)].sum())
+    if fault:
+        return Written(numbers, fields, below, above, (), fault)
+    undecided = marks.is_guess and marks.decimal is not None
+    n_written = int(column.counts[[part is not None for part in parts]].sum()) if undecided else n_numbers
+    if n_written < _NEARLY_ALL * column.n_observed:
+        return None
+    looks = []
+    if marked.marks:
+        n = int(column.counts[marked.is_marked].sum())
+        looks.append(
+            f"{n:,} cells hold more than the number, such as {quote_cell(marked.marks[0])}: `marks` says what is left "
+            "out"
+        )
+    if undecided:
+        fault = _UNDECIDED
+    elif marks.is_guess:
+        looks.append('commas are read as thousands; if they are decimal commas, write `decimal: ","` instead')
+    return Written(numbers, fields, below & np.isfinite(numbers), above & np.isfinite(numbers), tuple(looks), fault)
+
+
+def _unit_of(column: Column, parts: Sequence[WrittenNumber | None]) -> tuple[str | None, str]:
+    """Return the unit of the numbers, and why they cannot be compared if there are several."""
+    cells: Counter[str] = Counter()
+    spelled: dict[str, Counter[str]] = {}
+    n_different: Counter[str] = Counter()
+    for part, count in zip(parts, column.counts.tolist(), strict=True):
+        if part is not None and part.unit:
+            key = unit_key(part.unit)
+            cells[key] += count
+            n_different[key] += 1
+            spelled.setdefault(key, Counter())[part.unit] += count
+    known = {
+        key: n
+        for key, n in cells.items()
+        if is_known_unit(key) or (is_unit(key) and n_different[key] > _MOST_LEVELS_MISREAD)
+    }
+    if not known:
+        return None, ""
+    unit = max(known, key=lambda key: known[key])
+    n_bare = sum(int(n) for part, n in zip(parts, column.counts, strict=True) if part is not None and not part.unit)
+    if len(known) > 1 or known[unit] < n_bare:
+        if len(column.texts) <= _MOST_LEVELS_MISREAD or sum(known.values()) + n_bare < _NEARLY_ALL * column.n_observed:
+            return None, ""
+        shown = listed(f"{quote_cell(key)} ({n:,} cells)" for key, n in sorted(known.items(), key=lambda one: -one[1]))
+        alone = f" and none ({n_bare:,} cells)" if n_bare else ""
+        return None, f"the cells hold several units: {shown}{alone}; give all values in one unit, or leave it out"
+    return max(spelled[unit], key=lambda text: spelled[unit][text]), ""
+
+
+def _in_unit(synonyms: dict[str, str], units: set[str], decimal: Any, thousands: Any) -> dict[str, str]:
+    """Return the texts with a limit in words whose number has the unit of the column or none, as a schema writes it."""
+    parts = {text: parts_of(meant) for text, meant in synonyms.items()}
+    return {
+        text: part.limit + number
+        for text, part in parts.items()
+        if part is not None
+        and unit_key(part.unit) in units
+        and (number := number_as_written(part.number, decimal, thousands)) is not None
+    }
+
+
+# The proposal for numbers: a scale, counts or a measurement, and how values beyond a limit are declared.
+
+_MOST_CODES, _LONGEST_SCALE = 30, 10
+_ORDERED_CODES = 0.88  # how often whole numbers that code a few levels are ordered, in tables of the field
+_MUCH_BEYOND = 0.05  # share beyond a limit from which on it is a part of the feature, whether a value was found
+
+
+def proposal_of_numbers(column: Column, written: Written | None) -> Proposal | None:
+    """Return the proposal for a column of numbers; None if they are none, or a few levels that are written in signs."""
+    if written is None:
+        return None
+    if written.fault:
+        return Proposal({"role": "ignore"}, "numbers that cannot be compared", looks=(written.fault,))
+    beyond = written.below | written.above
+    if beyond.any() and len(column.texts) <= MOST_LEVELS:
+        return None
+    odd = [text for text, number in zip(column.texts, written.numbers, strict=True) if not np.isfinite(number)]
+    if odd and len(column.texts) <= MOST_LEVELS:
+        return None
+    codes = missing_numbers(np.where(beyond, np.nan, written.numbers), column.counts)
+    coded = [text for text, number in zip(column.texts, written.numbers.tolist(), strict=True) if number in codes]
+    looks = [*written.looks]
+    if odd:
+        looks.append(f"{listed(map(quote_cell, odd))}: no numbers, and taken for missing (`missing_codes`)")
+    if coded:
+        shown = listed(map(quote_cell, coded))
+        looks.append(f"{shown}: apart from all other values, and taken for missing (`missing_codes`)")
+    is_left = np.array([text not in {*odd, *coded} for text in column.texts], dtype=bool)
+    left = column.without({*odd, *coded})
+    values = written.numbers[is_left]
+    if np.unique(values).size < 2:
+        return constant(left)
+    found = _of_values(left, values, written, beyond[is_left])
+    missing = {"missing_codes": [*odd, *coded]} if odd or coded else {}
+    return replace(found, fields=with_codes(found.fields, missing)).extended(*looks)
+
+
+def _of_values(column: Column, values: Array, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
+    exact = ~beyond if np.unique(values[~beyond]).size > 2 else np.ones(values.size, dtype=bool)
+    numbers = numbers_on_grid(values[exact], column.counts[exact].astype(np.float64))
+    if np.abs(numbers.values).max() > LARGEST_MEASUREMENT:
+        return Proposal({"role": "ignore"}, "numbers too large to be modelled", looks=("check the unit",))
+    if numbers.values.size == 2 and not beyond.any():
+        return two_levels(column) if len(column.texts) == 2 else two_numbers(column, values)
+    is_plain = not written.fields and len(column.texts) == numbers.values.size
+    if is_plain and numbers.values.size <= _MOST_CODES and numbers.are_whole and is_called_nominal(column):
+        return nominal_of(column, f"{numbers.values.size} codes without order, by the name of the column", set())
+    declared = _declared_scale(column.notes)
+    if declared is not None and numbers.are_whole and not written.fields:
+        low, high = declared
+        if low <= numbers.values[0] and numbers.values[-1] <= high:
+            scores = np.repeat(values - low, column.counts)
+            fields = best_scale(scores, trials=int(high - low))
+            if low != 0:
+                fields = {"likelihood": fields["likelihood"], "minimum": low, "maximum": high}
+            return Proposal(fields, f"a scale {low:g} to {high:g}, as the file declares")
+    top = column.notes.maximum
+    is_longer = top is not None and top > numbers.values[-1]  # the file declares more steps than the values show
+    kinds = kinds_of_numbers(numbers, may_be_scale=is_plain and not is_longer)
+    scores = np.array([kind.score for kind in kinds])
+    shares = np.exp(scores - scores.max())
+    shares = shares / shares.sum()
+    proposal, probability = _of_kind(kinds[0], column, values, numbers), float(shares[0])
+    other = float(shares[1]) if len(kinds) > 1 else 0.0
+    is_other_scale = kinds[0].name == "scale" and other <= probability * (1.0 - _ORDERED_CODES)
+    probability *= _ORDERED_CODES if kinds[0].name == "scale" else 1.0
+    otherwise = ""
+    if probability < DOUBTFUL and is_other_scale:
+        otherwise = "likelihood: categorical, if they have no order"
+    elif probability < DOUBTFUL and len(kinds) > 1:
+        second = _of_kind(kinds[1], column, values, numbers).fields
+        otherwise = ", ".join(f"{name}: {value}" for name, value in second.items() if name != "levels")
+    fields = {**proposal.fields}
+    if not {"levels", "trials"} & set(fields):
+        fields |= written.fields
+        fields |= _bounds(column.notes, numbers, fields)
+    found = replace(proposal, fields=fields, probability=probability, otherwise=otherwise)
+    found = found.extended(_outside(column.notes, numbers))
+    return _with_limits(found, column, written, beyond) if beyond.any() else found
+
+
+def _of_kind(kind: Kind, column: Column, values: Array, numbers: Numbers) -> Proposal:
+    if kind.name == "scale":
+        order = np.argsort(values, kind="stable").tolist()
+        return scale_of(column, [column.texts[place] for place in order], f"{len(order)} steps of a scale")
+    if kind.name == "count":
+        return Proposal(best_count(np.repeat(values, column.counts)), "counts")
+    what = str(kind.fields["likelihood"])
+    if "transform" in kind.fields:
+        what = f"right-skewed, {what} on the log scale"
+    if "spike" in kind.fields:
+        spike = kind.fields["spike"]
+        share = float(numbers.counts[numbers.values == spike].sum() / numbers.n)
+        what = f"{what} but for {spike:g} in {share:.0%}, which is a part of its own"
+    return Proposal(kind.fields, f"a measurement, {what}")
+
+
+def _with_limits(proposal: Proposal, column: Column, written: Written, beyond: NDArray[np.bool_]) -> Proposal:
+    share = float(column.counts[beyond].sum() / column.n_observed)
+    many = f"{share:.1%} of the values lie beyond a limit, such as {quote_cell(column.texts[int(np.argmax(beyond))])}"
+    if share < _MUCH_BEYOND:
+        return proposal.extended(f"{many}: the limit replaces them (`censored`)", censored="limit")
+    ends = [end for end, which in (("below", written.below), ("above", written.above)) if which.any()]
+    return proposal.extended(reason=f"{many}, which is a part of its own", limit=ends)
+
+
+def _declared_scale(notes: ColumnNotes) -> tuple[float, float] | None:
+    low, high = notes.minimum if notes.minimum is not None else 0.0, notes.maximum
+    if high is None or low % 1 or high % 1 or not 2 <= high - low <= _LONGEST_SCALE:
+        return None
+    return low, high
+
+
+def _bounds(notes: ColumnNotes, numbers: Numbers, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return the bounds that the file declares, if the likelihood takes them and all values satisfy them."""
+    takes = traits_of(fields["likelihood"]).takes
+    low, high = notes.minimum, notes.maximum
+    bounds = {}
+    if low is not None and np.isfinite(low) and "minimum" in takes and low <= numbers.values[0]:
+        bounds["minimum"] = low
+    if high is not None and np.isfinite(high) and "maximum" in takes and numbers.values[-1] <= high:
+        bounds["maximum"] = high
+    return bounds if low is None or high is None or low < high else {}
+
+
+def _outside(notes: ColumnNotes, numbers: Numbers) -> str:
+    """Return how many values are outside of the range that the file declares, which only warns of them."""
+    low = notes.minimum if notes.minimum is not None else -np.inf
+    high = notes.maximum if notes.maximum is not None else np.inf
+    n = int(numbers.counts[(numbers.values < low) | (numbers.values > high)].sum())
+    asked = f"{'from' if notes.maximum is not None else 'at least'} {low:g}" if notes.minimum is not None else ""
+    asked += (f" to {high:g}" if asked else f"at most {high:g}") if notes.maximum is not None else ""
+    repair = "correct them, or list them under missing_codes"
+    return f"{n:,} value{'s are' if n > 1 else ' is'} not {asked}, as the file asks for: {repair}" if n else ""
+
+
+# The proposal for levels: as the file declares them, two that are no and yes, ordered, or without order.
+
+_MOST_TEXTS, _LONG_TEXT = 50, 30
+_UNORDERED_TEXTS = 0.9  # how often texts without known order have none, in tables of the field
+_MOST_STEPS, _MOSTLY = 11, 0.9
+_TWO_NUMBERS = re.compile(r"[0-9]+(?:[.,][0-9]+)?\s*[/+|]\s*[0-9]+(?:[.,][0-9]+)?")
+_NOMINAL = frozenset(data("names")["nominal"])
+_LETTERED = re.compile(r"[^\W\d_]+ ?[0-9.]+")
+
+
+def proposal_of_texts(column: Column) -> Proposal:
+    """Return the proposal for a column of texts."""
+    synonyms = _one_spelling(column)
+    texts = [text for text in column.texts if text not in synonyms]
+    merged: dict[str, Any] = {"synonyms": synonyms} if synonyms else {}
+    look = f"{listed(map(quote_cell, sorted(synonyms)))}: other spellings, joined" if synonyms else ""
+    if len(texts) == 1:
+        return constant(column).extended(look)
+    if len(texts) == 2:
+        return two_levels(column, texts).extended(look, **merged)
+    is_coded = all(without_number(text) != text or _LETTERED.fullmatch(text) for text in texts)
+    order = None if is_coded and is_called_nominal(column) else order_of(texts)
+    n_numbers = int(column.counts[np.isfinite(column.numbers)].sum())
+    if len(texts) > _MOST_STEPS and 2 * n_numbers > column.n_observed:
+        others = [text for text, number in zip(column.texts, column.numbers, strict=True) if not np.isfinite(number)]
+        repair = "write these as numbers or limits such as <5, or list them in missing_codes"
+        look = f"among the numbers the cells hold {listed(map(quote_cell, others))}: {repair}"
+        return Proposal({"role": "ignore"}, "numbers and other texts", looks=(look,))
+    if np.mean([_TWO_NUMBERS.fullmatch(text) is not None for text in texts]) > _MOSTLY:
+        repair = "give each of the two numbers a column of its own"
+        return Proposal({"role": "ignore"}, "two numbers in each cell", looks=(repair,))
+    if len(texts) > _MOST_TEXTS or (column.n_observed < 2 * len(texts) and order is None):
+        is_long = np.mean([len(text) for text in texts]) > _LONG_TEXT or np.mean([" " in text for text in texts]) > 0.5
+        kind = "free text" if is_long else "too many different values for levels"
+        return Proposal({"role": "ignore"}, f"{kind} ({len(texts)} different among {column.n_observed})")
+    levels = [text for text in column.order if text in texts]
+    if len(levels) == len(texts):
+        found = scale_of(column, levels, "an ordered categorical of the table", merged)
+    elif order is not None:
+        found = scale_of(column, [texts[place] for place in order], f"{len(texts)} ordered levels", merged)
+    else:
+        found = nominal_of(column, f"{len(texts)} levels without known order", set(), texts)
+    return found.extended(look, **merged)
+
+
+def is_called_nominal(column: Column) -> bool:
+    """Return whether the name or label is one of codes without order, such as race and region."""
+    return not _NOMINAL.isdisjoint(name_words(f"{column.name} {column.notes.label or ''}"))
+
+
+def two_levels(column: Column, texts: list[str] | None = None) -> Proposal:
+    """Return the proposal for two levels; by default those of the column."""
+    pair = list(texts or column.texts)
+    numbers = [number_of(text) for text in pair]
+    levels = sorted(pair, key=number_of) if not np.isnan(numbers).any() else ordered_pair(pair)
+    known = "" if no_before_yes(levels) else f", of which {quote_cell(levels[1])} counts as yes"
+    fields = {} if levels == ["0", "1"] else {"levels": levels}
+    return Proposal({"likelihood": Bernoulli.name, **fields}, f"two values{known}")
+
+
+def two_numbers(column: Column, values: Array) -> Proposal:
+    """Return the proposal for two numbers that are written in several ways, as 1 and 1.0."""
+    places = [int(np.flatnonzero(values == value)[0]) for value in np.unique(values)]
+    levels = [column.texts[place] for place in places]
+    synonyms = {text: levels[int(value == values[places[1]])] for text, value in zip(column.texts, values, strict=True)}
+    fields = {"levels": levels, "synonyms": {text: level for text, level in synonyms.items() if text not in levels}}
+    return Proposal({"likelihood": Bernoulli.name, **fields}, "two values")
+
+
+def scale_of(column: Column, levels: list[str], what: str, merged: dict[str, Any] | None = None) -> Proposal:
+    """Return the proposal for levels from low to high, with the synonyms in `merged`."""
+    place = {level: float(score) for score, level in enumerate(levels)}
+    place |= {text: place[level] for text, level in (merged or {}).get("synonyms", {}).items()}
+    scores = np.repeat([place[text] for text in column.texts], column.counts)
+    is_whole_scale = levels == [str(step) for step in range(len(levels))]
+    fields = best_scale(scores, None if is_whole_scale else levels, len(levels) - 1 if is_whole_scale else None)
+    return Proposal(fields, what)
+
+
+def nominal_of(column: Column, what: str, codes: set[str], texts: list[str] | None = None) -> Proposal:
+    """Return levels without order, in the order of the table."""
+    wanted = set(texts if texts is not None else column.texts)
+    in_table = [column.texts[place] for place in np.argsort(column.first_rows, kind="stable").tolist()]
+    fields: dict[str, Any] = {"likelihood": Categorical.name, "levels": [text for text in in_table if text in wanted]}
+    if codes:
+        fields["missing_codes"] = sorted(codes)
+    otherwise = "likelihood: ordinal, with its levels from low to high" if len(wanted) <= 7 else ""
+    return Proposal(fields, what, _UNORDERED_TEXTS, otherwise)
+
+
+def _one_spelling(column: Column) -> dict[str, str]:
+    """Return the most frequent spelling for each text that differs from another in case and inner white space only.
+
+    Where several texts all mean no or yes, they are two.
+    """
+    by_count = sorted(zip(column.texts, column.counts.tolist(), strict=True), key=lambda pair: -pair[1])
+    first: dict[str, str] = {}
+    meant = {}
+    for text, _ in by_count:
+        target = first.setdefault(" ".join(text.casefold().split()).rstrip("."), text)
+        if target != text:
+            meant[text] = target
+    left = [text for text, _ in by_count if text not in meant]
+    if 2 < len(left) <= 8:
+        pairs = [*data("answers")["pairs"], data("answers")["sexes"]]
+        for no, yes in ([meaning(words, left) for words in pair] for pair in pairs):
+            if no and yes and len(no) + len(yes) == len(left):
+                answers = dict.fromkeys(no[1:], no[0]) | dict.fromkeys(yes[1:], yes[0])
+                return {text: answers.get(target, target) for text, target in meant.items()} | answers
+    return meant
+
+
+# The proposal for one column, from notes and values, and the columns whose schema contradicts it.
 
 _MOST_LEVELS = 50
+_MOST_STRANGERS = 5  # values that no choice names, beyond which the choices do not describe the column
+
+
+class NotedLevels(NamedTuple):
+    """The fields that a file's list of values gives a column; without levels, it is drafted by its values."""
+
+    fields: dict[str, Any]
+    reason: str
+    is_ordered: bool = False
+
+
+@dataclass(frozen=True)
+class _Level:
+    """A level: its text in the schema, the code and the label of the file, and the texts of the column that mean it."""
+
+    text: str
+    code: str
+    label: str
+    seen: tuple[str, ...] = ()
+
+
+def noted_levels(column: Column) -> NotedLevels:
+    """Return what the values that the file lists make of a column, which is without its missing codes.
+
+    A value that the file does not list becomes a level, and a column that contradicts the list is drafted by its
+    values.
+    """
+    notes, present = column.notes, list(column.texts)
+    levels, strangers = _matched(_named(notes, present), present, is_yes_no=notes.kind == "yes/no")
+    unsaid = [text for text in strangers if means_missing(text)]
+    strangers = [text for text in strangers if text not in unsaid]
+    codes = {"missing_codes": unsaid} if unsaid else {}
+    if strangers and all(not math.isnan(number_of(text)) for text in strangers) and len(strangers) > len(levels):
+        return NotedLevels(codes, "but only some of its values have a label: the column holds numbers")
+    if len(strangers) > max(_MOST_STRANGERS, len(levels)):
+        return NotedLevels(
+            codes, f"but {len(strangers)} other values are in the column, so it is drafted by its values"
+        )
+    reason = f"{listed(map(quote_cell, unsaid))} taken for missing" if unsaid else ""
+    seen = [level for level in levels if level.seen]
+    if len(levels) + len(strangers) > _MOST_LEVELS:
+        levels = seen
+        reason = joined(reason, f"only the {len(seen) + len(strangers)} that the column holds are levels")
+    ordered = _ordered(notes, levels, strangers)
+    if strangers:
+        shown = listed(map(quote_cell, strangers))
+        added = f"{shown} not among its choices, added as a level (or list it under missing_codes)"
+        reason = joined(reason, added)
+    levels = ordered if ordered is not None else _no_first([*levels, *(_Level(t, t, t, (t,)) for t in strangers)])
+    if len(levels) == 2 and no_before_yes([level.label for level in levels]) is None:
+        reason = joined(reason, f"{quote_cell(levels[1].text)} counts as yes (swap the levels to change that)")
+    return NotedLevels({**_fields(levels), **codes}, reason, ordered is not None and len(levels) > 2)
+
+
+def _named(notes: ColumnNotes, present: list[str]) -> list[_Level]:
+    """Return the levels, called by their labels; or by their codes, if a label could be taken for another's code."""
+    pairs = [(code, plain_text(label) or code) for code, label in notes.levels]
+    pairs = [(code, code if label in notes.missing_codes else label) for code, label in pairs]
+    repeated = {label for label, count in Counter(label for _, label in pairs).items() if count > 1}
+    texts = [f"{label} ({code})" if label in repeated else label for code, label in pairs]
+    others = {code for code, _ in pairs}
+    ambiguous = any(text in others and text != code for text, (code, _) in zip(texts, pairs, strict=True))
+    if (ambiguous and (others & set(present))) or len(set(texts)) < len(texts):
+        texts = [code for code, _ in pairs]
+    return [_Level(text, code, label) for text, (code, label) in zip(texts, pairs, strict=True)]
+
+
+def _matched(levels: list[_Level], present: list[str], *, is_yes_no: bool) -> tuple[list[_Level], list[str]]:
+    """Return the levels with the texts of the column that mean them, and the texts that mean none."""
+    seen: list[list[str]] = [[] for _ in levels]
+    ways = _ways(levels, is_yes_no=is_yes_no and len(levels) == 2)
+    strangers: list[str] = []
+    for text in present:
+        place = next((place for way in ways if (place := way(text)) is not None), None)
+        (strangers if place is None else seen[place]).append(text)
+    return [replace(level, seen=tuple(texts)) for level, texts in zip(levels, seen, strict=True)], strangers
+
+
+def _ways(levels: list[_Level], *, is_yes_no: bool) -> list[Callable[[str], int | None]]:
+    """Return the ways in which a text can mean a level, the surest first: its code, label, number, or letters."""
+    places = range(len(levels))
+    by_code = all(level.text == level.code for level in levels)
+    code = _only([(levels[place].code, place) for place in places])
+    text = _only([(name, place) for place in places for name in _called(levels[place], by_code)])
+    number = _only([(number_of(levels[place].code), place) for place in places])
+    letters = _only([(name.casefold(), place) for place in places for name in _called(levels[place], False)])
+    any_case = _only([(levels[place].code.casefold(), place) for place in places])
+    ways: list[Callable[[str], int | None]] = [
+        code.get,
+        text.get,
+        lambda given: number.get(number_of(given)),
+        lambda given: letters.get(plain_text(given).casefold()),
+        lambda given: any_case.get(given.casefold()),
+    ]
+    if is_yes_no:
+        ways.append(partial(_no_or_yes, no_before_yes([level.label for level in levels]) or [0, 1]))
+    return ways
+
+
+def _no_or_yes(places: list[int], given: str) -> int | None:
+    """Return the place of no, or of yes, if a text is a word for it."""
+    if no_before_yes([given, "yes"]):
+        return places[0]
+    return places[1] if no_before_yes(["no", given]) else None
+
+
+def _called(level: _Level, by_code: bool) -> set[str]:
+    return {level.text} if by_code else {level.text, level.label}
+
+
+def _only(named: list[tuple[Any, int]]) -> dict[Any, int]:
+    """Return the place of each name that only one place has."""
+    count = Counter(name for name, _ in named)
+    return {name: place for name, place in named if count[name] == 1}
+
+
+def _ordered(notes: ColumnNotes, levels: list[_Level], strangers: list[str]) -> list[_Level] | None:
+    """Return the levels from the lowest to the highest, with values that no choice names in their places; or None."""
+    codes = [number_of(level.code) for level in levels]
+    counted = not any(map(math.isnan, codes))
+    ends = counted and 2 * sum(level.label == level.code for level in levels) >= len(levels)
+    order = order_of([level.label for level in levels])
+    if notes.kind == ORDERED or ends:
+        by_number = sorted(range(len(levels)), key=lambda place: codes[place])
+        order = order or (by_number if counted else list(range(len(levels))))
+    if order is None or len(levels) < 2:
+        return None
+    if not strangers:
+        return [levels[place] for place in order]
+    extra = [number_of(text) for text in strangers]
+    rising = [codes[place] for place in order] == sorted(codes)
+    if not counted or not rising or any(map(math.isnan, extra)):
+        return None
+    every = [*levels, *(_Level(text, text, text, (text,)) for text in strangers)]
+    return sorted(every, key=lambda level: number_of(level.code))
+
+
+def _no_first(levels: list[_Level]) -> list[_Level]:
+    """Return two levels with that for no first, as far as their labels or codes say; others in their order."""
+    if len(levels) != 2:
+        return levels
+    order = no_before_yes([level.label for level in levels]) or no_before_yes([level.code for level in levels])
+    return [levels[place] for place in order or [0, 1]]
+
+
+def _fields(levels: list[_Level]) -> dict[str, Any]:
+    texts = {level.text for level in levels}
+    synonyms = {
+        other: level.text for level in levels for other in (level.code, *level.seen) if other and other not in texts
+    }
+    fields: dict[str, Any] = {"levels": [level.text for level in levels]}
+    if synonyms:
+        fields["synonyms"] = synonyms
+    meanings = [f"{level.text} = {level.label}" for level in levels if level.text == level.code != level.label]
+    if meanings:
+        fields["description"] = "; ".join(meanings)
+    return fields
+
+
 _COMPUTE = "compute what matters from them, such as a duration in years"
 
 
@@ -130,7 +714,8 @@ def _sound(notes: ColumnNotes) -> tuple[ColumnNotes, tuple[str, ...]]:
         short = ()
     kept = tuple(level for level in kept if level not in short)
     codes += [code for code, _ in (*missing, *short)]
-    look = f"{quoted([label for _, label in short])}: taken for missing by the label; levels if they are answers"
+    labels = listed(quote_cell(label) for _, label in short)
+    look = f"{labels}: taken for missing by the label; levels if they are answers"
     found = replace(notes, missing_codes=tuple(dict.fromkeys(codes)), levels=kept)
     return found, (look,) if short else ()
 
@@ -162,7 +747,8 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
     if not words or "likelihood" not in found.fields:
         return found
     fields = with_codes(found.fields, {"missing_codes": sorted(words)})
-    return replace(found, fields=fields, reason=joined(found.reason, f"{quoted(sorted(words))} taken for missing"))
+    reason = f"{listed(map(quote_cell, sorted(words)))} taken for missing"
+    return replace(found, fields=fields, reason=joined(found.reason, reason))
 
 
 _SURE = 0.95

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
@@ -17,16 +17,15 @@ from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
 from clinclust.arrays import Array, RandomState
 from clinclust.comparisons.differences import Contrast, adjusted
 from clinclust.compiled import announcing_compilation
-from clinclust.control_characters import on_one_line
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.search.threads import interruptible
+from clinclust.engine.search.plan import interruptible
 from clinclust.errors import CohortError, InputError
 from clinclust.estimators.cohort_table import warn_of_other_rows
 from clinclust.estimators.explanation import left_out_scores
-from clinclust.estimators.fitted_cohort import cohort_of, rows_of_the_fit
-from clinclust.estimators.new_subjects import about_new_subjects, unseen_rows, without_unseen
-from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.prediction import about_new_subjects, unseen_rows, without_unseen
+from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search, rows_of_the_fit
 from clinclust.files.cell_text import shortened
+from clinclust.texts import on_one_line
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
 
 
 Counts = NDArray[np.int64]
+Row: TypeAlias = dict[Any, Any]
 
 _FIRST, _MOST, _CELLS = 2_000, 100_000, 1_000_000
 """Draws with which every feature is tested, the most with which a small p is computed, and their most numbers."""
@@ -59,19 +59,19 @@ def compared_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: n
     if likelihood.is_scale:
         return _trend(values, in_cohort, in_batch, rng)
     if values.size <= _MOST_VALUES:
-        return _permuted("Kolmogorov-Smirnov, permuted", _largest_distance, in_cohort, in_batch, rng)
+        return _permute("Kolmogorov-Smirnov, permuted", _largest_distance, in_cohort, in_batch, rng)
     from scipy.stats import ks_2samp
 
-    found = ks_2samp(cohort, batch, method="exact" if cohort.size * batch.size <= _MOST_EXACT else "asymp")
-    return Contrast("Kolmogorov-Smirnov", float(found.statistic), p=float(found.pvalue))
+    test = ks_2samp(cohort, batch, method="exact" if cohort.size * batch.size <= _MOST_EXACT else "asymp")
+    return Contrast("Kolmogorov-Smirnov", float(test.statistic), p=float(test.pvalue))
 
 
 def chi_squared(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> Contrast:
     """Return the chi-squared test of numbers by level, int64 (L,), in cohort and batch, by permutation."""
-    held = in_cohort + in_batch > 0
-    if held.sum() < 2 or not in_cohort.any() or not in_batch.any():
+    occurs = in_cohort + in_batch > 0
+    if occurs.sum() < 2 or not in_cohort.any() or not in_batch.any():
         return Contrast()
-    return _permuted("chi-squared, permuted", _chi_squared, in_cohort[held], in_batch[held], rng)
+    return _permute("chi-squared, permuted", _chi_squared, in_cohort[occurs], in_batch[occurs], rng)
 
 
 def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> Contrast:
@@ -81,9 +81,9 @@ def _trend(values: Array, in_cohort: Counts, in_batch: Counts, rng: np.random.Ge
         here = batch.sum(axis=1)
         return np.asarray((batch @ values) / here - ((totals - batch) @ values) / (totals.sum() - here))
 
-    found = _permuted("trend, permuted", lambda *counts: np.abs(differences(*counts)), in_cohort, in_batch, rng)
+    test = _permute("trend, permuted", lambda *counts: np.abs(differences(*counts)), in_cohort, in_batch, rng)
     signed = differences(in_batch[None, :], in_cohort + in_batch)
-    return found._replace(statistic=float(signed[0]))
+    return test._replace(statistic=float(signed[0]))
 
 
 def _largest_distance(batch: Counts, totals: Counts) -> Array:
@@ -100,7 +100,7 @@ def _chi_squared(batch: Counts, totals: Counts) -> Array:
     return np.asarray(((batch - expected) ** 2 / expected).sum(axis=1) * (n_both / (n_both - n_batch)))
 
 
-def _permuted(
+def _permute(
     name: str,
     statistic: Callable[[Counts, Counts], Array],
     in_cohort: Counts,
@@ -121,11 +121,11 @@ def _permuted(
 
 
 def table_of_features(
-    fit: Fit, cohort: pd.DataFrame, batch: pd.DataFrame, unseen: dict[str, NDArray[np.bool_]], rng: np.random.Generator
+    cohort: FittedCohort, batch: pd.DataFrame, unseen: dict[str, NDArray[np.bool_]], rng: np.random.Generator
 ) -> pd.DataFrame:
-    """Return one row for each clustered feature, as `assess_drift` explains it, from the results of `batch_of`."""
-    encoding, names = fit.clusters_.encoding, fit.schema_.names
-    in_cohort, in_batch = (model_values(frame, encoding.features) for frame in (cohort, batch))
+    """Return one row for each clustered feature, as `assess_drift` explains it, from the results of `read_batch`."""
+    encoding, names = cohort.fit.clusters_.encoding, cohort.schema.names
+    in_cohort, in_batch = (model_values(table, encoding.features) for table in (cohort.table, batch))
     none_unseen = np.zeros(len(batch), dtype=np.bool_)
     rows = []
     pairs = zip(encoding.features, encoding.likelihoods, strict=True)
@@ -136,36 +136,27 @@ def table_of_features(
         is_rest = feature.is_part and not feature.levels
         rows.append(
             {"feature": feature.column, "label": feature.title, "likelihood": likelihood.name}
-            | (dict.fromkeys(_OF_MISSING, np.nan) if is_rest else _of_missing(*missing))
+            | (dict.fromkeys(_MISSING, np.nan) if is_rest else _compare_missing(*missing))
             | {"q_missing": np.nan, "n_unseen": int(is_unseen.sum())}
-            | _of_margins(likelihood, _observed(in_cohort[name]), _observed(in_batch[name]), rng)
+            | _compare_observed(likelihood, in_cohort[name], in_batch[name], rng)
         )
     table = pd.DataFrame(rows)
     return table.assign(q_missing=adjusted(table["p_missing"].to_numpy()), q=adjusted(table["p"].to_numpy()))
 
 
-_OF_MISSING = ("missing_cohort", "missing_batch", "p_missing")
+_MISSING = ("missing_cohort", "missing_batch", "p_missing")
 
 
-def _observed(column: Array) -> Array:
-    return column[~np.isnan(column)]
-
-
-def _of_missing(in_cohort: NDArray[np.bool_], in_batch: NDArray[np.bool_]) -> dict[str, Any]:
+def _compare_missing(in_cohort: NDArray[np.bool_], in_batch: NDArray[np.bool_]) -> dict[str, Any]:
     from scipy.stats import fisher_exact
 
-    missing = int(in_cohort.sum()), int(in_batch.sum())
-    sizes = in_cohort.size, in_batch.size
-    table = np.array([[here, size - here] for here, size in zip(missing, sizes, strict=True)])
-    is_tested = 0 < sum(missing) < sum(sizes)
-    return {
-        "missing_cohort": missing[0] / sizes[0],
-        "missing_batch": missing[1] / sizes[1],
-        "p_missing": float(fisher_exact(table).pvalue) if is_tested else np.nan,
-    }
+    table = np.array([[column.sum(), (~column).sum()] for column in (in_cohort, in_batch)])
+    p = float(fisher_exact(table).pvalue) if table.any(axis=0).all() else np.nan
+    return dict(zip(_MISSING, (float(in_cohort.mean()), float(in_batch.mean()), p), strict=True))
 
 
-def _of_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> dict[str, Any]:
+def _compare_observed(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.random.Generator) -> dict[str, Any]:
+    cohort, batch = cohort[~np.isnan(cohort)], batch[~np.isnan(batch)]
     test = compared_margins(likelihood, cohort, batch, rng)
     measure, effect = "", np.nan
     if test.test and likelihood.is_nominal:
@@ -177,45 +168,35 @@ def _of_margins(likelihood: Likelihood, cohort: Array, batch: Array, rng: np.ran
     return {"n_cohort": cohort.size, "n_batch": batch.size} | results
 
 
-def subtypes_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Counts:
-    """Return how many subjects of the cohort, assigned by all others, get each subtype, and none, (K + 1,)."""
-    scores, labels = left_out_scores(fit, cohort), fit.cluster_labels_
-    is_alone = fit.clusters_.sizes[labels] < 2
+def count_subtypes(cohort: FittedCohort, batch: pd.DataFrame) -> tuple[Counts, Counts]:
+    """Return how many subjects of the cohort, assigned by all others, and of the batch get each subtype, and none.
+
+    Both are (K + 1,).
+    """
+    fit, clusters = cohort.fit, cohort.fit.clusters_
+    scores, labels = left_out_scores(cohort), fit.cluster_labels_
+    is_alone = clusters.sizes[labels] < 2
     scores[is_alone, labels[is_alone]] = -np.inf  # the cluster is empty without the subject
-    return _counted(fit, cohort, scores)
+    scores_of_batch = clusters.scores(model_values(batch, clusters.encoding.features), coarsened=True)
+    return _count(fit, cohort.table, scores), _count(fit, batch, scores_of_batch)
 
 
-def subtypes_of_batch(fit: Fit, frame: pd.DataFrame) -> Counts:
-    """Return the same numbers for new subjects, validated."""
-    clusters = fit.clusters_
-    values = model_values(frame, clusters.encoding.features)
-    return _counted(fit, frame, clusters.scores(values, coarsened=True))
-
-
-def _counted(fit: Fit, frame: pd.DataFrame, scores: NDArray[np.float64]) -> Counts:
+def _count(fit: Fit, table: pd.DataFrame, scores: Array) -> Counts:
     with np.errstate(invalid="ignore"):
-        found = fit.subtypes_.log_summed(scores).argmax(axis=1)
-    observed = frame[fit.selected_features_].notna().any(axis="columns").to_numpy()
-    return np.bincount(found[observed], minlength=fit.n_clusters_ + 1)
-
-
-def table_of_subtypes(in_cohort: Counts, in_batch: Counts) -> pd.DataFrame:
-    """Return one row for each subtype, and a last one for none of these (0), from the numbers of both, (K + 1,)."""
-    shares = [counts / max(int(counts.sum()), 1) for counts in (in_cohort, in_batch)]
-    return pd.DataFrame(
-        {
-            "subtype": np.append(np.arange(1, in_cohort.size), 0),
-            "n_cohort": in_cohort,
-            "n_batch": in_batch,
-            "share_cohort": shares[0],
-            "share_batch": shares[1],
-        }
-    )
+        subtypes = fit.subtypes_.log_summed(scores).argmax(axis=1)
+    is_observed = table[fit.selected_features_].notna().any(axis="columns").to_numpy()
+    return np.bincount(subtypes[is_observed], minlength=fit.n_clusters_ + 1)
 
 
 def table_of_tests(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator) -> pd.DataFrame:
     """Return the two tests: of the share that fits no subtype, and of the subtypes of all others."""
-    none = _of_none(in_cohort, in_batch)
+    from scipy.stats import fisher_exact
+
+    none = Contrast()
+    if in_cohort.any() and in_batch.any():
+        table = np.array([[counts[-1], counts[:-1].sum()] for counts in (in_batch, in_cohort)])
+        difference = float(in_batch[-1] / in_batch.sum() - in_cohort[-1] / in_cohort.sum())
+        none = Contrast("Fisher's exact", difference, p=float(fisher_exact(table).pvalue))
     shares = chi_squared(in_cohort[:-1], in_batch[:-1], rng)
     n_both = int(in_cohort[:-1].sum() + in_batch[:-1].sum())
     rows = [
@@ -223,16 +204,6 @@ def table_of_tests(in_cohort: Counts, in_batch: Counts, rng: np.random.Generator
         ("shares of subtypes", shares.test, "Cramer's V", float(np.sqrt(shares.statistic / max(n_both, 1))), shares.p),
     ]
     return pd.DataFrame(rows, columns=["question", "test", "measure", "effect", "p"])
-
-
-def _of_none(in_cohort: Counts, in_batch: Counts) -> Contrast:
-    from scipy.stats import fisher_exact
-
-    if not in_cohort.any() or not in_batch.any():
-        return Contrast()
-    table = np.array([[counts[-1], counts[:-1].sum()] for counts in (in_batch, in_cohort)])
-    difference = float(in_batch[-1] / in_batch.sum() - in_cohort[-1] / in_cohort.sum())
-    return Contrast("Fisher's exact", difference, p=float(fisher_exact(table).pvalue))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,15 +225,8 @@ class Drift:
     Examples
     --------
     >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> drift = cc.drift.assess_drift(model, frame, frame.iloc[::2])
-    >>> isinstance(drift, cc.drift.Drift), drift
-    (True, Drift(100 subjects against 200; 0 of 2 features differ))
+    >>> cc.drift.Drift.__match_args__[:2]
+    ('subtypes', 'tests')
     """
 
     subtypes: pd.DataFrame
@@ -274,7 +238,21 @@ class Drift:
     @property
     def summary(self) -> str:
         """The result in words, a line for each question. It names features and no subject."""
-        return "\n".join(lines_of(self))
+        features = self.features
+        lines = [
+            f"The batch has {_subjects(self.n_batch)}, the cohort {self.n_cohort:,}.",
+            _describe_none(self),
+            _describe_shares(self),
+            _describe_features(features, "q_missing", "missing more or less often", _describe_missing),
+            _describe_features(features, "q", "distributed otherwise", _describe_shift),
+        ]
+        unseen, untested = features[features["n_unseen"] > 0], features[features["n_batch"] == 0]
+        if len(unseen):
+            names = _list(unseen, lambda row: f"{_label(row)} ({_subjects(row['n_unseen'])})")
+            lines.append(f"Values that the model does not know, taken for missing: {names}.")
+        if len(untested):
+            lines.append(f"Not compared, because the batch has no value: {_list(untested, _label)}.")
+        return "\n".join(lines)
 
     def __repr__(self) -> str:
         n_different = int(((self.features["q"] < CLEAR) | (self.features["q_missing"] < CLEAR)).sum())
@@ -286,28 +264,7 @@ CLEAR = 0.05  # a difference is called clear if its p, or among many features it
 _MOST_NAMED = 8
 
 
-def lines_of(drift: Drift) -> list[str]:
-    """Return a line for each question, without values of subjects."""
-    features = drift.features
-    lines = [
-        f"The batch has {_subjects(drift.n_batch)}, the cohort {drift.n_cohort:,}.",
-        _on_none(drift),
-        _on_shares(drift),
-        _on_features(features, "q_missing", "missing more or less often", _missing),
-        _on_features(features, "q", "distributed otherwise", _shifted),
-    ]
-    unseen = features[features["n_unseen"] > 0]
-    if len(unseen):
-        named = _named([f"{_label(row)} ({_subjects(row['n_unseen'])})" for row in unseen.to_dict("records")])
-        lines.append(f"Values that the model does not know, taken for missing: {named}.")
-    untested = features[features["n_batch"] == 0]
-    if len(untested):
-        named = _named([_label(row) for row in untested.to_dict("records")])
-        lines.append(f"Not compared, because the batch has no value: {named}.")
-    return lines
-
-
-def _on_none(drift: Drift) -> str:
+def _describe_none(drift: Drift) -> str:
     row, test = drift.subtypes.to_dict("records")[-1], drift.tests.iloc[0]
     sizes = int(drift.subtypes["n_batch"].sum()), int(drift.subtypes["n_cohort"].sum())
     numbers = (
@@ -318,7 +275,7 @@ def _on_none(drift: Drift) -> str:
     return f"{numbers}; {_judged(test['p'], f'{more} of the batch fit no subtype')}."
 
 
-def _on_shares(drift: Drift) -> str:
+def _describe_shares(drift: Drift) -> str:
     rows, test = drift.subtypes.iloc[:-1], drift.tests.iloc[1]
     if len(rows) < 2:
         return "Shares of subtypes: there is only one subtype."
@@ -329,20 +286,20 @@ def _on_shares(drift: Drift) -> str:
     return f"Shares of subtypes: {batch} in the batch, {cohort} in the cohort; {_judged(test['p'], 'they differ')}."
 
 
-def _on_features(features: pd.DataFrame, q: str, what: str, describe: Any) -> str:
-    found = features[features[q] < CLEAR].sort_values(q, kind="stable")
-    if not len(found):
+def _describe_features(features: pd.DataFrame, q: str, what: str, describe: Callable[[Row], str]) -> str:
+    different = features[features[q] < CLEAR].sort_values(q, kind="stable")
+    if not len(different):
         return f"No feature is clearly {what}."
-    are = "is" if len(found) == 1 else "are"
-    named = _named([describe(row) for row in found.to_dict("records")])
-    return f"{len(found)} of {len(features)} features {are} {what} (q below {CLEAR}): {named}."
+    are = "is" if len(different) == 1 else "are"
+    names = _list(different, describe)
+    return f"{len(different)} of {len(features)} features {are} {what} (q below {CLEAR}): {names}."
 
 
-def _missing(row: dict[Any, Any]) -> str:
+def _describe_missing(row: Row) -> str:
     return f"{_label(row)} ({_share(row['missing_batch'])} instead of {_share(row['missing_cohort'])})"
 
 
-def _shifted(row: dict[Any, Any]) -> str:
+def _describe_shift(row: Row) -> str:
     if row["measure"] == "SD of the cohort":
         return f"{_label(row)} ({row['effect']:+.2f} SD)"
     return f"{_label(row)} ({row['measure']} {row['effect']:.2f})"
@@ -355,13 +312,13 @@ def _judged(p: float, difference: str) -> str:
     return f"{difference} ({shown})" if p < CLEAR else f"no clear difference ({shown})"
 
 
-def _label(row: dict[Any, Any]) -> str:
+def _label(row: Row) -> str:
     return on_one_line(shortened(str(row["label"])))
 
 
-def _named(items: list[str]) -> str:
-    more = f" and {len(items) - _MOST_NAMED:,} more" if len(items) > _MOST_NAMED else ""
-    return ", ".join(items[:_MOST_NAMED]) + more
+def _list(features: pd.DataFrame, describe: Callable[[Row], str]) -> str:
+    more = f" and {len(features) - _MOST_NAMED:,} more" if len(features) > _MOST_NAMED else ""
+    return ", ".join(describe(row) for row in features.iloc[:_MOST_NAMED].to_dict("records")) + more
 
 
 def _subjects(n: int) -> str:
@@ -433,27 +390,33 @@ def assess_drift(
     >>> drift.features.loc[drift.features["q"] < 0.05, "feature"].tolist()
     ['grip']
     """
-    fit = require_search(model, "assess_drift")
-    cohort = cohort_of(model, frame, stacklevel=3).table
-    warn_of_other_rows(fit.schema_, new, stacklevel=3)
-    batch, unseen = batch_of(cast("MAPDP", model), new)
+    require_search(model, "assess_drift")
+    cohort = cohort_of(model, frame, stacklevel=3)
+    warn_of_other_rows(cohort.schema, new, stacklevel=3)
+    batch, unseen = read_batch(cohort, new)
 
-    def assessed() -> Drift:
+    def compare() -> Drift:
         rng = np.random.default_rng(random_state)
         with announcing_compilation():
-            counts = subtypes_of_cohort(fit, cohort), subtypes_of_batch(fit, batch)
+            in_cohort, in_batch = count_subtypes(cohort, batch)
+            subtypes = pd.DataFrame({"subtype": np.append(np.arange(1, in_cohort.size), 0)})
             return Drift(
-                subtypes=table_of_subtypes(*counts),
-                tests=table_of_tests(*counts, rng),
-                features=table_of_features(fit, cohort, batch, unseen, rng),
-                n_cohort=len(cohort),
+                subtypes=subtypes.assign(
+                    n_cohort=in_cohort,
+                    n_batch=in_batch,
+                    share_cohort=in_cohort / max(int(in_cohort.sum()), 1),
+                    share_batch=in_batch / max(int(in_batch.sum()), 1),
+                ),
+                tests=table_of_tests(in_cohort, in_batch, rng),
+                features=table_of_features(cohort, batch, unseen, rng),
+                n_cohort=len(cohort.table),
                 n_batch=len(batch),
             )
 
-    return interruptible(assessed)
+    return interruptible(compare)
 
 
-def batch_of(model: MAPDP, new: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, NDArray[np.bool_]]]:
+def read_batch(cohort: FittedCohort, new: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, NDArray[np.bool_]]]:
     """Return new subjects as the model reads them, and who has an unknown value of each feature, bool (n,), if any has.
 
     Unknown values are missing in the table. Raises CohortError if a column is absent, InputError if there are no rows
@@ -461,14 +424,14 @@ def batch_of(model: MAPDP, new: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, N
     """
     if not len(new):
         raise InputError("new has no rows; give a table with one row for each new subject")
-    if rows_of_the_fit(model.fit_, new) is not None:
+    if rows_of_the_fit(cohort.fit, new) is not None:
         raise InputError("the table of new subjects is the cohort of the fit itself; give a table of other subjects")
-    needed = model.schema_needed
+    needed = cast("MAPDP", cohort.model).schema_needed
     # What is missing is a result here, also where no value of the cohort might be missing.
     schema = needed.with_changed([feature.model_copy(update={"complete": False}) for feature in needed])
-    known, _ = without_unseen(schema, new)
+    readable, _ = without_unseen(schema, new)
     try:
-        validated = schema.validate(known, warn=False)
+        validated = schema.validate(readable, warn=False)
     except CohortError as error:
         raise CohortError(about_new_subjects(error.failures, schema)) from error
     return validated, unseen_rows(schema, new)

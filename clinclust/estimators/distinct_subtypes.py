@@ -1,34 +1,333 @@
-"""The subtypes of a fit that are more than a continuum: its tree tested from the root against one population."""
+"""The subtypes of a fit that are more than a continuum, and cuts of its tree."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import combinations
+from numbers import Integral
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, Rule, accepting, is_number, is_whole
 from clinclust.arrays import Labels, RandomState
-from clinclust.errors import refuse
-from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
-from clinclust.estimators.parameters import RULES, parameter_problems, seed_of
-from clinclust.estimators.subtype_model import parameters_of, require_fitted, require_search
-from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree, TreeTest
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.continuum.tested_node import SMALLEST_NODE, DrawPlan, Node, NodeTest, RunningTest
+from clinclust.engine.kernels.moves import new_partition
+from clinclust.engine.search.plan import Cancelled, interruptible, n_threads, workers_or_threads
+from clinclust.engine.search.settle import groups_by_decreasing_size, merge_gains, merge_tree
+from clinclust.errors import InputError, refuse
+from clinclust.estimators.mixture import NO_FLOOR, evidence_between, with_joined
+from clinclust.estimators.parameters import (
+    DISTINCT,
+    RULES,
+    MAPDPParameters,
+    check_parameters,
+    parameter_problems,
+    rules_of,
+    seed_of,
+)
+from clinclust.estimators.subtype_model import (
+    cohort_of,
+    cohort_problems,
+    fitted_problem,
+    parameters_of,
+    require_fitted,
+    require_search,
+)
+from clinclust.estimators.subtype_tree import (
+    DEFAULT_TEST,
+    DISTINCT_LEVEL,
+    FEWEST_DRAWS,
+    JOIN_DTYPES,
+    SubtypeTree,
+    TreeTest,
+    is_tested,
+)
 from clinclust.progress import Progress
+from clinclust.schema.feature_schema import block, paragraph, table
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.subtype_model import SubtypeModel
 
 
+# The walk along the tree of a fit, with the test of each join; leaves that are one continuum are merged.
+#
+# Where a tree divides by severity before disease, slices of one disease lie on different branches. Leaves are therefore
+# tested pairwise after the walk, and the most clearly continuous are merged. Unions of several connected leaves are
+# tested as well, because two neighbouring slices alone have an abrupt edge, and are no sample of a normal severity.
+
+# The subtypes of a fit that are more than a continuum: its tree tested from the root against one population.
+
+Side: TypeAlias = frozenset[int]
+"""Clusters of the fit."""
+
+_BRANCH = 1416
+"""Spawn key of the random draws."""
+_NEAREST = 3
+"""Number of nearest groups with which each group is tested."""
+_FEW = 5
+"""Largest number of groups for which all unions are tested."""
+_LEFT_OUT = (1, 2)
+"""Numbers of groups that a union leaves out if there are more."""
+_NEAR = 4.0
+"""The z below which two groups may be neighbouring slices: 1.8 to 3.6 in simulated cohorts, and 10 for distant ones."""
+_MANY = 7
+"""Number of groups above which only pairs are tested."""
+
+
+class PairTests:
+    """Cached tests of unions of groups of clusters; `cohort` is as `cohort_of` returns it."""
+
+    def __init__(self, fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int) -> None:
+        self.problem = fitted_problem(fit, cohort, coarsening=1.0)
+        self.labels = fit.cluster_labels_[self.problem.cohort.order]
+        self.plan, self.seed = plan, seed
+        self._begun: dict[tuple[frozenset[Side], bool], RunningTest] = {}
+
+    def node(self, first: Side, second: Side) -> Node:
+        """Return the subjects of two groups."""
+        members = np.flatnonzero(np.isin(self.labels, list(first | second)))
+        halves = np.isin(self.labels[members], list(second)).astype(np.int64)
+        return Node(members, halves, len(first | second))
+
+    def begun(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> RunningTest:
+        """Return the test of two groups against one continuum, or one of any shape, with its first draws at least.
+
+        The draws depend on `number`, or else on the clusters.
+        """
+        plan = replace(self.plan, significance_level=DISTINCT_LEVEL, any_shape=True) if any_shape else self.plan
+        pair = frozenset((first, second)), any_shape
+        if pair not in self._begun:
+            key = sorted(first | second) if number is None else [number]
+            seed = np.random.SeedSequence(self.seed, spawn_key=(_BRANCH, *key))
+            self._begun[pair] = RunningTest(self.problem, self.node(first, second), plan, seed)
+        return self._begun[pair]
+
+    def test(self, first: Side, second: Side, number: int | None = None, *, any_shape: bool = False) -> NodeTest:
+        """Return the ended test of two groups (`begun`)."""
+        return self.begun(first, second, number, any_shape=any_shape).ended()
+
+    def most_continuous(self, sides: Sequence[Side]) -> tuple[int, ...]:
+        """Return the positions of the groups that are most clearly one continuum; empty if none are.
+
+        Only if no pair is one continuum, proper unions of several groups are tested.
+        """
+        pairs = {pair: self.together([sides[place] for place in pair]) for pair in self.nearest_pairs(sides)}
+        if found := self._most_continuous_of(pairs):
+            return found
+        near = [pair for pair, test in pairs.items() if test.found.z < _NEAR]
+        unions = [union for union in _unions(len(sides)) if _hangs_together(union, near)]
+        return self._most_continuous_of({union: self.together([sides[place] for place in union]) for union in unions})
+
+    def _most_continuous_of(self, tests: Mapping[tuple[int, ...], RunningTest]) -> tuple[int, ...]:
+        """Return the key of the test with the largest p; empty if all are below the level.
+
+        Beyond the first draws, only the test with the largest p makes more, until it has ended above the level.
+        """
+        left = dict(tests)
+        while left:
+            best = max(left, key=lambda places: left[places].found.p)
+            if not left[best].has_ended:
+                left[best].go_on()
+            elif left[best].found.p >= self.plan.significance_level:
+                return best
+            else:
+                del left[best]
+        return ()
+
+    def together(self, sides: Sequence[Side]) -> RunningTest:
+        """Return the test of several groups against one continuum, as at the join of the last of them (`begun`)."""
+        return self.begun(frozenset().union(*sides[:-1]), sides[-1])
+
+    def nearest_pairs(self, sides: Sequence[Side]) -> Iterator[tuple[int, ...]]:
+        """Yield the positions of the pairs to test: each large enough group with its nearest ones."""
+        side_of = np.zeros(self.labels.max() + 1, dtype=np.int64)
+        for place, side in enumerate(sides):
+            side_of[list(side)] = place
+        partition = new_partition(self.problem.cohort.arrays, side_of[self.labels])
+        gains = merge_gains(self.problem, partition)
+        gains = np.maximum(gains, gains.T)
+        is_large = partition.sizes[: len(sides)] >= SMALLEST_NODE
+        gains[~is_large] = gains[:, ~is_large] = -np.inf
+        nearest = [set(np.argsort(-row, kind="stable")[:_NEAREST].tolist()) for row in gains]
+        for one, other in combinations(range(len(sides)), 2):
+            if gains[one, other] > -np.inf and (other in nearest[one] or one in nearest[other]):
+                yield one, other
+
+
+def _unions(n_sides: int) -> Iterator[tuple[int, ...]]:
+    """Yield the positions of the groups of each tested union of three or more."""
+    if n_sides <= _MANY:
+        numbers = range(3, n_sides) if n_sides <= _FEW else [n_sides - number for number in _LEFT_OUT]
+        for number in numbers:
+            yield from combinations(range(n_sides), number)
+
+
+def _hangs_together(union: Sequence[int], near: Sequence[tuple[int, ...]]) -> bool:
+    """Return whether near pairs connect the groups of a union."""
+    reached, before = {union[0]}, 0
+    while before < len(reached):
+        before = len(reached)
+        reached.update(*(pair for pair in near if set(pair) <= set(union) and reached & set(pair)))
+    return len(reached) == len(union)
+
+
+def leaves_merged(tree: SubtypeTree, ends: Sequence[int], tests: PairTests) -> list[tuple[int, int]]:
+    """Return the first joins of a new tree in which leaves that are one continuum are merged; empty if none are.
+
+    `ends` are the nodes at which the walk ended; nodes are numbered as in `SubtypeTree.joins`.
+    """
+    members, joins = tree.members(), list[tuple[int, int]]()
+    within = [set(members[end]) for end in ends]
+    renumbered = {tip: tip for tip in range(tree.n_subtypes)}
+
+    def join(first: int, second: int) -> int:
+        joins.append((first, second))
+        return tree.n_subtypes + len(joins) - 1
+
+    for step, (first, second) in enumerate(tree.joins.tolist()):
+        node = tree.n_subtypes + step
+        if any(side.issuperset(members[node]) for side in within):
+            renumbered[node] = join(renumbered[first], renumbered[second])
+    n_before = len(joins)
+    sides, nodes = [frozenset(side) for side in within], [renumbered[end] for end in ends]
+    while len(sides) > 2:  # two groups are the whole cohort, which is more than one continuum
+        union = tests.most_continuous(sides)
+        if not union:
+            break
+        first, *others = union
+        for other in others:
+            sides[first], nodes[first] = sides[first] | sides[other], join(nodes[first], nodes[other])
+        for other in reversed(others):
+            del sides[other], nodes[other]
+    return joins if len(joins) > n_before else []
+
+
+def tested_tree(
+    fit: Fit,
+    cohort: pd.DataFrame,
+    parameters: Mapping[str, Any],
+    progress: Progress,
+    cancelled: Event,
+    *,
+    with_grades: bool,
+) -> tuple[SubtypeTree, TreeTest]:
+    """Test the joins of a tree from its root; merge leaves that are one continuum, and walk the new tree once more.
+
+    `cohort` is as `cohort_of` returns it, `parameters` are those of `distinct_subtypes` with a seed as `random_state`.
+    With `with_grades`, accepted joins are also tested against one of any shape. Returns the tested tree and its
+    test.
+    """
+    level = float(parameters["significance_level"])
+    with (
+        workers_or_threads(n_threads(parameters["n_jobs"])) as pool,
+        progress.stage("draws of one population") as advance,
+    ):
+        plan = DrawPlan(int(parameters["n_draws"]), level, pool, cancelled, advance)
+        try:
+            return _tested(fit, cohort, plan, int(parameters["random_state"]), with_grades=with_grades)
+        except BaseException:
+            cancelled.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _tested(
+    fit: Fit, cohort: pd.DataFrame, plan: DrawPlan, seed: int, *, with_grades: bool
+) -> tuple[SubtypeTree, TreeTest]:
+    tree = fit.tree_
+    if not is_tested(tree):
+        return tree, _test_of([], plan, seed)
+    tests = PairTests(fit, cohort, plan, seed)
+    walked = _walked(tree, tests, by_number=True)
+    first = leaves_merged(tree, _test_of(walked, plan, seed).parted_nodes(tree), tests)
+    if first:
+        problem = fitted_problem(fit, cohort, coarsening=fit.coarsening_)
+        tree = SubtypeTree(tree.labels, *merge_tree(problem, tree.labels[problem.cohort.order], first))
+        walked = _walked(tree, tests, by_number=False)
+    if with_grades:
+        _add_grades(walked, tree, tests, by_number=not first)
+    return tree, _test_of(walked, plan, seed)
+
+
+def _test_of(rows: list[dict[str, Any]], plan: DrawPlan, seed: int) -> TreeTest:
+    return TreeTest(
+        joins=pd.DataFrame(rows, columns=list(JOIN_DTYPES)).astype(JOIN_DTYPES),
+        n_draws=plan.n_draws,
+        significance_level=plan.significance_level,
+        random_seed=seed,
+    )
+
+
+def _walked(tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> list[dict[str, Any]]:
+    """Return the rows of `TreeTest.joins`; draws depend on the number of a join (`by_number`), or its clusters."""
+    rows, members = list[dict[str, Any]](), tree.members()
+    ahead = [2 * tree.n_subtypes - 2]
+    while ahead:
+        number = ahead.pop(0)
+        if number < tree.n_subtypes:
+            continue
+        sides = [int(side) for side in tree.joins[number - tree.n_subtypes]]
+        first, second = (frozenset(members[side]) for side in sides)
+        node = tests.node(first, second)
+        if node.members.size < SMALLEST_NODE:
+            continue
+        found = tests.test(first, second, number if by_number else None)
+        accepted = found.p < tests.plan.significance_level
+        rows.append(_row(number - tree.n_subtypes + 1, node, found, accepted))
+        if accepted:
+            ahead += sides
+    return rows
+
+
+def _add_grades(rows: list[dict[str, Any]], tree: SubtypeTree, tests: PairTests, *, by_number: bool) -> None:
+    """Add to accepted joins, from the root on, their p against one of any shape, up to the first not distinct."""
+    members, reached = tree.members(), {2 * tree.n_subtypes - 2}
+    for row in rows:
+        node = tree.n_subtypes + row["step"] - 1
+        if row["accepted"] and node in reached:
+            sides = tree.joins[row["step"] - 1].tolist()
+            first, second = (frozenset(members[side]) for side in sides)
+            row["p_any_shape"] = tests.test(first, second, node if by_number else None, any_shape=True).p
+            row["distinct"] = row["p_any_shape"] < DISTINCT_LEVEL
+            reached |= set(sides) if row["distinct"] else set()
+
+
+def _row(step: int, node: Node, found: NodeTest, accepted: bool) -> dict[str, Any]:
+    """Return a row of `TreeTest.joins`."""
+    n_second = int(node.halves.sum())
+    return {
+        "step": step,
+        "first_size": node.members.size - n_second,
+        "second_size": n_second,
+        "n_tested": found.n_subjects,
+        "n_clusters": node.n_clusters,
+        "n_parts": found.n_parts,
+        "gain": found.gain,
+        "expected": found.expected,
+        "expected_sd": found.expected_sd,
+        "excess": found.excess,
+        "z": found.z,
+        "p": found.p,
+        "accepted": accepted,
+        "p_any_shape": np.nan,
+        "distinct": False,
+    }
+
+
+# The subtypes of a fit that are more than a continuum: its tree tested from the root against one population.
+
 _RULES: Mapping[str, Rule] = {
-    "n_draws": Rule(
-        f"a whole number of at least {FEWEST_DRAWS}",
-        lambda value: is_whole(value, FEWEST_DRAWS),
-    ),
+    "n_draws": Rule(f"a whole number of at least {FEWEST_DRAWS}", lambda value: is_whole(value, FEWEST_DRAWS)),
     "significance_level": Rule(
         "a number above 0 and below 1, such as 0.05", lambda value: is_number(value) and 0.0 < value < 1.0
     ),
@@ -149,8 +448,7 @@ class DistinctSubtypes:
 
 
 def _html(distinct: DistinctSubtypes) -> str:
-    from clinclust.estimators.notebook_view import counted_subtypes, sizes_in_rows
-    from clinclust.schema.notebook_view import block, paragraph, table
+    from clinclust.estimators.estimator import counted_subtypes, sizes_in_rows
 
     tested = [
         (
@@ -164,15 +462,7 @@ def _html(distinct: DistinctSubtypes) -> str:
         )
         for row in distinct.joins.to_dict("records")
     ]
-    header = (
-        "Subtypes of the fit",
-        "and",
-        "Nats",
-        "Expected in one population",
-        "z",
-        "p",
-        "Result",
-    )
+    header = ("Subtypes of the fit", "and", "Nats", "Expected in one population", "z", "p", "Result")
     return block(
         f"Distinct subtypes: {counted_subtypes(distinct.n_subtypes)} of {distinct.labels.size:,} subjects",
         paragraph(distinct.summary),
@@ -294,9 +584,6 @@ def distinct_subtypes(
     >>> model.n_clusters_, distinct.n_subtypes
     (4, 1)
     """
-    from clinclust.compiled import announcing_compilation
-    from clinclust.engine.search.threads import Cancelled, interruptible
-
     parameters: dict[str, Any] = {
         "n_draws": n_draws,
         "significance_level": significance_level,
@@ -309,7 +596,6 @@ def distinct_subtypes(
     cancelled = Cancelled()
 
     def walk() -> tuple[SubtypeTree, TreeTest]:
-        from clinclust.estimators.tested_tree import tested_tree
 
         with announcing_compilation():
             progress = Progress(bool(parameters_of(model).get("progress")))
@@ -328,3 +614,167 @@ def _checked(model: SubtypeModel, frame: pd.DataFrame, parameters: Mapping[str, 
     problems += cohort_problems(model, frame)
     refuse(problems)
     return require_search(model, "distinct_subtypes")
+
+
+# Cut a fit to a number of subtypes: unions of the clusters that the search found, without another search.
+#
+# A subtype below the floor (`min_size`) is merged where it is hardly distinct, else it is described but not tested.
+
+WEAK_EVIDENCE = 5.0
+"""Evidence in nats below which two subtypes are hardly distinct (Kass and Raftery 1995: less than very strong)."""
+
+
+def as_asked(fit: Fit, n_clusters: int | str | None, min_size: float | None = None) -> Fit:
+    """Return the fit with `MAPDP.n_clusters` and then the floor `MAPDP.min_size`.
+
+    InputError is raised if the search found fewer clusters, or the tree of distinct subtypes was not tested.
+    """
+    return with_floor(_numbered(fit, n_clusters), min_size)
+
+
+def _numbered(fit: Fit, n_clusters: int | str | None) -> Fit:
+    """Return the fit with this number of subtypes."""
+    if n_clusters is None:
+        return merged_fit(fit, np.arange(fit.subtype_of_.size))
+    if n_clusters == DISTINCT:
+        if fit.tree_test_ is None:
+            raise InputError(
+                "which subtypes are distinct was not tested at the fit; fit with n_clusters='distinct', or give "
+                "`cut` what `distinct_subtypes(model, frame)` returns"
+            )
+        return merged_fit(fit, fit.tree_test_.parted_of(fit.tree_))
+    asked, n_found = int(n_clusters), fit.subtype_of_.size
+    if asked > n_found:
+        in_python = "; to keep a search whatever it finds, fit without `n_clusters`, and then call `model.cut`"
+        raise InputError(_too_few(fit, asked, n_found), in_python=in_python)
+    return merged_fit(fit, fit.tree_.subtype_of(asked))
+
+
+def merged_fit(fit: Fit, subtype_of: NDArray[np.int64]) -> Fit:
+    """Return the fit with its clusters merged to the groups `subtype_of`, int64 (J,), numbered by size."""
+    sizes = fit.clusters_.sizes.astype(np.int64)
+    return replace(fit, subtype_of_=groups_by_decreasing_size(subtype_of, sizes))
+
+
+def cut_fit(fit: Fit, n_clusters: int | str | DistinctSubtypes | None, min_size: float | None = None) -> Fit:
+    """Return a fit with `n_clusters` subtypes and a floor for their size; see `MAPDP.cut`."""
+    from clinclust.estimators.partitioned.fit import PartitionedFit, floor_as_share
+
+    if isinstance(n_clusters, DistinctSubtypes):
+        return cut_fit(_with_test(fit, n_clusters), DISTINCT, min_size)
+    check_parameters(rules_of(MAPDPParameters), n_clusters=n_clusters, min_size=min_size)
+    if isinstance(fit, PartitionedFit):
+        n_subjects = int(fit.clusters_.sizes.sum())
+        refuse_too_large_a_floor(min_size, n_subjects)
+        return fit.with_subtypes_of(cut_fit(fit.in_sample_, n_clusters, floor_as_share(min_size, n_subjects)))
+    refuse_too_large_a_floor(min_size, fit.cluster_labels_.size)
+    return as_asked(fit, n_clusters, min_size)
+
+
+def _with_test(fit: Fit, distinct: DistinctSubtypes) -> Fit:
+    """Return the fit with the test and tree of distinct subtypes."""
+    tree, tested = fit.tree_, distinct.tree
+    # The evidence of all joins is that of all clusters against one, whatever their order.
+    is_same = np.array_equal(tree.labels, tested.labels) and np.isclose(tree.evidence.sum(), tested.evidence.sum())
+    if not is_same:
+        raise InputError(
+            "the distinct subtypes are those of another fit; test this one: distinct_subtypes(model, frame)"
+        )
+    return replace(fit, tree_=tested, tree_test_=distinct.test)
+
+
+def refuse_more_than_subjects(n_clusters: int | str | None, n_subjects: int) -> None:
+    """Raise InputError, before a search, if there are fewer subjects than subtypes."""
+    if isinstance(n_clusters, Integral) and n_clusters > n_subjects:
+        raise InputError(
+            f"{n_clusters} subtypes were asked for, and the cohort has {n_subjects} subjects; ask for fewer subtypes, "
+            "or check how the table was read or filtered"
+        )
+
+
+def refuse_too_large_a_floor(min_size: float | None, n_subjects: int) -> None:
+    """Raise InputError, before a search, if no two subtypes can have `MAPDP.min_size` subjects."""
+    floor = _in_subjects(min_size, n_subjects)
+    if 2 * floor <= n_subjects:
+        return
+    most = n_subjects // 2
+    repair = f"give at most {most}" if most >= 2 else "leave it out"
+    raise InputError(
+        f"at least {floor} subjects in a subtype were asked for (min_size), and the cohort has {n_subjects}, so that "
+        f"no two subtypes can be compared; {repair}, or check how the table was read or filtered"
+    )
+
+
+def with_floor(fit: Fit, min_size: float | None) -> Fit:
+    """Return the fit with a floor for the size of its subtypes.
+
+    Repeatedly, of the pairs with a subtype below the floor that are hardly distinct, that with the least evidence is
+    merged.
+    """
+    floor = _in_subjects(min_size, fit.cluster_labels_.size)
+    fit = replace(fit, min_size_=floor)
+    pair = _pair_to_merge(fit)
+    while pair is not None:
+        groups = with_joined(fit.subtype_of_, *pair, fit.clusters_.sizes)
+        fit = replace(fit, subtype_of_=groups)
+        pair = _pair_to_merge(fit)
+    return fit
+
+
+def _in_subjects(min_size: float | None, n_subjects: int) -> int:
+    """Return the floor in subjects, rounded up."""
+    if min_size is None:
+        return NO_FLOOR
+    if isinstance(min_size, Integral):
+        return int(min_size)
+    # The decimal as it was written: in binary, a tenth of 30 subjects is a little more than 3.
+    return max(NO_FLOOR, math.ceil(Fraction(repr(float(min_size))) * n_subjects))
+
+
+def _pair_to_merge(fit: Fit) -> tuple[int, int] | None:
+    """Return the two subtypes to merge next; None if there are none."""
+    small = np.flatnonzero(fit.untested_)
+    if not small.size or fit.n_clusters_ == 1:
+        return None
+    distinct = _distinct_subtype_of(fit)
+    pairs = [pair for pair in _pairs(small, fit.n_clusters_) if distinct is None or _is_inside_one(distinct, *pair)]
+    if not pairs:
+        return None
+    evidence = evidence_between(fit.subtypes_.pooled, np.array(pairs))
+    best = int(evidence.argmin())
+    return pairs[best] if distinct is not None or evidence[best] < WEAK_EVIDENCE else None
+
+
+def _pairs(small: Labels, n_subtypes: int) -> Iterator[tuple[int, int]]:
+    """Yield each pair of subtypes with at least one small one, once."""
+    is_small = set(small.tolist())
+    for lost in small.tolist():
+        yield from ((kept, lost) for kept in range(n_subtypes) if kept not in is_small or kept < lost)
+
+
+def _distinct_subtype_of(fit: Fit) -> Labels | None:
+    """Return the distinct subtype of each subtype, int64 (K,); -1 if several, None without a test."""
+    if fit.tree_test_ is None:
+        return None
+    of_clusters = fit.tree_test_.parted_of(fit.tree_)
+    holding = [np.unique(of_clusters[fit.subtype_of_ == subtype]) for subtype in range(fit.n_clusters_)]
+    return np.array([found[0] if found.size == 1 else -1 for found in holding], dtype=np.int64)
+
+
+def _is_inside_one(distinct: Labels, first: int, second: int) -> bool:
+    return bool(distinct[first] == distinct[second] >= 0)
+
+
+def _too_few(fit: Fit, asked: int, found: int) -> str:
+    """Return the message for more subtypes than clusters found."""
+    groups = "1 group" if found == 1 else f"{found} groups"
+    fewer = "leave the number open" if found == 1 else f"ask for at most {found}, or leave the number open"
+    finer = [f"a larger concentration (now {fit.concentration_:.3g})"]
+    if fit.coarsening_ < 1.0:
+        finer.append(f"a coarsening nearer to 1 (now {fit.coarsening_:.3g})")
+    if fit.stopped_early_:
+        finer.append("more time (its limit ended it)")
+    return (
+        f"{asked} subtypes were asked for, and the search found {groups} of subjects. Subtypes are unions of these "
+        f"groups, so that there can be no more; {fewer}. A search that finds more groups needs {' or '.join(finer)}"
+    )

@@ -1,43 +1,51 @@
-"""Terms of the log odds of a subject's subtype, by feature, and their description in words.
-
-New subjects are compared with all clusters; subjects of the fit with the clusters without them (leave one out).
-"""
+"""Why a subject is in its subtype, and which subjects are unusual there."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.arrays import Array, Labels
-from clinclust.control_characters import on_one_line
+from clinclust.arguments import FRAME, MODEL, RANDOM_STATE, accepting
+from clinclust.arrays import Array, Labels, RandomState
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.predictives import log_predictives
+from clinclust.engine.problem.problem import log_predictives
+from clinclust.estimators.mixture import FEW_SUBJECTS
+from clinclust.estimators.subtype_model import cohort_of, require_search
 from clinclust.schema.feature import mass_text, of_wholes
+from clinclust.texts import on_one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from clinclust.engine.problem.posterior import Clusters
+    from clinclust.engine.problem.problem import Clusters
     from clinclust.estimators.fit import Fit
     from clinclust.estimators.mixture import SubtypeMixture
+    from clinclust.estimators.subtype_model import FittedCohort, SubtypeModel
+    from clinclust.likelihoods.likelihood import Likelihood
     from clinclust.schema import Feature, FeatureSchema
 
 
-def left_out_scores(fit: Fit, cohort: pd.DataFrame) -> Array:
+# Terms of the log odds of a subject's subtype, by feature, and their description in words.
+#
+# New subjects are compared with all clusters; subjects of the fit with the clusters without them (leave one out).
+
+
+def left_out_scores(cohort: FittedCohort) -> Array:
     """Return ln p(z = j) + ln p(x | cluster j) of the subjects of a fit, each left out of its own cluster.
 
-    Float64 (N, J + 1), in nats up to a constant for each subject; the last column is a new cluster. `cohort` is as
-    `cohort_of` returns it. Outlying values and the temperature count as in
-    `Clusters.scores`.
+    Float64 (N, J + 1), in nats up to a constant for each subject; the last column is a new cluster. Outlying values and
+    the temperature count as in `Clusters.scores`.
     """
-    clusters, labels = fit.clusters_, fit.cluster_labels_
-    values = model_values(cohort, clusters.encoding.features)
-    without = log_predictives(clusters, values, labels, held_values(fit))
+    clusters, labels = cohort.fit.clusters_, cohort.fit.cluster_labels_
+    values = model_values(cohort.table, clusters.encoding.features)
+    without = log_predictives(clusters, values, labels, held_values(cohort.fit))
     change = clusters.model.exponents @ (without - log_predictives(clusters, values, labels))
     change += own_log_weights(clusters, labels) - log_weights(clusters)[labels]
     scores = clusters.scores(values, coarsened=True)
@@ -103,32 +111,34 @@ def terms_of_new(subtypes: SubtypeMixture, frame: pd.DataFrame) -> Terms:
     scores = clusters.scores(values, coarsened=True)
     best = subtypes.log_summed(scores).argmax(axis=1)
     first = _leading_cluster(scores, subtypes, best)
-    own = log_predictives(clusters, values, first)
-    return _terms(subtypes, values, scores, best, own, log_weights(clusters)[first])
+    predictives = log_predictives(clusters, values, first)
+    return _terms(subtypes, values, scores, best, predictives, log_weights(clusters)[first])
 
 
-def terms_of_cohort(fit: Fit, cohort: pd.DataFrame) -> Terms:
-    """Return the leave-one-out terms of the subjects of a fit for their own subtypes.
-
-    `cohort` is as `cohort_of` returns it.
-    """
-    clusters, first = fit.clusters_, fit.cluster_labels_
-    scores, values = left_out_scores(fit, cohort), model_values(cohort, clusters.encoding.features)
-    own = log_predictives(clusters, values, first, held_values(fit))
-    return _terms(fit.subtypes_, values, scores, fit.labels_, own, own_log_weights(clusters, first))
+def terms_of_cohort(cohort: FittedCohort) -> Terms:
+    """Return the leave-one-out terms of the subjects of a fit for their own subtypes."""
+    fit, clusters, first = cohort.fit, cohort.fit.clusters_, cohort.fit.cluster_labels_
+    scores, values = left_out_scores(cohort), model_values(cohort.table, clusters.encoding.features)
+    predictives = log_predictives(clusters, values, first, held_values(fit))
+    return _terms(fit.subtypes_, values, scores, fit.labels_, predictives, own_log_weights(clusters, first))
 
 
 def _terms(
-    subtypes: SubtypeMixture, values: Mapping[str, Array], scores: Array, best: Labels, own: Array, own_weights: Array
+    subtypes: SubtypeMixture,
+    values: Mapping[str, Array],
+    scores: Array,
+    best: Labels,
+    predictives: Array,
+    weights: Array,
 ) -> Terms:
     """Return the terms for subtypes (n,), given the log predictives (D, n) and weights (n,) of their clusters."""
     clusters, of_subtypes, rows = subtypes.clusters, subtypes.log_summed(scores), np.arange(len(scores))
     other = _next(of_subtypes, best)
     second = _leading_cluster(scores, subtypes, other)
-    differences = own - log_predictives(clusters, values, second)
+    differences = predictives - log_predictives(clusters, values, second)
     return Terms(
         differences * clusters.model.exponents[:, None] / clusters.temperature,
-        (own_weights - log_weights(clusters)[second]) / clusters.temperature,
+        (weights - log_weights(clusters)[second]) / clusters.temperature,
         of_subtypes[rows, best] - of_subtypes[rows, other],
         _numbers(best, subtypes),
         _numbers(other, subtypes),
@@ -138,11 +148,11 @@ def _terms(
 def _next(of_subtypes: Array, best: Labels) -> Labels:
     """Return the most probable other subtype; without any, a new cluster (the last column)."""
     none = of_subtypes.shape[1] - 1
-    left = of_subtypes.copy()
-    left[np.arange(len(of_subtypes)), best] = -np.inf
+    others = of_subtypes.copy()
+    others[np.arange(len(of_subtypes)), best] = -np.inf
     if none > 1:
-        left[:, none] = -np.inf
-    return np.asarray(left.argmax(axis=1))
+        others[:, none] = -np.inf
+    return np.asarray(others.argmax(axis=1))
 
 
 def _numbers(subtype: Labels, subtypes: SubtypeMixture) -> Labels:
@@ -170,49 +180,21 @@ def explanation(subtypes: SubtypeMixture, frame: pd.DataFrame, schema: FeatureSc
     terms = terms_of_new(subtypes, frame)
     features, of_features = of_wholes(subtypes.encoding.features, terms.of_features)
     names = [*(feature.name for feature in features), SIZE, WITHIN]
+    titles = [*(schema[name].title for name in names[:-2]), SIZE, WITHIN]
     everybody = np.ones(len(frame), dtype=bool)
     odds = np.vstack([of_features, terms.of_size, terms.within if subtypes.is_merged else 0.0 * terms.total])
     # Which features were observed differs between subjects; the size of the subtypes always speaks.
     observed = np.vstack([frame[name].notna().to_numpy() for name in names[:-2]])
-    told = np.vstack([observed, everybody, everybody & subtypes.is_merged])
-    return _table(frame, schema, names, odds, told, terms.subtype, terms.against)
-
-
-def _table(
-    frame: pd.DataFrame,
-    schema: FeatureSchema,
-    names: list[str],
-    odds: Array,
-    told: NDArray[np.bool_],
-    best: Labels,
-    other: Labels,
-) -> pd.DataFrame:
+    is_term = np.vstack([observed, everybody, everybody & subtypes.is_merged])
     rows: list[tuple[object, ...]] = []
     for row, subject in enumerate(frame.index):
-        places = np.flatnonzero(told[:, row])
-        places = places[np.argsort(-np.abs(odds[places, row]), kind="stable")]
-        rows += [
-            (
-                subject,
-                best[row],
-                other[row],
-                names[place],
-                _label(schema, names[place]),
-                _value(frame, row, names[place]),
-                odds[place, row],
-                _in_words(odds[place, row], best[row], other[row]),
-            )
-            for place in places
-        ]
+        best, other = terms.subtype[row], terms.against[row]
+        places = np.flatnonzero(is_term[:, row])
+        for place in places[np.argsort(-np.abs(odds[places, row]), kind="stable")]:
+            value = frame[names[place]].iloc[row] if place < len(features) else None
+            words = _in_words(odds[place, row], best, other)
+            rows.append((subject, best, other, names[place], titles[place], value, odds[place, row], words))
     return pd.DataFrame(rows, columns=_COLUMNS)
-
-
-def _label(schema: FeatureSchema, name: str) -> str:
-    return name if name in (SIZE, WITHIN) else schema[name].title
-
-
-def _value(frame: pd.DataFrame, row: int, name: str) -> object:
-    return None if name in (SIZE, WITHIN) else frame[name].iloc[row]
 
 
 def _in_words(log_odds: float, best: int, other: int) -> str:
@@ -247,48 +229,298 @@ def reasons_of_new(fit: Fit, frame: pd.DataFrame) -> list[str]:
 
     Such as ``against Subtype 1: gait 0.62 m/s (3.1 nats, 22 : 1); grip 21 kg (1.9 nats, 6.69 : 1)``.
     """
-    found: list[str] = []
+    reasons: list[str] = []
     for first in range(0, len(frame), _AT_ONCE):  # not all at once, to save memory
         some = frame.iloc[first : first + _AT_ONCE]
-        found += _on_one_line(fit, some, terms_of_new(fit.subtypes_, some))
-    return found
+        reasons += _name_strongest(fit, some, terms_of_new(fit.subtypes_, some))
+    return reasons
 
 
-def reasons_of_cohort(fit: Fit, cohort: pd.DataFrame) -> list[str]:
+def reasons_of_cohort(cohort: FittedCohort) -> list[str]:
     """Return the same for the subjects of a fit and their own subtypes, leave one out."""
-    return _on_one_line(fit, cohort, terms_of_cohort(fit, cohort))
+    return _name_strongest(cohort.fit, cohort.table, terms_of_cohort(cohort))
 
 
-def _on_one_line(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
+def _name_strongest(fit: Fit, frame: pd.DataFrame, terms: Terms) -> list[str]:
     features, of_features = of_wholes(fit.clusters_.encoding.features, terms.of_features)
     strongest = np.argsort(-of_features, axis=0, kind="stable")[:_MOST_NAMED]
     columns = [frame[feature.name].tolist() for feature in features]
-    found = []
+    reasons = []
     for subject, against in enumerate(terms.against.tolist()):
-        parts = _parts(features, columns, of_features[:, subject], subject, strongest[:, subject].tolist())
-        found.append(on_one_line(f"against {named(against)}: {'; '.join(parts) or 'no feature'}"))
-    return found
+        parts = [
+            _describe_term(features[place], columns[place][subject], log_odds)
+            for place in strongest[:, subject].tolist()
+            if (log_odds := float(of_features[place, subject])) > 0.0 and not is_even(log_odds)
+        ]
+        reasons.append(on_one_line(f"against {named(against)}: {'; '.join(parts) or 'no feature'}"))
+    return reasons
 
 
-def _parts(
-    features: list[Feature], columns: list[list[object]], terms: Array, subject: int, places: list[int]
-) -> Iterator[str]:
-    """Yield the features among these that favour the subtype of a subject, with value and odds."""
-    for place in places:
-        log_odds = float(terms[place])
-        if log_odds > 0.0 and not is_even(log_odds):
-            value = value_text(columns[place][subject])
-            has_unit = features[place].unit and not _is_beyond(columns[place][subject])
-            unit = f" {features[place].unit}" if has_unit else ""
-            yield f"{features[place].title} {value}{unit} ({log_odds:.1f} nats, {odds_in_words(log_odds)})"
+def _describe_term(feature: Feature, value: object, log_odds: float) -> str:
+    unit = f" {feature.unit}" if feature.unit and not _is_beyond(value) else ""
+    return f"{feature.title} {value_text(value)}{unit} ({log_odds:.1f} nats, {odds_in_words(log_odds)})"
 
 
-def _is_beyond(value: object) -> bool:
+def _is_beyond(value: object) -> TypeGuard[float]:
     return isinstance(value, float) and math.isinf(value)
 
 
 def value_text(value: object) -> str:
     """Return a value of a feature in at most six digits, or that it is beyond a limit of detection."""
-    if isinstance(value, float) and math.isinf(value):
+    if _is_beyond(value):
         return mass_text(value)
     return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+# Subjects whose values are improbable in their own subtype.
+
+_Draws: TypeAlias = Callable[[int, np.random.Generator], Array]  # log predictives, float64 (n,), of n drawn values
+
+_EXPECTED_BY_CHANCE = 0.05
+"""Expected number of unusual subjects under the model."""
+_SCREENED, _FIRST = 0.01, 400
+"""The p up to which subjects are examined further, and the number of draws of the screening."""
+MOST_LISTED = 30
+"""Largest number of subjects that are listed, the least probable ones."""
+_LEAST_DRAWS, _MOST_DRAWS, _PER_SUBJECT = 10_000, 200_000, 20
+"""Number of further draws for each subject of the cohort, within bounds: p can fall just below 0.05 / N."""
+_SUBJECTS_AT_ONCE = 10_000
+_FEW_EDGES = 8
+_ALL_LEVELS = 1.0 - 1e-12
+"""The probability of some values from which on they are taken for all that a feature can have."""
+_FEATURES = 3
+_COLUMNS_OF_UNUSUAL = ["subject", "subtype", "compared_with", "p", "log_density", "expected", "features"]
+NOBODY = pd.DataFrame(columns=_COLUMNS_OF_UNUSUAL)
+"""The empty table of `find_unusual`."""
+
+
+@accepting(model=MODEL, frame=FRAME, random_state=RANDOM_STATE)
+def unusual_subjects(model: SubtypeModel, frame: pd.DataFrame, *, random_state: RandomState = 0) -> pd.DataFrame:
+    """Return the subjects whose values are too improbable in their own subtype to be expected by chance.
+
+    The log density of a subject under its cluster without the subject is compared with draws from the same predictive,
+    with the same values missing: p is the share of less probable draws. Subjects in clusters of fewer than 5 are
+    compared with their most probable cluster of 5 or more. A subject is unusual if p times N is at most 0.05; at most
+    30 are listed. Features are independent given the cluster; dependence gives more unusual subjects. Outlying values
+    (`MAPDP.outliers_`) are left out.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    frame : DataFrame, N rows
+        The cohort of the fit.
+    random_state : int, numpy.random.Generator, RandomState or None
+        Seed of the draws.
+
+    Returns
+    -------
+    DataFrame
+        One row per unusual subject, the least probable first: subject (the index of `frame`), subtype (from 1), the
+        subtype of the comparison, p, log_density in nats, expected (the mean of the draws), and the features that
+        contribute most, with their values.
+
+    Raises
+    ------
+    CohortError
+        If `frame` does not fit the schema.
+    ValueError
+        If the model is not a fitted MAPDP, or `frame` is not its cohort.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frame = pd.DataFrame(rng.normal(50, 5, (80, 3)), columns=["age", "weight", "pulse"])
+    >>> frame.loc[7, ["age", "weight"]] = 80.0, 75.0
+    >>> schema = cc.FeatureSchema([cc.Feature(name=name, likelihood="gaussian") for name in frame])
+    >>> model = cc.MAPDP(schema, random_state=0, progress=False).fit(frame)
+    >>> cc.unusual_subjects(model, frame)["subject"].tolist()
+    [7]
+    """
+    require_search(model, "unusual_subjects")
+    subjects = find_unusual(cohort_of(model, frame, stacklevel=3), np.random.default_rng(random_state))
+    return subjects.reset_index(drop=True)
+
+
+def find_unusual(cohort: FittedCohort, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the table of `unusual_subjects`, indexed by positions in the order of the fit."""
+    fit = cohort.fit
+    if not fit.clusters_.encoding.features:
+        return NOBODY
+    reference = _choose_reference(cohort)
+    columns = _read_columns(cohort, reference)
+    terms = np.array([column.left_out_logs() for column in columns]).reshape(len(columns), len(cohort.table))
+    density = terms.sum(axis=0)
+    positions, rows = [], []
+    for subject in _screened(columns, density, reference, rng).tolist():
+        draws = _compare_with_draws(columns, subject, density, rng)
+        if draws is not None:
+            p, expected = draws
+            features = _describe_least_probable(cohort, subject, expected - terms[:, subject])
+            subtypes = int(fit.labels_[subject]) + 1, int(fit.subtype_of_[reference[subject]]) + 1
+            numbers = p, float(density[subject]), float(expected.sum())
+            positions.append(subject)
+            rows.append((cohort.table.index[subject], *subtypes, *numbers, features))
+    table = pd.DataFrame(rows, columns=_COLUMNS_OF_UNUSUAL, index=positions)
+    return table.sort_values(["p", "log_density"], kind="stable")
+
+
+class _Values(NamedTuple):
+    """Values (n,) of a feature, their sufficient statistics (n, S), and their log base measure (n,)."""
+
+    values: Array
+    statistics: Array
+    base: Array
+
+
+@dataclass(frozen=True)
+class _Column:
+    """The values of a feature, and its statistics in the clusters.
+
+    Attributes
+    ----------
+    values : float64 (N,)
+        On the encoded scale; NaN: missing or outlying.
+    theta : float64 (H,)
+        Hyperparameters of the prior.
+    sums : float64 (K, S)
+        Sufficient statistics of the clusters.
+    labels : int64 (N,)
+        The cluster of comparison of each subject.
+    is_counted : bool (N,)
+        Whether its statistics include the value of the subject.
+    memory : dict
+        What draws, by the cluster and the value left out.
+    """
+
+    likelihood: Likelihood
+    values: Array
+    theta: Array
+    sums: Array
+    labels: Labels
+    is_counted: NDArray[np.bool_]
+    memory: dict[tuple[int, float | None], _Draws] = field(default_factory=dict)
+
+    @cached_property
+    def levels(self) -> _Values | None:
+        """The levels of a discrete feature."""
+        levels = self.likelihood.levels(self.values)
+        return None if levels is None else self._with_statistics(levels)
+
+    def left_out_logs(self) -> Array:
+        """Return ln p(x | the cluster of the subject without it), float64 (N,); 0 where the value is missing."""
+        statistics = self.likelihood.statistics(self.values) * self.is_counted[:, None]
+        without = self.likelihood.prior.posterior(self.theta[None, :], self.sums[self.labels] - statistics)
+        return self._logs(without, self._with_statistics(self.values))
+
+    def of_cluster(self, cluster: int) -> _Draws:
+        """Return what draws the log predictives of values of a cluster with all its subjects."""
+        return self._draws(self.likelihood.prior.posterior(self.theta, self.sums[cluster]))
+
+    def without(self, subject: int) -> _Draws:
+        """Return the same for the cluster of a subject without it; they are 0 where its value is missing."""
+        value = self.values[subject : subject + 1]
+        if np.isnan(value[0]):
+            return lambda n, rng: np.zeros(n)
+        key = int(self.labels[subject]), float(value[0]) if self.is_counted[subject] else None
+        if key not in self.memory:
+            statistics = self.likelihood.statistics(value)[0] * self.is_counted[subject]
+            self.memory[key] = self._draws(self.likelihood.prior.posterior(self.theta, self.sums[key[0]] - statistics))
+        return self.memory[key]
+
+    def _draws(self, posterior: Array) -> _Draws:
+        if self.levels is not None:
+            logs = self._logs(posterior[None, :], self.levels)
+            up_to = np.exp(logs).cumsum()
+            if up_to[-1] >= _ALL_LEVELS:
+                return lambda n, rng: logs[_above(up_to[:-1], rng.random(n))]
+        draw = self.likelihood.draw
+        return lambda n, rng: self._logs(posterior[None, :], self._with_statistics(draw(posterior, n, rng)))
+
+    def _with_statistics(self, values: Array) -> _Values:
+        likelihood = self.likelihood
+        return _Values(values, likelihood.statistics(values), likelihood.log_base_measure(values, self.theta))
+
+    def _logs(self, posterior: Array, of: _Values) -> Array:
+        prior = self.likelihood.prior
+        rise = prior.log_normalizer(prior.posterior(posterior, of.statistics)) - prior.log_normalizer(posterior)
+        return np.where(np.isnan(of.values), 0.0, rise + of.base)
+
+
+def _above(edges: Array, values: Array) -> Labels:
+    """Return how many of the ascending edges (L,) are not above each value, int64 (n,)."""
+    if edges.size > _FEW_EDGES:
+        return np.searchsorted(edges, values, side="right")
+    return sum((values >= edge for edge in edges), start=np.zeros(values.size, dtype=np.int64))  # four times as fast
+
+
+def _choose_reference(cohort: FittedCohort) -> Labels:
+    """Return the cluster of comparison of each subject, int64 (N,): its own, unless that has few subjects."""
+    clusters, labels = cohort.fit.clusters_, cohort.fit.cluster_labels_
+    is_large = clusters.sizes >= FEW_SUBJECTS
+    if not is_large.any():
+        return labels
+    scores = clusters.scores(model_values(cohort.table, clusters.encoding.features), coarsened=False)[:, :-1]
+    nearest = np.where(is_large, scores, -np.inf).argmax(axis=1)
+    return np.asarray(np.where(is_large[labels], labels, nearest), dtype=np.int64)
+
+
+def _read_columns(cohort: FittedCohort, reference: Labels) -> list[_Column]:
+    fit, clusters = cohort.fit, cohort.fit.clusters_
+    encoding, values = clusters.encoding, cohort.usual_values()
+    is_member, columns = reference == fit.cluster_labels_, []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
+        column = (values[feature.name] - encoding.centres[index]) / encoding.scales[index]
+        theta, sums = clusters.of_feature(index)
+        columns.append(_Column(likelihood, column, theta, sums, reference, is_member & clusters.included[index]))
+    return columns
+
+
+def _screened(columns: list[_Column], density: Array, labels: Labels, rng: np.random.Generator) -> Labels:
+    """Return the subjects less probable than nearly all of a few draws, the least probable first."""
+    share, distance = np.ones(labels.size), np.zeros(labels.size)
+    observed = np.array([~np.isnan(column.values) for column in columns]).reshape(len(columns), labels.size)
+    for cluster in np.unique(labels).tolist():
+        drawn = np.array([column.of_cluster(cluster)(_FIRST, rng) for column in columns])
+        everybody = np.flatnonzero(labels == cluster)
+        for first in range(0, everybody.size, _SUBJECTS_AT_ONCE):
+            members = everybody[first : first + _SUBJECTS_AT_ONCE]
+            sums = observed[:, members].T.astype(np.float64) @ drawn
+            share[members] = (sums <= density[members, None]).mean(axis=1)
+            distance[members] = (sums.mean(axis=1) - density[members]) / np.maximum(sums.std(axis=1), 1e-12)
+    improbable = np.flatnonzero(share <= _SCREENED)
+    return improbable[np.argsort(-distance[improbable], kind="stable")][:MOST_LISTED]
+
+
+def _compare_with_draws(
+    columns: list[_Column], subject: int, density: Array, rng: np.random.Generator
+) -> tuple[float, Array] | None:
+    """Return the p of a subject and the mean log predictive of each feature; None as soon as p cannot be small."""
+    n_draws = int(np.clip(_PER_SUBJECT * density.size, _LEAST_DRAWS, _MOST_DRAWS))
+    most_p = _EXPECTED_BY_CHANCE / density.size
+    n_lower, sums = 0, np.zeros(len(columns))
+    draws = [column.without(subject) for column in columns]
+    done = 0
+    while done < n_draws:
+        n = min(max(done, _FIRST), _SUBJECTS_AT_ONCE, n_draws - done)
+        drawn = np.zeros(n)
+        done += n
+        for place, draw in enumerate(draws):
+            of_feature = draw(n, rng)
+            sums[place] += of_feature.sum()
+            drawn += of_feature
+        n_lower += int((drawn <= density[subject] + 1e-9).sum())
+        if (1 + n_lower) / (1 + n_draws) > most_p:
+            return None
+    return (1 + n_lower) / (1 + n_draws), sums / n_draws
+
+
+def _describe_least_probable(cohort: FittedCohort, subject: int, shortfall: Array) -> str:
+    """Return the least probable features of a subject, by how far (D,) each is below its mean, with their values."""
+    features, shortfall = of_wholes(cohort.fit.clusters_.encoding.features, shortfall)
+    places = [place for place in np.argsort(-shortfall, kind="stable")[:_FEATURES] if shortfall[place] > 0.0]
+    values = [value_text(cohort.table[features[place].name].iloc[subject]) for place in places]
+    return "; ".join(f"{features[place].title} {value}" for place, value in zip(places, values, strict=True))

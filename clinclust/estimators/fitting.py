@@ -1,53 +1,167 @@
-"""The search of a fit: from a prepared cohort to its `Fit`.
-
-Block weights are first estimated with one cluster (`joint_estimates.dependence`), which is too low where subtypes
-differ in one block only. If one is low, a short search with full weights is tested for distinct subtypes; where these
-leave less dependence, the search is repeated with the weights that they imply.
-"""
+"""From a table to a fit: checks before the search, the prepared cohort, and the `Fit` that the search leaves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from threading import Event
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Labels
 from clinclust.compiled import announcing_compilation
-from clinclust.engine.joint_estimates.dependence import implied_weights
-from clinclust.engine.problem.blocks import powers_of_blocks, powers_of_features
-from clinclust.engine.problem.objective import leave_one_out_nll, log_crp, log_joint
-from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores, probabilities
-from clinclust.engine.sampling.calibration import temperature
-from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
-from clinclust.engine.search.plan import Budget
-from clinclust.engine.search.split_merge import merge_tree
-from clinclust.estimators.cut import as_asked
-from clinclust.estimators.fingerprint import fingerprint_of, salt_of
+from clinclust.engine.joint_estimates.selection import implied_weights
+from clinclust.engine.problem.encoding import powers_of_blocks, powers_of_features
+from clinclust.engine.problem.problem import (
+    clusters_of,
+    leave_one_out_nll,
+    leave_one_out_scores,
+    log_crp,
+    log_joint,
+    probabilities,
+)
+from clinclust.engine.sampling.chains import temperature
+from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, interruptible
+from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, merge_tree
+from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.cohort_table import cohort_and_schema, fingerprint_of, salt_of, warn_of_copied_rows
+from clinclust.estimators.distinct_subtypes import (
+    as_asked,
+    refuse_more_than_subjects,
+    refuse_too_large_a_floor,
+    tested_tree,
+)
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
-from clinclust.estimators.fitted_cohort import fitted_problem
+from clinclust.estimators.joint import path_of
 from clinclust.estimators.likelihood_check import compared_likelihoods, warning_of_misfits
-from clinclust.estimators.resolution_path import path_of
 from clinclust.estimators.saving import software_versions
-from clinclust.estimators.search import search, short_plan
+from clinclust.estimators.search import SearchResult, search, short_plan
+from clinclust.estimators.settings import Settings, refuse_or_warn_of_memory
+from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.estimators.subtype_tree import DEFAULT_TEST, FEWEST_DRAWS, SubtypeTree
-from clinclust.estimators.tested_tree import tested_tree
-from clinclust.files.selection.row_choice import rows_taken
+from clinclust.files.cell_text import limited
+from clinclust.files.row_choice import noted_several_rows, rows_taken
 from clinclust.progress import Progress
 from clinclust.schema import FeatureSchema
+from clinclust.schema.validation import warn_of_uninformative
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import RestartResult, SearchPlan
-    from clinclust.estimators.preparation import Prepared
-    from clinclust.estimators.search import SearchResult
-    from clinclust.estimators.settings import Settings
+
+
+# Checks before a search, shared by a fit and `clinclust check`.
+
+_ROWS_SHOWN = 5
+
+
+class Prepared(NamedTuple):
+    """A cohort that can be fitted."""
+
+    frame: pd.DataFrame
+    """The validated columns."""
+    schema: FeatureSchema
+    problem: Problem
+
+
+def prepared(settings: Settings, X: pd.DataFrame | ArrayLike, *, stacklevel: int) -> Prepared:
+    """Return the checked cohort with the problem of the fit.
+
+    Raises CohortError if the table does not fit the schema, and InputError if no feature is left, memory is too small,
+    or the subtypes asked for cannot be had. Stack level 1 is the caller.
+    """
+    interruptible(_import_everything)
+
+    frame, schema = several_subjects(X, settings.schema, stacklevel=stacklevel + 1, progress=settings.progress)
+    refuse_more_than_subjects(settings.n_clusters, len(frame))
+    refuse_too_large_a_floor(settings.min_size, len(frame))
+    cohort = posed(frame, schema, partial(settings.problem_of, frame, schema), stacklevel=stacklevel + 1)
+    refuse_or_warn_of_memory(cohort.problem, settings, stacklevel=stacklevel + 1)
+    return cohort
+
+
+def several_subjects(
+    X: pd.DataFrame | ArrayLike, schema: FeatureSchema | None, *, stacklevel: int, progress: bool
+) -> tuple[pd.DataFrame, FeatureSchema]:
+    """Return the columns and schema of `cohort_and_schema`; InputError for fewer than two subjects."""
+    frame, schema = cohort_and_schema(X, schema, stacklevel=stacklevel + 1, progress=progress)
+    if len(frame) == 1:
+        raise InputError(
+            "No feature is left to cluster on: the cohort has one subject, and subtypes need at least "
+            "two. Check how the file was read or filtered",
+            in_python=" (n_samples = 1)",
+        )
+    return frame, schema
+
+
+def posed(frame: pd.DataFrame, schema: FeatureSchema, pose: Callable[[], Problem], *, stacklevel: int) -> Prepared:
+    """Return the cohort with its problem, and warn of rows and columns that inform no clustering."""
+    warn_of_visits(frame, stacklevel=stacklevel + 1)
+    problem = interruptible(pose)
+    warn_of_uninformative(problem.kept_out, len(frame), stacklevel=stacklevel + 1)
+    names = list(dict.fromkeys(feature.column for feature in problem.cohort.encoding.features))
+    warn_of_unobserved(frame, names, stacklevel=stacklevel + 1)
+    warn_of_copied_rows(frame, names, stacklevel=stacklevel + 1)
+    _warn_of_gaps(problem, frame, stacklevel=stacklevel + 1)
+    return Prepared(frame, schema, problem)
+
+
+def warn_of_visits(frame: pd.DataFrame, *, stacklevel: int) -> None:
+    """Warn of several rows per subject."""
+    found = noted_several_rows(frame)
+    if found is not None:
+        told = f"ROWS ARE NOT PATIENTS, and each counts as a subject of its own: {found.sentence()}"
+        warnings.warn(limited(told), CohortWarning, stacklevel=stacklevel + 1)
+
+
+def warn_of_unobserved(frame: pd.DataFrame, names: list[str], *, stacklevel: int) -> None:
+    """Warn of rows without any value in these columns, such as notes or totals."""
+    rows = frame.index[frame[names].isna().all(axis="columns").to_numpy()]
+    if len(rows):
+        shown = ", ".join(map(str, rows[:_ROWS_SHOWN]))
+        warnings.warn(
+            f"no observed value in any feature to cluster on: {len(rows)} row(s) (first: {shown}); each still counts "
+            "as a subject, so leave notes, totals and empty rows out of the table",
+            CohortWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _warn_of_gaps(problem: Problem, frame: pd.DataFrame, *, stacklevel: int) -> None:
+    """Warn of values in a multivariate Gaussian block that are not used, because a more complete one is missing."""
+    encoding, arrays = problem.cohort.encoding, problem.cohort.arrays
+    n_table, n_used = arrays.codes.shape[1], (~np.isnan(arrays.values)).sum(axis=0)
+    lost: dict[str, int] = {}
+    for index, likelihood in enumerate(encoding.likelihoods):
+        if likelihood.n_before:
+            feature = encoding.features[index]
+            n_lost = int(frame[feature.name].notna().sum()) - int(n_used[index - n_table])
+            lost[str(feature.block)] = lost.get(str(feature.block), 0) + n_lost
+    told = [f"{block}: {n} value(s)" for block, n in lost.items() if n]
+    if told:
+        warnings.warn(
+            "values of multivariate Gaussian blocks that take no part in the search, because their subject has no "
+            f"value in a more complete feature of the block: {'; '.join(told)}. Where these are many, take the "
+            "features with the most missing values out of the block",
+            CohortWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def _import_everything() -> None:
+    """Import what a fit needs, because Ctrl-C during an import in the main thread would leave half a module behind."""
+    import clinclust.estimators.settings  # noqa: F401
+
+
+# The search of a fit: from a prepared cohort to its `Fit`.
+#
+# Block weights are first estimated with one cluster (`joint_estimates.dependence`), which is too low where subtypes
+# differ in one block only. If one is low, a short search with full weights is tested for distinct subtypes; where these
+# leave less dependence, the search is repeated with the weights that they imply.
 
 
 def fit_of(result: SearchResult, schema: FeatureSchema, plan: SearchPlan, frame: pd.DataFrame) -> Fit:
@@ -227,12 +341,7 @@ def fit_by(
 
 
 def with_tree_tested(
-    found: Fit,
-    cohort: Prepared,
-    plan: SearchPlan,
-    *,
-    n_draws: int = DEFAULT_TEST["n_draws"],
-    with_grades: bool = True,
+    found: Fit, cohort: Prepared, plan: SearchPlan, *, n_draws: int = DEFAULT_TEST["n_draws"], with_grades: bool = True
 ) -> Fit:
     """Return a fit of a cohort with its tree tested; the arguments are those of `fit_by`."""
     parameters = {**DEFAULT_TEST, "random_state": found.random_seed_, "n_jobs": plan.n_jobs, "n_draws": n_draws}

@@ -1,23 +1,29 @@
-"""The log joint of any partition."""
+"""The log joint of any partition, and the path of partitions from fine to coarse."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 from clinclust.arguments import FRAME, LABELS, SCHEMA, accepting
+from clinclust.arrays import Labels, RandomState
 from clinclust.errors import InputError
-from clinclust.estimators.parameters import check_parameters, cluster_codes
+from clinclust.estimators.parameters import RULES, MAPDPParameters, check_parameters, cluster_codes, rules_of, seed_of
+from clinclust.schema import FeatureSchema
+from clinclust.schema.validation import warn_of_uninformative
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.engine.joint_estimates.outlying import OutlyingMask
+    from clinclust.engine.joint_estimates.resolution import ResolutionStep
     from clinclust.engine.problem.problem import Problem
-    from clinclust.schema import FeatureSchema
+
+
+# The log joint of any partition, and the path of partitions from fine to coarse.
 
 
 @accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
@@ -85,10 +91,9 @@ def log_joint(
     >>> round(two_subtypes - one_subtype)  # nats for two subtypes
     212
     """
-    from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
-    from clinclust.engine.joint_estimates.outlying_search import none_outlying
+    from clinclust.engine.joint_estimates.outlying import best_outlying, none_outlying, without_outlying
     from clinclust.engine.joint_estimates.selection import best_inclusion, log_inclusion
-    from clinclust.engine.problem.objective import log_joint as joint_of
+    from clinclust.engine.problem.problem import log_joint as joint_of
     from clinclust.engine.problem.problem import pose
 
     check_parameters(
@@ -136,3 +141,174 @@ def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, 
     if mask.sum() != (encoded & ~np.isnan(np.column_stack(list(values.values())))).sum():
         raise InputError("outlying marks values that are missing, or of features that are not clustered on")
     return encoded[problem.cohort.order]
+
+
+# ResolutionPath: the best partition at each coarsening of a decreasing sequence.
+
+
+# The path of partitions from fine to coarse.
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ResolutionPath:
+    """The best partition found at each coarsening of a decreasing sequence, up to the first with one cluster.
+
+    Attributes
+    ----------
+    steps : DataFrame
+        One row per step, the largest coarsening first. Columns:
+
+        - `coarsening` : power of the likelihood;
+        - `n_clusters` : number of clusters;
+        - `log_joint` : coarsened log joint in nats, which the step maximises;
+        - `log_joint_uncoarsened`, `log_likelihood` : log joint at coarsening 1 and sum of the log marginals, in nats;
+        - `independent_share` : the coarsening zeta that corrects for dependence within the clusters;
+        - `n_outlying` : number of outlying values;
+        - `ari_to_previous`, `ari_to_finest` : adjusted Rand index to the previous and the first step;
+        - `start` : start of the search that found the partition.
+    labels : int64 (steps, N)
+        The partition of each step: clusters 0, 1, ... by decreasing size, subjects in the order of the table.
+    chosen : float or None
+        The coarsening that a fit with ``coarsening="auto"`` chose, if any.
+    """
+
+    steps: pd.DataFrame
+    labels: Labels
+    chosen: float | None = None
+
+    def labels_at(self, coarsening: float) -> Labels:
+        """Return the partition of one step, int64 (N,); ValueError if there is none at this coarsening."""
+        at = np.flatnonzero(np.isclose(self.steps["coarsening"], coarsening, rtol=1e-9, atol=0.0))
+        if at.size == 0:
+            known = ", ".join(f"{value:g}" for value in self.steps["coarsening"])
+            raise InputError(f"the path has no step at coarsening {coarsening!r}; it has {known}")
+        found: Labels = self.labels[at[0]]
+        return found
+
+    def __repr__(self) -> str:
+        shown = self.steps[["coarsening", "n_clusters", "log_joint", "ari_to_previous", "ari_to_finest"]]
+        chosen = "" if self.chosen is None else f", coarsening {self.chosen:g} chosen"
+        return f"ResolutionPath of {len(self.steps)} steps{chosen}\n{shown.to_string(index=False)}"
+
+
+@accepting(frame=FRAME, schema=SCHEMA)
+def resolution_path(
+    frame: pd.DataFrame,
+    schema: FeatureSchema,
+    hyperparameters: Mapping[str, Mapping[str, Any]] | None = None,
+    concentration: float = 3.0,
+    *,
+    discount: float = 0.0,
+    block_weights: Mapping[str, float] | str | None = "auto",
+    coarsenings: Sequence[float] | None = None,
+    outlying_share: float = 0.0,
+    n_restarts: int = 10,
+    n_fresh: int = 2,
+    max_sweeps: int = 200,
+    n_jobs: int | None = None,
+    random_state: RandomState = None,
+) -> ResolutionPath:
+    """Return the best partition at each coarsening of a decreasing sequence.
+
+    Each step maximises the coarsened log joint ln p(z) + coarsening * sum_k sum_d ln m_d (Miller and Dunson 2019) with
+    the search of `MAPDP`, from the partition of the step before and from fresh starts. A number of subtypes that stays
+    the same over many steps does not depend on how closely the data follow the likelihoods.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (N, D)
+        A table that fits the schema.
+    schema : FeatureSchema
+    hyperparameters, concentration, discount, block_weights, outlying_share, max_sweeps, n_jobs, random_state
+        As in `MAPDP`. Block weights are estimated once, at coarsening 1.
+    coarsenings : sequence of float, optional
+        Decreasing, each above 0 and at most 1; by default from 1 to 0.05.
+    n_restarts, n_fresh : int
+        Number of starts of the first step, and of fresh starts of each later step.
+
+    Raises
+    ------
+    CohortError
+        If the table does not fit the schema.
+    ValueError
+        If a parameter cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> frail = rng.random(200) < 0.4
+    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> schema = cc.draft_schema(frame)
+    >>> path = cc.resolution_path(frame, schema, random_state=0)
+    >>> path.steps[["coarsening", "n_clusters"]].tail(2)
+       coarsening  n_clusters
+    5         0.4           2
+    6         0.3           1
+    """
+    from clinclust.compiled import announcing_compilation
+    from clinclust.engine.joint_estimates.resolution import resolution_steps
+    from clinclust.engine.problem.problem import pose
+    from clinclust.engine.search.plan import COARSENINGS, ResolutionPlan, SearchPlan, interruptible
+    from clinclust.estimators.search import with_powers_estimated
+
+    coarsenings = COARSENINGS if coarsenings is None else coarsenings
+    check_parameters(
+        RULES | {"block_weights": rules_of(MAPDPParameters)["block_weights"]},
+        block_weights=block_weights,
+        hyperparameters=hyperparameters,
+        concentration=concentration,
+        discount=discount,
+        coarsenings=coarsenings,
+        outlying_share=outlying_share,
+        n_restarts=n_restarts,
+        n_fresh=n_fresh,
+        max_sweeps=max_sweeps,
+        n_jobs=n_jobs,
+        random_state=random_state,
+    )
+    stated = None if isinstance(block_weights, str) else block_weights
+    valid = schema.validate(frame, warn=False)
+    problem = pose(valid, schema, hyperparameters, float(concentration), discount, block_weights=stated)
+    warn_of_uninformative(problem.kept_out, problem.cohort.n_subjects, stacklevel=3)
+    plan = SearchPlan(
+        seed=seed_of(random_state),
+        n_restarts=n_restarts,
+        max_sweeps=max_sweeps,
+        n_jobs=n_jobs,
+        outlying_share=outlying_share,
+        estimate_powers=isinstance(block_weights, str),
+        resolution=ResolutionPlan(tuple(coarsenings), n_fresh),
+    )
+
+    def search() -> ResolutionPath:
+        with announcing_compilation():
+            posed = with_powers_estimated(problem, plan)
+            return path_of(resolution_steps(posed, plan, np.random.SeedSequence(plan.seed)))
+
+    return interruptible(search, plan.cancelled)
+
+
+def path_of(steps: Sequence[ResolutionStep], chosen: float | None = None) -> ResolutionPath:
+    """Return the steps of a search, with subjects in the order of the table."""
+    from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
+
+    found = [step.labels for step in steps]
+    table = pd.DataFrame(
+        {
+            "coarsening": [step.coarsening for step in steps],
+            "n_clusters": [int(labels.max()) + 1 for labels in found],
+            "log_joint": [step.restarts[step.best].log_joint for step in steps],
+            "log_joint_uncoarsened": [step.log_joint_uncoarsened for step in steps],
+            "log_likelihood": [step.log_likelihood for step in steps],
+            "independent_share": [step.independent_share for step in steps],
+            "n_outlying": [int(step.outlying.sum()) for step in steps],
+            "ari_to_previous": [adjusted_rand_index(found[max(i - 1, 0)], found[i]) for i in range(len(found))],
+            "ari_to_finest": [adjusted_rand_index(found[0], labels) for labels in found],
+            "start": [step.restarts[step.best].start for step in steps],
+        }
+    )
+    in_order = [steps[0].problem.cohort.in_table_order(by_decreasing_size(labels)) for labels in found]
+    return ResolutionPath(table, np.array(in_order), chosen)

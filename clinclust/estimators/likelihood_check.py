@@ -9,18 +9,17 @@ import numpy as np
 import pandas as pd
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
+from clinclust.engine.joint_estimates.empirical_bayes import ClusterTree, log_marginals_in_tree
 from clinclust.engine.problem.encoding import canonical_order, model_values
 from clinclust.errors import SchemaError
-from clinclust.files.cell_text import shortened
-from clinclust.files.listed import limited, listed
+from clinclust.files.cell_text import limited, listed, shortened
 from clinclust.likelihoods import REGISTRY
 from clinclust.likelihoods.exponential import Exponential
-from clinclust.likelihoods.far_values import without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.likelihoods.likelihood import without_far_values
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.schema import Feature
-from clinclust.schema.yaml_writer import yaml_line
+from clinclust.schema.yaml_files import yaml_line
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -49,8 +48,8 @@ def alternatives_of(feature: Feature, scores: Array) -> list[Feature]:
     else:
         fields = _of_a_measurement(scores)
     declared = (feature.likelihood, feature.transform)
-    found = [_changed(feature, of) for of in fields if (of["likelihood"], of.get("transform")) != declared]
-    return [other for other in found if other is not None]
+    changed = [_changed(feature, of) for of in fields if (of["likelihood"], of.get("transform")) != declared]
+    return [other for other in changed if other is not None]
 
 
 def _of_a_scale(feature: Feature, scores: Array) -> Iterator[dict[str, Any]]:
@@ -96,15 +95,15 @@ def _are_dense(values: Array) -> bool:
 def _changed(feature: Feature, fields: dict[str, Any]) -> Feature | None:
     """Return the feature with another likelihood; None if the schema does not accept it."""
     traits = REGISTRY[fields["likelihood"]]
-    kept = {name: value for name, value in feature.content().items() if name not in ("prior", "transform")}
-    if kept.get("contrast") not in traits.contrasts:
-        kept.pop("contrast", None)
+    content = {name: value for name, value in feature.content().items() if name not in ("prior", "transform")}
+    if content.get("contrast") not in traits.contrasts:
+        content.pop("contrast", None)
     for name in _OF_VALUES:
         if name not in traits.takes or fields["likelihood"] == Ordinal.name:
-            kept.pop(name, None)
-    stated = {name: value for name, value in fields.items() if value is not None}
+            content.pop(name, None)
+    content |= {name: value for name, value in fields.items() if value is not None}
     try:
-        return Feature(**{**kept, **stated})
+        return Feature(**content)
     except SchemaError:
         return None
 
@@ -155,16 +154,16 @@ def compared_likelihoods(fit: Fit, frame: pd.DataFrame, order: Labels | None = N
     labels = fit.cluster_labels_[rows]
     tree = ClusterTree(fit.clusters_, fit.tree_.joins, fit.tree_.evidence)
     features = fit.clusters_.encoding.features
-    found = []
+    comparisons = []
     for feature, place in zip(features, fit.schema_.places(features), strict=True):
         if feature.is_part and feature.levels:
             continue  # of a feature in two parts, the likelihood of the second is a choice
         scores = feature.scores(frame[feature.column])[rows]
-        kept = ~np.isnan(scores)
+        is_usual = ~np.isnan(scores)
         if fit.outlying_share_ > 0.0:
-            kept &= ~fit.outliers_[rows, place]
-        found.append(_compared(feature, scores[kept], labels[kept], tree))
-    table = pd.DataFrame(found, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
+            is_usual &= ~fit.outliers_[rows, place]
+        comparisons.append(_compare(feature, scores[is_usual], labels[is_usual], tree))
+    table = pd.DataFrame(comparisons, columns=list(_COLUMNS), dtype=object).astype(_COLUMNS)
     return table.sort_values(["is_misfit", "evidence"], ascending=False, kind="stable", ignore_index=True)
 
 
@@ -188,13 +187,13 @@ class _Described(NamedTuple):
     charges: Array
 
 
-def _compared(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree) -> dict[str, object]:
+def _compare(feature: Feature, scores: Array, labels: Labels, tree: ClusterTree) -> dict[str, object]:
     """Return the row of one feature, from its observed values (n,) before any transform and their clusters (n,)."""
     if feature.traits.is_continuous or feature.traits.is_count:
         usual = without_far_values(scores)
         if usual.size < scores.size:
-            kept = (scores >= usual.min()) & (scores <= usual.max())
-            scores, labels = scores[kept], labels[kept]
+            is_usual = (scores >= usual.min()) & (scores <= usual.max())
+            scores, labels = scores[is_usual], labels[is_usual]
     row: dict[str, object] = {"feature": feature.column, "declared": in_words(feature), "better": None, "evidence": 0.0}
     row |= {"n_values": scores.size, "declared_groups": None, "better_groups": None}
     row |= {"is_misfit": False, "schema_line": None}
@@ -240,8 +239,8 @@ def _described(
     values, log_jacobian = feature.on_model_scale(scores)
     log_marginals = log_marginals_in_tree(feature.traits.of(feature), values, labels, tree)
     if charges is None:
-        of_each = tree.charges(log_marginals)
-        charges = of_each[tree.best_level(log_marginals, of_each).prior]
+        by_prior = tree.charges(log_marginals)
+        charges = by_prior[tree.best_level(log_marginals, by_prior).prior]
     # Every prior pays the same: of two that gain as little, the one that gains less would look better for paying less.
     best = tree.best_level(log_marginals, charges[None])
     evidence = best.evidence + log_jacobian

@@ -15,14 +15,16 @@ from numpy.typing import ArrayLike
 
 from clinclust.arguments import PATH, accepting
 from clinclust.data_frames import is_partitioned
-from clinclust.errors import CohortWarning
-from clinclust.estimators.estimator import Parameterised
+from clinclust.engine.search.plan import Cancelled, interruptible
+from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.estimator import Parameterised, model_html
 from clinclust.estimators.parameters import DISTINCT, MAPDPParameters, PublishedParameters, documented
 from clinclust.estimators.prediction import NONE_OF_THESE, Prediction
+from clinclust.schema.feature_schema import block, paragraph
 
 if TYPE_CHECKING:
     from clinclust.estimators.distinct_subtypes import DistinctSubtypes
-    from clinclust.estimators.preparation import Prepared
+    from clinclust.estimators.fitting import Prepared
 
 __all__ = ["MAPDP", "NONE_OF_THESE", "PublishedMAPDP"]
 
@@ -145,10 +147,8 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
             If another likelihood describes a feature clearly better, the search did not converge or ran out of time, or
             the table is doubtful.
         """
-        from clinclust.engine.search.threads import interruptible
-
         interruptible(_import_everything)
-        from clinclust.estimators.preparation import prepared
+        from clinclust.estimators.fitting import prepared
         from clinclust.estimators.settings import Settings
 
         if is_partitioned(X):
@@ -157,8 +157,6 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
 
     def fit_prepared(self, cohort: Prepared) -> Self:
         """Find subtypes in a validated and encoded cohort."""
-        from clinclust.engine.search.threads import Cancelled, interruptible
-
         interruptible(_import_everything)
         from clinclust.estimators.fitting import found_fit, warnings_of_fit
         from clinclust.estimators.settings import Settings
@@ -172,7 +170,6 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         return self
 
     def _fit_partitioned(self, table: Any) -> Self:
-        from clinclust.engine.search.threads import Cancelled, interruptible
         from clinclust.estimators.fitting import warnings_of_fit
         from clinclust.estimators.partitioned.fitting import partitioned_fit
         from clinclust.estimators.settings import Settings
@@ -219,7 +216,7 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         >>> model.cut(None, min_size=20).untested_.tolist()
         [False, False, True]
         """
-        from clinclust.estimators.cut import cut_fit
+        from clinclust.estimators.distinct_subtypes import cut_fit
 
         self._require_fit()
         cut = copy.copy(self)
@@ -241,7 +238,6 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         ValueError
             If the model was not fitted on a Dask DataFrame.
         """
-        from clinclust.errors import InputError
         from clinclust.estimators.partitioned.fit import PartitionedFit
 
         self._require_fit()
@@ -302,9 +298,6 @@ class MAPDP(MAPDPParameters, Parameterised, Prediction):
         return model
 
     def _repr_html_(self) -> str:
-        from clinclust.estimators.notebook_view import model_html
-        from clinclust.schema.notebook_view import block, paragraph
-
         if not self.__sklearn_is_fitted__():
             return block(f"{type(self).__name__}, not fitted yet", paragraph(repr(self)))
         return model_html(self, self.fit_)
@@ -348,5 +341,3 @@ class PublishedMAPDP(PublishedParameters, MAPDP):
 
 def _import_everything() -> None:
     """Import what a fit needs, because Ctrl-C during an import in the main thread would leave half a module behind."""
-    import clinclust.estimators.fitting
-    import clinclust.estimators.preparation  # noqa: F401

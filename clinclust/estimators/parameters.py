@@ -120,7 +120,7 @@ class _BlockWeights(Rule):
     def problems(self, name: str, value: object) -> list[str]:
         if not isinstance(value, Mapping):
             return super().problems(name, value)
-        from clinclust.files.listed import listed, quoted
+        from clinclust.files.cell_text import listed, quoted
 
         wrong = [f"{quoted(block)}: {quoted(weight)}" for block, weight in value.items() if not _is_power(weight)]
         if not wrong:
@@ -420,7 +420,7 @@ def check_parameters(rules: Mapping[str, Rule] = RULES, /, **arguments: Any) -> 
 
 def check_estimator(estimator: type, parameters: Mapping[str, Any]) -> None:
     """Check the parameters of an estimator, and whether they can be combined; raise InputError with all problems."""
-    from clinclust.files.listed import listed
+    from clinclust.files.cell_text import listed
 
     problems = parameter_problems(parameters, rules_of(estimator))
     if problems and not issubclass(estimator, PublishedParameters | SamplerParameters):

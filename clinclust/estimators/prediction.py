@@ -1,31 +1,130 @@
-"""Predictions for new subjects: subtypes, densities and imputed values."""
+"""New subjects: their clusters and probabilities, the memberships of the cohort, and what is noted of new tables."""
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from typing import ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import NUMBER, ON_OR_OFF, RANDOM_STATE, TEXT, WHOLE, accepting
 from clinclust.arrays import Array, Labels, RandomState
-from clinclust.data_frames import is_partitioned
-from clinclust.errors import CohortError, CohortWarning, refuse
-from clinclust.estimators.cohort_table import table_of_fitted
+from clinclust.compiled import announcing_compilation
+from clinclust.data_frames import in_pandas, is_partitioned
+from clinclust.engine.problem.encoding import model_values
+from clinclust.engine.search.plan import interruptible
+from clinclust.errors import CohortError, CohortWarning, InputError, refuse
+from clinclust.estimators.cohort_table import table_of_fitted, warn_of_other_rows
 from clinclust.estimators.estimator import FittedAttributes
-from clinclust.estimators.memberships import Memberships
-from clinclust.estimators.new_subjects import (
-    REFUSE,
-    TAKE_FOR_MISSING,
-    about_new_subjects,
-    check_unseen,
-    without_unseen,
-)
+from clinclust.files.cell_text import listed, quoted
 from clinclust.schema import FeatureSchema
+from clinclust.schema.reading import read_column
+from clinclust.schema.validation import column_failures, failures_frame, read_columns
+
+if TYPE_CHECKING:
+    from clinclust.estimators.fit import Fit
+
+
+REFUSE, TAKE_FOR_MISSING = "refuse", "missing"
+"""What can be done with values that the model cannot read."""
+
+
+# Memberships of new subjects as a table of named columns, for a next step of a pipeline of scikit-learn.
+
+NONE_COLUMN = "none_of_these"
+"""Name of the probability of belonging to no subtype."""
+
+
+def subtype_columns(n_subtypes: int) -> list[str]:
+    """Return the names of the probabilities of the subtypes, ``subtype_1`` .. ``subtype_K``."""
+    return [f"subtype_{subtype}" for subtype in range(1, n_subtypes + 1)]
+
+
+class Memberships(ABC):
+    """A transformer: new subjects in, the columns of `predict_proba` out."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def n_clusters_(self) -> int:
+            """Number of subtypes, K."""
+
+        def fit(self, X: pd.DataFrame | ArrayLike, y: object = None) -> Self:
+            """Find the subtypes of a cohort."""
+
+    @abstractmethod
+    def predict_proba(self, X: pd.DataFrame | ArrayLike) -> Array:
+        """Return the probability of each subtype for new subjects, float64 (n, K + 1); last, of none of these."""
+
+    def transform(self, X: pd.DataFrame | ArrayLike) -> pd.DataFrame:
+        """Return the probabilities of `predict_proba` with the index of `X` and named columns.
+
+        The columns are ``subtype_1`` .. ``subtype_K`` and ``none_of_these``, as in the table of ``clinclust assign``; a
+        row sums to 1, so that a regression takes all but one. Subjects of the fit are taken for new ones, and count
+        themselves: `membership_`, of K columns, judges each by all others.
+
+        Raises
+        ------
+        CohortError
+            If the table does not fit the schema.
+        NotFittedError
+            If the model is not fitted.
+
+        Examples
+        --------
+        >>> import clinclust as cc
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from sklearn.linear_model import LinearRegression
+        >>> from sklearn.pipeline import make_pipeline
+        >>> rng = np.random.default_rng(0)
+        >>> frail = rng.random(200) < 0.4
+        >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+        >>> falls = rng.poisson(0.5 + 2 * frail)
+        >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False)
+        >>> pipeline = make_pipeline(model, LinearRegression()).fit(frame, falls)
+        >>> pipeline[0].transform(frame.head(2)).round(2)
+           subtype_1  subtype_2  none_of_these
+        0        1.0        0.0            0.0
+        1        0.0        1.0            0.0
+        >>> pipeline.predict(frame.head(2)).round(1)
+        array([0.5, 2.6])
+        """
+        probabilities = self.predict_proba(X)
+        if not isinstance(probabilities, np.ndarray):  # a Dask DataFrame, with these names
+            return probabilities
+        table = in_pandas(X)
+        index = table.index if isinstance(table, pd.DataFrame) else None
+        return pd.DataFrame(probabilities, index=index, columns=self.get_feature_names_out())
+
+    def fit_transform(self, X: pd.DataFrame | ArrayLike, y: object = None) -> pd.DataFrame:
+        """Return ``fit(X).transform(X)``."""
+        return self.fit(X).transform(X)
+
+    def get_feature_names_out(self, input_features: object = None) -> np.ndarray[Any, np.dtype[np.object_]]:
+        """Return the names of the columns of `transform`, object (K + 1,)."""
+        return np.array([*subtype_columns(self.n_clusters_), NONE_COLUMN], dtype=object)
+
+    def set_output(self, *, transform: str | None = None) -> Self:
+        """Return the model: `transform` gives a pandas DataFrame, whatever a pipeline asks of all its steps.
+
+        Raises
+        ------
+        ValueError
+            If another kind of table is asked for.
+        """
+        if transform not in (None, "default", "pandas"):
+            raise InputError(f"transform returns a pandas DataFrame; transform must be 'pandas', not {transform!r}")
+        return self
+
+
+# Predictions for new subjects: subtypes, densities and imputed values.
 
 NONE_OF_THESE = -1
 """Label that `predict` returns for a subject that most probably belongs to none of the clusters."""
@@ -42,7 +141,7 @@ def of_each_partition(method: Callable[P, R]) -> Callable[P, R]:
     def of_any_table(*args: P.args, **arguments: P.kwargs) -> R:
         if len(args) != 2 or not is_partitioned(args[1]):
             return method(*args, **arguments)
-        from clinclust.estimators.partitioned.predicting import in_partitions
+        from clinclust.estimators.partitioned.fitting import in_partitions
 
         return cast(R, in_partitions(cast(Prediction, args[0]), method.__name__, args[1], **arguments))
 
@@ -89,7 +188,7 @@ class Prediction(Memberships, FittedAttributes):
         A subject of the cohort cannot, so that `membership_` has K columns. `transform` names the columns. `unseen` is
         as in `predict`.
         """
-        from clinclust.engine.problem.posterior import probabilities
+        from clinclust.engine.problem.problem import probabilities
 
         return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen)))
 
@@ -149,7 +248,6 @@ class Prediction(Memberships, FittedAttributes):
         >>> model.explain(pd.DataFrame({"gait": [0.62], "grip": [30.0]}))["feature"].tolist()
         ['gait', 'grip', '(size of the subtypes)']
         """
-        from clinclust.estimators.cohort_table import warn_of_other_rows
         from clinclust.estimators.explanation import explanation
 
         self._require_fit()
@@ -159,12 +257,7 @@ class Prediction(Memberships, FittedAttributes):
         return explanation(self.subtypes_, frame, self.schema_)
 
     @of_each_partition
-    @accepting(
-        how=TEXT,
-        interval=NUMBER,
-        within_subtype=ON_OR_OFF,
-        random_state=RANDOM_STATE,
-    )
+    @accepting(how=TEXT, interval=NUMBER, within_subtype=ON_OR_OFF, random_state=RANDOM_STATE)
     def impute(
         self,
         frame: pd.DataFrame | ArrayLike,
@@ -226,7 +319,7 @@ class Prediction(Memberships, FittedAttributes):
         >>> [(cell.row, cell.feature, round(cell.lower, 1), round(cell.upper, 1)) for cell in cells.itertuples()]
         [(0, 'x1', -1.9, 1.7), (1, 'x2', 3.8, 7.8)]
         """
-        from clinclust.estimators.imputation.single import impute, imputed_cells
+        from clinclust.estimators.imputation.tables import impute, imputed_cells
 
         self._require_fit()
         table = table_of_fitted(frame, self.schema_.names, called="frame")
@@ -237,12 +330,7 @@ class Prediction(Memberships, FittedAttributes):
 
     @accepting(m=WHOLE, n_sweeps=WHOLE, random_state=RANDOM_STATE)
     def multiple_imputations(
-        self,
-        frame: pd.DataFrame | ArrayLike,
-        m: int = 20,
-        *,
-        n_sweeps: int = 10,
-        random_state: RandomState = None,
+        self, frame: pd.DataFrame | ArrayLike, m: int = 20, *, n_sweeps: int = 10, random_state: RandomState = None
     ) -> list[pd.DataFrame]:
         """Return the cohort of the fit m times, each time with other draws of its missing values.
 
@@ -295,8 +383,7 @@ class Prediction(Memberships, FittedAttributes):
         """
         from threading import Event
 
-        from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.imputation.multiple import multiple_imputations
+        from clinclust.estimators.imputation.tables import multiple_imputations
 
         self._require_fit()
         refuse([f"{name} must be at least 1, not {n}" for name, n in (("m", m), ("n_sweeps", n_sweeps)) if n < 1])
@@ -309,11 +396,6 @@ class Prediction(Memberships, FittedAttributes):
 
         With `coarsened`, the likelihood has its power, as for probabilities; densities need False.
         """
-        from clinclust.compiled import announcing_compilation
-        from clinclust.engine.problem.encoding import model_values
-        from clinclust.engine.search.threads import interruptible
-        from clinclust.estimators.cohort_table import warn_of_other_rows
-
         self._require_fit()
         check_unseen(unseen)
         warn_of_other_rows(self.schema_, X, stacklevel=3)
@@ -343,3 +425,144 @@ class Prediction(Memberships, FittedAttributes):
     def schema_needed(self) -> FeatureSchema:
         """The features that the model needs of new subjects."""
         return self.schema_.restricted_to(feature.column for feature in self.clusters_.encoding.features)
+
+
+# New subjects of a fitted model: notes on their table, and values that the model cannot read.
+#
+# New rows may have repeated or missing identifiers, which a note reports. Unreadable values, such as an unknown level,
+# are refused or become missing. No note shows a value of the table.
+
+_SHOWN_ROWS = 5
+
+
+def notes_on_new_subjects(fit: Fit, frame: pd.DataFrame) -> Iterator[str]:
+    """Yield a sentence for each peculiarity of a table of new subjects, with the labels of the first rows."""
+    yield from _notes_on_identifiers(fit.schema_, frame)
+    names = fit.selected_features_
+    if names:
+        observed = fit.schema_.restricted_to(names).validate(frame, warn=False).notna().any(axis="columns")
+        rows = frame.index[~observed.to_numpy()]
+        if len(rows):
+            yield (
+                f"{_which(rows)} no observed value in any feature that tells the subtypes apart; their subtype is the "
+                "most frequent one, by its size alone"
+            )
+
+
+def _notes_on_identifiers(schema: FeatureSchema, frame: pd.DataFrame) -> Iterator[str]:
+    names = [feature.name for feature in schema.ids]
+    if not names or any(list(frame.columns).count(name) != 1 for name in names):
+        return  # new subjects need no identifier: their rows have numbers
+    keys = pd.DataFrame(
+        {
+            feature.name: read_column(feature, schema.missing_codes_of(feature), frame[feature.name]).typed.to_numpy()
+            for feature in schema.ids
+        }
+    )
+    missing = keys.isna().any(axis="columns").to_numpy()
+    repeated: NDArray[np.bool_] = keys.duplicated(keep=False).to_numpy() & ~missing
+    if missing.any():
+        yield f"{_which(frame.index[missing])} no identifier ({', '.join(names)})"
+    if repeated.any():
+        yield (
+            f"{_which(frame.index[repeated])} an identifier ({', '.join(names)}) that other rows have too; each row is "
+            "assigned by itself"
+        )
+
+
+def _which(labels: pd.Index) -> str:
+    """Return subject and verb of a sentence on the rows with these labels."""
+    shown = ", ".join(map(str, labels[:_SHOWN_ROWS]))
+    return f"1 row ({shown}) has" if len(labels) == 1 else f"{len(labels)} rows (first: {shown}) have"
+
+
+Rows = NDArray[np.bool_]
+
+_REPAIR = (
+    "Correct the cells; or take values that the model does not know for missing (unseen='missing'), so that the other "
+    "values of these subjects decide."
+)
+_DIGITS = re.compile(r"[0-9]+(?:[.,][0-9]+)?")
+_ABSENT = "Rename the column that holds it, or add an empty one: a missing value is allowed."
+_MOST_ROWS, _SHOWN_COLUMNS = 5, 10
+
+
+def check_unseen(unseen: object) -> None:
+    """Raise InputError for an unknown value of `unseen`."""
+    if unseen not in (REFUSE, TAKE_FOR_MISSING):
+        shown = repr(unseen) if isinstance(unseen, str) and len(unseen) < 40 else type(unseen).__name__
+        raise InputError(f"unseen must be {REFUSE!r} or {TAKE_FOR_MISSING!r}, not {shown}")
+
+
+def rows_at_fault(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[Rows, CohortError]:
+    """Return the rows with an unreadable cell, bool (n,), and the error that lists these cells."""
+    rows, failures = np.zeros(len(frame), dtype=np.bool_), []
+    for name, reading in read_columns(schema, frame)[1].items():
+        rows |= np.logical_or.reduce([rows, *reading.faults.values()])
+        failures += column_failures(schema[name], reading, frame.index)
+    return rows, CohortError(about_new_subjects(failures_frame(failures), schema))
+
+
+def without_unseen(schema: FeatureSchema, frame: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return the table with every unreadable cell missing, and a note on their positions; empty if there are none."""
+    cleared = frame.copy(deep=False)
+    noted = []
+    for name, rows in unseen_rows(schema, frame).items():
+        cleared[name] = frame[name].astype(object).mask(rows, None)
+        noted.append(f"{name} ({_rows(frame.index[rows])})")
+    if not noted:
+        return frame, ""
+    more = f", and {len(noted) - _SHOWN_COLUMNS} more columns" if len(noted) > _SHOWN_COLUMNS else ""
+    return cleared, (
+        "values that the model does not know were taken for missing, as asked: "
+        f"{', '.join(noted[:_SHOWN_COLUMNS])}{more}; the other values of these subjects decide"
+    )
+
+
+def unseen_rows(schema: FeatureSchema, frame: pd.DataFrame) -> dict[str, Rows]:
+    """Return the rows with an unreadable cell, bool (n,), by feature; a missing required value is none."""
+    found = {}
+    for name, reading in read_columns(schema, frame)[1].items():
+        unread = [rows for kind, rows in reading.faults.items() if kind != "observed"]
+        if unread:
+            found[name] = np.logical_or.reduce(unread)
+    return found
+
+
+def about_new_subjects(failures: pd.DataFrame, schema: FeatureSchema) -> pd.DataFrame:
+    """Return the failures of new subjects with repairs that do not change the schema."""
+    failures = failures.copy()
+    parts = (failures[name] for name in ("column", "rows", "expected", "repair", "examples"))
+    failures["repair"] = [
+        _alike(schema, column, examples) + _REPAIR
+        if rows
+        else _ABSENT
+        if expected == "a column of this name"
+        else repair
+        for column, rows, expected, repair, examples in zip(*parts, strict=True)
+    ]
+    return failures
+
+
+def _alike(schema: FeatureSchema, column: object, examples: Sequence[object]) -> str:
+    """Return a sentence on missing codes of the form of a value, such as `20-25%` for `40-45%`; empty without any."""
+    feature = next((one for one in schema if one.name == column), None)
+    if feature is None:
+        return ""
+    forms = {_form(str(text)) for text in examples if not _DIGITS.fullmatch(str(text))}
+    alike = [code for code in feature.missing_codes if _DIGITS.search(code) and _form(code) in forms]
+    if not alike:
+        return ""
+    shown = listed(map(quoted, alike), len(alike))
+    return f"The model takes values of this form for missing ({shown}), but only those that its schema lists. "
+
+
+def _form(text: str) -> str:
+    return _DIGITS.sub("0", " ".join(text.casefold().split()))
+
+
+def _rows(labels: pd.Index) -> str:
+    shown = ", ".join(map(str, labels[:_MOST_ROWS]))
+    if len(labels) > _MOST_ROWS:
+        return f"{len(labels)} rows, first {shown}"
+    return f"row{'' if len(labels) == 1 else 's'} {shown}"

@@ -1,4 +1,4 @@
-"""Run the search that a plan describes; this module alone chooses among the kinds of search."""
+"""The search that a plan describes; this module alone chooses among the kinds of search."""
 
 from __future__ import annotations
 
@@ -11,30 +11,42 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.engine.joint_estimates.alternation import Estimated, alternate, carry_on, choose_greedily
-from clinclust.engine.joint_estimates.concentration import deal_folds, held_out_log_density, starts_among
-from clinclust.engine.joint_estimates.dependence import has_repeated, reproduced_weights
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior
 from clinclust.engine.joint_estimates.mode_filling import search_filling
-from clinclust.engine.joint_estimates.outlying import OutlyingMask
-from clinclust.engine.joint_estimates.outlying_search import none_outlying, search_with_outlying
+from clinclust.engine.joint_estimates.outlying import OutlyingMask, none_outlying, search_with_outlying
 from clinclust.engine.joint_estimates.resolution import (
+    Estimated,
     ResolutionStep,
+    alternate,
+    carry_on,
+    choose_greedily,
     chosen_step,
+    deal_folds,
     first_step,
+    held_out_log_density,
     resolution_steps,
     sampled_steps,
+    starts_among,
 )
-from clinclust.engine.joint_estimates.selection import run_selecting_restarts
-from clinclust.engine.search.labels import compact
-from clinclust.engine.search.plan import RestartResult
-from clinclust.engine.search.restarts import LARGE, N_SAMPLED, index_of_best, run_restarts, run_sampled_restarts
-from clinclust.engine.search.starts import Start, search_starts, single_starts, starts_from
+from clinclust.engine.joint_estimates.selection import has_repeated, reproduced_weights, run_selecting_restarts
+from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan
+from clinclust.engine.search.restarts import (
+    LARGE,
+    N_SAMPLED,
+    Start,
+    index_of_best,
+    run_restarts,
+    run_sampled_restarts,
+    search_starts,
+    single_starts,
+    starts_from,
+)
+from clinclust.engine.search.settle import compact
+from clinclust.progress import Progress
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import Budget, SearchPlan
-    from clinclust.progress import Progress
+
 
 CONCENTRATIONS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """The concentrations of cross-validation."""

@@ -1,19 +1,27 @@
-"""Settings: the checked parameters of an estimator, and what they ask of the engine."""
+"""The checked parameters of an estimator, what they ask of the engine, and what a fit with them will cost."""
 
 from __future__ import annotations
 
+import os
+import sys
+import warnings
 from collections.abc import Mapping
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arguments import is_number
-from clinclust.engine.joint_estimates.concentration import DEFAULT
+from clinclust.engine.continuum.tested_node import LARGEST_NODE
+from clinclust.engine.joint_estimates.resolution import DEFAULT
+from clinclust.engine.joint_estimates.selection import has_repeated
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.plan import ResolutionPlan, SearchPlan
-from clinclust.errors import InputError
+from clinclust.engine.search.plan import Budget, ResolutionPlan, SearchPlan, n_threads
+from clinclust.engine.search.restarts import LARGE, N_DIVIDED, N_SAMPLED
+from clinclust.errors import CohortWarning, InputError
 from clinclust.estimators.parameters import (
     AUTOMATIC_SHARE,
     PublishedParameters,
@@ -22,16 +30,13 @@ from clinclust.estimators.parameters import (
     cluster_codes,
     seed_of,
 )
-from clinclust.files.listed import listed
+from clinclust.files.cell_text import listed
+from clinclust.progress import Progress
+from clinclust.schema import FeatureSchema
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from clinclust.engine.problem.problem import Problem
-    from clinclust.engine.search.plan import Budget
     from clinclust.estimators.estimator import Parameterised
-    from clinclust.progress import Progress
-    from clinclust.schema import FeatureSchema
 
 
 class Settings(PublishedParameters):
@@ -167,3 +172,272 @@ def _choice_of(concentration: float | ArrayLike) -> str | tuple[float, ...] | No
     if isinstance(concentration, str) or is_number(concentration):
         return concentration if isinstance(concentration, str) else None
     return tuple(np.asarray(concentration, dtype=np.float64).tolist())
+
+
+_TABLES, _TABLES_OF_A_THREAD = 3.1, 0.6
+"""Simultaneous tables of the subjects by numeric columns, and how many more with each further thread."""
+_TABLES_BESIDE = 4.6
+"""Such tables of a search that also finds the coarsening or outlying values, on one thread."""
+_OF_A_CELL = 25
+"""Bytes by subject and feature of the encoded cohort, with the masks and copies of a search among all subjects."""
+_CLUSTER_TABLES, _CLUSTERS = 4, 128
+"""Tables of the clusters by levels in one partition, and an upper number of clusters."""
+_NUMBER = 8
+_LARGE_SHARE = 0.25
+"""Share of the machine's memory from which a warning is issued."""
+_LARGE_IF_UNKNOWN = 4e9
+_NAMED = 5
+
+
+def needed_memory(problem: Problem, settings: Settings) -> float:
+    """Return the approximate memory of the search in bytes, without the table itself."""
+    arrays, threads = problem.cohort.arrays, n_threads(settings.n_jobs)
+    subjects = problem.cohort.n_subjects
+    cells = _OF_A_CELL * subjects * len(problem.cohort.encoding.features)
+    if _begins_in_sample(subjects, settings):
+        subjects = min(subjects, N_DIVIDED * threads)
+    n_levels = int(_levels(problem).sum())
+    n_columns = len(problem.cohort.encoding.features) + n_levels
+    tables = _TABLES_BESIDE if settings.chooses_coarsening or settings.outlying_share else _TABLES
+    axes = (tables + _TABLES_OF_A_THREAD * (threads - 1)) * subjects * n_columns
+    partitions = threads * _CLUSTER_TABLES * min(subjects, _CLUSTERS) * int(arrays.level_start[-1])
+    return cells + _NUMBER * (axes + partitions)
+
+
+def _begins_in_sample(n_subjects: int, settings: Settings) -> bool:
+    """Return whether the search begins in a sample, so that never more than that is in memory as a table of levels."""
+    tunes = settings.estimates_prior or settings.select_features
+    return n_subjects >= LARGE and settings.starts_anywhere and not tunes
+
+
+def _levels(problem: Problem) -> NDArray[np.int64]:
+    """Return the number of levels of each nominal feature, int64 (D,); 0 for others."""
+    likelihoods = problem.cohort.encoding.likelihoods
+    return np.array([likelihood.n_statistics * likelihood.is_nominal for likelihood in likelihoods], dtype=np.int64)
+
+
+def refuse_or_warn_of_memory(problem: Problem, settings: Settings, *, stacklevel: int) -> None:
+    """Raise InputError for a fit that needs more memory than the machine has; warn if it needs a large share."""
+    needed, there = needed_memory(problem, settings), machine_memory()
+    if needed < (_LARGE_IF_UNKNOWN if there is None else _LARGE_SHARE * there):
+        return
+    said = f"about {needed / 1e9:,.1f} GB of memory{_because(problem)}"
+    if there is not None and needed > there:
+        raise InputError(f"The fit would need {said}; this machine has {there / 1e9:,.1f} GB. {_REPAIR}")
+    warnings.warn(f"The fit will need {said}, and may take long. {_REPAIR}", CohortWarning, stacklevel=stacklevel + 1)
+
+
+_REPAIR = "Group rare levels under one name, or give such a column the role describe or ignore in the schema."
+
+
+def _because(problem: Problem) -> str:
+    levels = _levels(problem)
+    most = [int(place) for place in np.argsort(-levels, kind="stable")[:_NAMED] if levels[place] > 0.1 * levels.sum()]
+    features = problem.cohort.encoding.features
+    named = ", ".join(f"{features[place].name} ({levels[place]:,} levels)" for place in most)
+    return f" for {problem.cohort.n_subjects:,} subjects, most of it for {named}" if named else ""
+
+
+def machine_memory() -> float | None:
+    """Return the bytes of memory that this process may use; None if the system does not say."""
+    limits = [limit for limit in (_physical(), _of_group(), _of_process()) if limit is not None]
+    return min(limits, default=None)
+
+
+def _physical() -> float | None:
+    try:
+        return float(os.sysconf("SC_PHYS_PAGES")) * float(os.sysconf("SC_PAGE_SIZE"))
+    except (AttributeError, ValueError, OSError):  # Windows has no sysconf
+        return None
+
+
+def _of_group() -> float | None:
+    """Return the memory limit of the control group (container)."""
+    try:
+        return float(Path("/sys/fs/cgroup/memory.max").read_text(encoding="ascii"))
+    except (OSError, ValueError):  # no such group, or "max"
+        return None
+
+
+def _of_process() -> float | None:
+    if sys.platform == "win32":
+        return None
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else float(limit)
+
+
+_CONSTANT, _SUBJECTS, _FEATURES, _SKEWNESS = -5.56, 0.59, 0.18, 1.57
+"""Coefficients of ln(processor seconds of a search): constant, ln N, ln D, ln(1 + `skewness_of_gaussians`)."""
+_WITHOUT_A_FEATURE, _WITHOUT_A_CELL = 0.006, 1e-6
+"""Processor seconds of a search without one feature: constant, and by subject and feature."""
+MOST_REFITS = 24
+"""Number of searches of the validated associations: of more features or blocks, several are left out together. The
+subtypes found without one in 24 are nearly those found without one."""
+_OF_FURTHER_THREADS, _MOST_THREADS = 0.85, 8
+"""Share of each further thread's time that is not lost in waiting, and a number of threads that searches can use."""
+_OF_COARSENING, _OF_OUTLYING, _OF_SELECTION, _OF_HYPERPARAMETERS, _OF_CROSS_VALIDATION = 2.0, 2.0, 3.0, 2.0, 9.0
+"""Relative durations of each option, measured on reference cohorts (a chosen coarsening: 0.4 to 6)."""
+_AMONG_ALL_A_CELL = 2e-6
+"""Processor seconds by subject and feature of a search among all subjects after one in a sample."""
+_TEST, _TEST_SUBJECTS, _TEST_FEATURES = -4.7, 0.57, 0.84
+"""Coefficients of ln(processor seconds of the test of a tree): constant, ln N (of at most `LARGEST_NODE`), ln D."""
+_OTHER_REFITS = 28
+"""Searches of an assessment of stability in permuted cohorts and under other settings."""
+_OF_BLOCK_POWERS = 1.3
+"""Relative duration of a fit that estimates block weights."""
+_OF_RESTARTS = 0.4
+"""Share of the restarts in the time of a default search."""
+_WRITING, _WRITING_A_FEATURE, _WRITING_A_CELL = 1.5, 0.02, 2e-5
+"""Seconds of writing a workbook and a page, on one thread: constant, by feature, by subject and feature."""
+_SURPRISE = 5.0
+"""Factor by which one fit in ten takes longer than estimated."""
+_DEFAULT_RESTARTS = 10
+_MOST_VALUES = 2_000
+_MOST_NEGENTROPY = 1.0
+
+
+def skewness_of_gaussians(problem: Problem) -> float:
+    """Return the departure of Gaussian features from normality, in nats a subject; 0 is normal.
+
+    The sum of skewness^2 / 12 + excess kurtosis^2 / 48, at most 1 each, among at most two thousand subjects.
+    """
+    values = problem.cohort.arrays.values
+    every = max(1, -(-len(values) // _MOST_VALUES))
+    continuous = problem.cohort.encoding.likelihoods[-values.shape[1] :] if values.shape[1] else ()
+    columns = values[::every, [likelihood.is_real for likelihood in continuous]]
+    return float(sum(_negentropy(column[~np.isnan(column)]) for column in columns.T))
+
+
+def _negentropy(values: NDArray[np.float64]) -> float:
+    spread = float(values.std()) if values.size else 0.0
+    if spread == 0.0:
+        return 0.0
+    standard = (values - values.mean()) / spread
+    skewness, excess = float((standard**3).mean()), float((standard**4).mean()) - 3.0
+    return min(skewness**2 / 12.0 + excess**2 / 48.0, _MOST_NEGENTROPY)
+
+
+def estimated_seconds(
+    problem: Problem,
+    settings: Settings,
+    *,
+    with_report: bool = True,
+    associations: str | None = "refit",
+    stability: int | None = None,
+) -> float:
+    """Return the approximate seconds of a fit and of its report with validated associations.
+
+    `stability` is the number of half-samples and bootstrap samples of the report.
+    """
+    n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
+    parallel = _parallel(settings)
+    seconds = _of_search(problem, settings)
+    if settings.is_tested:
+        seconds += _of_test(n_subjects, n_features) / parallel
+    if not with_report:
+        return seconds
+    seconds += _WRITING + _WRITING_A_FEATURE * n_features + _WRITING_A_CELL * n_subjects * n_features
+    refits = min(n_features, MOST_REFITS) if associations == "refit" else 0
+    refits += 0 if stability is None else _n_refits(stability)
+    return seconds + refits * _of_refit(problem) / parallel
+
+
+def _of_refit(problem: Problem) -> float:
+    """Return the approximate processor seconds of a search without refinement."""
+    n_subjects, n_features = problem.cohort.n_subjects, len(problem.cohort.encoding.features)
+    return _WITHOUT_A_FEATURE + _WITHOUT_A_CELL * n_subjects * n_features * (1.0 + 0.4 * skewness_of_gaussians(problem))
+
+
+def _n_refits(stability: int) -> int:
+    """Return the number of searches of an assessment of stability with so many half-samples."""
+    return 2 * stability + _OTHER_REFITS
+
+
+def seconds_of_stability(problem: Problem, settings: Settings, stability: int) -> float:
+    """Return the approximate seconds of `assess_stability` with so many half-samples."""
+    return _n_refits(stability) * _of_refit(problem) / _parallel(settings)
+
+
+def _parallel(settings: Settings) -> float:
+    """Return the processor seconds of a search per second."""
+    return 1.0 + _OF_FURTHER_THREADS * (min(n_threads(settings.n_jobs), _MOST_THREADS) - 1)
+
+
+def _of_search(problem: Problem, settings: Settings) -> float:
+    """Return the approximate seconds of the search, limited by `max_seconds`."""
+    n_features = len(problem.cohort.encoding.features)
+    searched, among_all = _searched_subjects(problem.cohort.n_subjects, settings)
+    logarithm = _CONSTANT + _SUBJECTS * np.log(searched) + _FEATURES * np.log(n_features)
+    ties = (1.0 + skewness_of_gaussians(problem)) ** _SKEWNESS
+    seconds = float(np.exp(logarithm) * ties) * _searches(problem, settings)
+    seconds = (seconds + _AMONG_ALL_A_CELL * among_all * n_features) / _parallel(settings)
+    return seconds if settings.max_seconds is None else min(seconds, settings.max_seconds)
+
+
+def _searched_subjects(n_subjects: int, settings: Settings) -> tuple[int, int]:
+    """Return how many subjects are searched, and how many then among all (0 without a sample)."""
+    return (N_SAMPLED, n_subjects) if _begins_in_sample(n_subjects, settings) else (n_subjects, 0)
+
+
+def _of_test(n_subjects: int, n_features: int) -> float:
+    """Return the approximate processor seconds of the test of a tree."""
+    logarithm = _TEST + _TEST_SUBJECTS * np.log(min(n_subjects, LARGEST_NODE)) + _TEST_FEATURES * np.log(n_features)
+    return float(np.exp(logarithm))
+
+
+def _searches(problem: Problem, settings: Settings) -> float:
+    """Return the duration relative to a default fit."""
+    factor = 1.0 - _OF_RESTARTS + _OF_RESTARTS * settings.n_restarts / _DEFAULT_RESTARTS
+    if settings.block_weights == "auto" and has_repeated(problem):
+        factor *= _OF_BLOCK_POWERS
+    if settings.chooses_coarsening:
+        factor *= _OF_COARSENING
+    elif settings.outlying_share:
+        factor *= _OF_OUTLYING
+    if settings.select_features:
+        factor *= _OF_SELECTION
+    if isinstance(settings.hyperparameters, str):
+        factor *= _OF_HYPERPARAMETERS
+    if isinstance(settings.concentration, str):
+        factor *= _OF_CROSS_VALIDATION if settings.concentration == "cross-validation" else 1.0
+    elif not is_number(settings.concentration):
+        factor *= np.size(settings.concentration)
+    return factor
+
+
+def duration_sentence(
+    problem: Problem,
+    settings: Settings,
+    *,
+    associations: str | None = "refit",
+    stability: int | None = None,
+    options: str = "these options",
+) -> str:
+    """Return a sentence on the duration of a fit and its report; `options` names the options in words."""
+    seconds = estimated_seconds(problem, settings, associations=associations, stability=stability)
+    search = _of_search(problem, settings)
+    if settings.max_seconds is not None and _SURPRISE * search >= settings.max_seconds:
+        after = "the test of the subtypes and the report take" if settings.is_tested else "the report takes"
+        return (
+            f"With {options}, the search ends after at most {settings.max_seconds:g} seconds, and {after} about "
+            f"{rounded_duration(seconds - search)} more on this machine"
+        )
+    usual, longest = rounded_duration(seconds), rounded_duration(_SURPRISE * seconds)
+    more = f", and up to {longest} if many partitions are about equally good" if longest != usual else ""
+    return f"With {options}, a fit and its report take about {usual} on this machine{more}"
+
+
+_ROUND = (1, 2, 3, 5, 10, 20, 30, 60, 120, 180, 300, 600, 1200, 1800, 3600, 7200, 10800, 18000, 36000, 86400)
+
+
+def rounded_duration(seconds: float) -> str:
+    """Return a duration as one of a few round ones: "2 seconds", "5 minutes", "an hour", "more than a day"."""
+    if seconds > _ROUND[-1]:
+        return "more than a day"
+    nearest = min(_ROUND, key=lambda number: abs(np.log(number / max(seconds, 1.0))))
+    for unit, length, one in (("hours", 3600, "an hour"), ("minutes", 60, "a minute"), ("seconds", 1, "a second")):
+        if nearest >= length:
+            return one if nearest == length else f"{nearest // length} {unit}"
+    raise AssertionError(nearest)

@@ -1,11 +1,11 @@
-"""The tree of a fit's clusters, and the test of its joins against one continuous population."""
+"""The tree of the clusters of a fit, and what the test of its joins says."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,9 +13,15 @@ from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Labels
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
-from clinclust.engine.search.labels import groups_by_decreasing_size
+from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
-from clinclust.estimators.few_subjects import WEAK_NATS
+from clinclust.estimators.mixture import WEAK_NATS
+
+if TYPE_CHECKING:
+    pass
+
+
+# The tree of a fit's clusters, and the test of its joins against one continuous population.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,12 +1,19 @@
-"""Canonical texts of cells, and the numbers that texts write."""
+"""Texts of cells: numbers among them, and how messages show and list them."""
 
 from __future__ import annotations
 
 import datetime
 import re
+from collections import Counter
+from collections.abc import Iterable
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
+
+from clinclust.errors import show_cells
+
+# Canonical texts of cells, and the numbers that texts write.
 
 # A float written in full has 25 characters, with groups of thousands, a unit and flags 50. A cell may have 131,072.
 LONGEST_NUMBER = 64
@@ -74,3 +81,58 @@ def canonical_text(value: object) -> str:
 def shortened(text: str) -> str:
     """Return `text` for a message: unchanged if it has at most 60 characters, otherwise its beginning."""
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 3] + "..."
+
+
+# What a message names: many things, of which only the first are shown, and arguments, which can be pasted.
+
+_SHOWN = 5
+_LONGEST_MESSAGE = 3500
+
+
+def listed(items: Iterable[object], count: int | None = None) -> str:
+    """Return the first five items, shortened, and how many more of `count` (by default, of the items) there are."""
+    given = list(items)
+    count = len(given) if count is None else count
+    shown = [shortened(str(item)) for item in given[:_SHOWN]]
+    more = f" and {count - len(shown):,} more" if count > len(shown) else ""
+    return ", ".join(shown) + more
+
+
+def quoted(value: object) -> str:
+    """Return the value as Python writes it, in quotes if it is text, and shortened."""
+    if isinstance(value, (list, tuple, dict)):
+        return shortened(repr(list(islice(value.items() if isinstance(value, dict) else value, _SHOWN))))
+    return repr(shortened(value)) if isinstance(value, str) else shortened(repr(value))
+
+
+def quote_cell(text: str) -> str:
+    """Return the text of a cell for a message, in quotes and shortened; a summary for programs masks it."""
+    return show_cells(repr(shortened(text)))
+
+
+def limited(message: str) -> str:
+    """Return a message, cut after 3,500 characters."""
+    return message if len(message) <= _LONGEST_MESSAGE else message[:_LONGEST_MESSAGE] + " ... (cut)"
+
+
+class Places:
+    """Findings by kind, each with the first places where it was found, and how many there are."""
+
+    def __init__(self) -> None:
+        self._first: dict[str, list[str]] = {}
+        self._count: Counter[str] = Counter()
+
+    def add(self, finding: str, place: str) -> None:
+        """Add a place to a finding, a sentence that can follow a list of places and a colon."""
+        self._count[finding] += 1
+        if self._count[finding] <= _SHOWN:
+            self._first.setdefault(finding, []).append(place)
+
+    def sentences(self) -> list[str]:
+        """Return one sentence for each finding, with its places, in the order of the first of them."""
+        return [f"{listed(first, self._count[finding])}: {finding}" for finding, first in self._first.items()]
+
+
+def argument(name: str, value: str | list[str]) -> str:
+    """Return an argument of a function as a message names it: ``by='date'``."""
+    return f"{name}={value!r}"

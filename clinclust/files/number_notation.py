@@ -13,8 +13,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.data import data
-from clinclust.files.cell_text import compile_short, number_of
-from clinclust.files.listed import listed, quoted
+from clinclust.errors import show_cells
+from clinclust.files.cell_text import compile_short, listed, number_of, quote_cell
 from clinclust.files.text_table import is_blank
 
 DecimalMark = Literal[".", ","]
@@ -43,12 +43,7 @@ _WRITTEN = compile_short(
 )
 _CELLS_LOOKED_AT = 4000
 _FEWEST = 0.5
-_REMARKS = {
-    "comma": "numbers with a decimal comma in {}: a drafted schema says so; if the commas keep thousands apart, say "
-    "decimal='.'",
-    "either": "the comma in {} may be a decimal mark or keep thousands apart: say decimal=',' or decimal='.'",
-    "mixed": "one column has numbers with a comma and others with a point: {}",
-}
+_REMARKS: dict[str, str] = data("remarks")["notation"]
 
 
 class WrittenNumber(NamedTuple):
@@ -218,11 +213,11 @@ def _kind_of_column(texts: Sequence[str]) -> tuple[str, str]:
         return "", ""
     points = (number for number in numbers if number.count(".") == 1 and "," not in number)
     if (point := next((number for number in points if not GROUPED_BY_POINT.fullmatch(number)), None)) is not None:
-        return "mixed", f"{commas[0]} and {point}"
+        return "mixed", show_cells(f"{commas[0]} and {point}")
     marks = marks_of(numbers)
     if marks.thousands == ",":
-        return ("either" if marks.is_guess else ""), quoted(commas[0])
-    return ("comma" if marks.decimal and not marks.is_guess else "mixed"), quoted(commas[0])
+        return ("either" if marks.is_guess else ""), quote_cell(commas[0])
+    return ("comma" if marks.decimal and not marks.is_guess else "mixed"), quote_cell(commas[0])
 
 
 _WORDS_BEFORE, _WORDS = ("|".join(map(re.escape, data("number_words")["flags"][side])) for side in ("before", "after"))
@@ -264,7 +259,6 @@ def without_flags(texts: Sequence[str], counts: NDArray[np.int64]) -> Marked:
 
 
 def _marks_of(text: str) -> tuple[list[str], list[str], str]:
-    """Return the marks before and after the number of a text, and the text without them."""
     before: list[str] = []
     after: list[str] = []
     body = text

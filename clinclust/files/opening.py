@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from clinclust.control_characters import visible
 from clinclust.data import data
 from clinclust.errors import InputError, missing_package
-from clinclust.files.cell_text import shortened
-from clinclust.files.listed import listed, quoted
-from clinclust.nearest import did_you_mean
+from clinclust.files.cell_text import listed, quoted, shortened
+from clinclust.texts import did_you_mean, visible
 
 _LONGEST_NAME = 255  # of most file systems
 _SMALL = 100 * 2**20

@@ -1,23 +1,114 @@
-"""The rows of a table as they are read: which are subjects, in ranges such as ``2-61``, and their texts."""
+"""A table of texts with what is noted of its columns, and the columns that are chosen."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import reduce
-from itertools import groupby
-from typing import NamedTuple
+from itertools import compress, count, groupby, pairwise
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
+from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError
 
 from clinclust.errors import InputError
-from clinclust.files.column_notes import ColumnNotes
-from clinclust.files.listed import listed, quoted
+from clinclust.files.cell_text import argument, listed, quoted
+from clinclust.roles import Role
+from clinclust.texts import did_you_mean
+
+# What a file says of its columns: labels, units, coded values, user-missing codes.
+
+COLUMN_NOTES = "column_notes"
+"""The key of ``frame.attrs`` under which the notes of a table are kept: a plain dictionary from column to notes."""
+
+ColumnKind = Literal["nominal", "ordinal", "number", "yes/no", "date", "text", "id"]
+ORDERED: ColumnKind = "ordinal"
+
+
+_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+
+
+def _of_no_subject(role: Role) -> Role:
+    if role in ("cluster", "id"):
+        raise ValueError(role)
+    return role
+
+
+@dataclass(frozen=True)
+class ColumnNotes:
+    """What a file says of one column. None, or an empty tuple, is what it does not say."""
+
+    __pydantic_config__: ClassVar = ConfigDict(extra="forbid")
+
+    label: str | None = None  # the name for readers
+    unit: str | None = None
+    section: str | None = None  # the heading above the column
+    description: str | None = None
+    levels: tuple[tuple[str, str], ...] = ()  # codes and their labels, in the order of the file
+    kind: ColumnKind | None = None
+    missing_codes: tuple[str, ...] = ()
+    minimum: _Number | None = None  # of possible values
+    maximum: _Number | None = None
+    decimal: Literal[","] | None = None  # the decimal mark, if it is not the point
+    asked_if: str | None = None  # the condition under which the question was asked
+    block: str | None = None  # the instrument that the column belongs to
+    role: Annotated[Role, AfterValidator(_of_no_subject)] | None = None
+    reason: str | None = None  # of kind and role, such as ``the dictionary says: radio, 4 choices``
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what is said, as lists, texts and numbers that JSON can hold."""
+        said = {name: getattr(self, name) for name in _NAMES}
+        return {name: _as_lists(value) for name, value in said.items() if value not in (None, ())}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
+        """Return the notes that `as_dict` wrote; InputError if a key is unknown, or a value of another type."""
+        try:
+            return _NOTES.validate_python(dict(given))
+        except ValidationError as error:
+            keys = dict.fromkeys(problem["loc"][0] for problem in error.errors())
+            problems = [f"{quoted(key)} is {quoted(given.get(str(key)))}" for key in keys]
+            raise InputError(
+                f"these are no notes on a column: {listed(problems)}; expected are {', '.join(_NAMES)}, as "
+                "ColumnNotes.as_dict writes them"
+            ) from None
+
+
+_NAMES = tuple(field.name for field in fields(ColumnNotes))
+_NOTES = TypeAdapter(ColumnNotes)
+
+
+def _as_lists(value: Any) -> Any:
+    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
+
+
+def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:
+    """Return the notes on the columns that are in a table; InputError if `read_cohort` did not write them."""
+    kept = frame.attrs.get(COLUMN_NOTES, {})
+    if not isinstance(kept, Mapping) or not all(isinstance(given, Mapping) for given in kept.values()):
+        raise InputError(
+            f"frame.attrs[{COLUMN_NOTES!r}] is not a dictionary from columns to notes; remove it, or read the file "
+            "again with clinclust.read_cohort"
+        )
+    present = set(frame.columns)
+    return {str(column): ColumnNotes.from_dict(given) for column, given in kept.items() if column in present}
+
+
+def add_notes(frame: pd.DataFrame, notes: Mapping[str, ColumnNotes]) -> None:
+    """Put the notes that say anything into ``frame.attrs``, in the place of earlier notes on these columns."""
+    said = {column: given.as_dict() for column, given in notes.items()}
+    said = {column: given for column, given in said.items() if given}
+    if said:
+        frame.attrs[COLUMN_NOTES] = {**frame.attrs.get(COLUMN_NOTES, {}), **said}
+
+
+# The rows of a table as they are read: which are subjects, in ranges such as ``2-61``, and their texts.
 
 _RANGE = re.compile(r"(\d{1,7})(?:\s*-\s*(\d{0,7}))?")
-_LAST = 10**9  # beyond the last row of any file
+_LAST = 10**9  # beyond the last row and column of any file
 _LONGEST = 120
 _SHOWN = 8
 
@@ -130,6 +221,11 @@ def is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
+def filled_places(texts: Sequence[str]) -> set[int]:
+    """Return the numbers, from 1, of the columns in which a row holds anything; fast if most of it is empty."""
+    return {place for place in compress(count(1), texts) if not texts[place - 1].isspace()}
+
+
 def cell(row: Row, place: int) -> str:
     """Return the text of a row in the column of a number, from 1."""
     return row[1][place - 1] if place <= len(row[1]) else ""
@@ -147,6 +243,7 @@ class SheetRows:
         self.beyond: set[int] = set()  # columns, from 1, that hold a value below the first rows alone
         self.n_outside = 0  # rows that hold something, but are none of the subjects
         self._columns: list[int] | None = None  # once the first rows are complete
+        self._gaps: list[slice] = []  # between these columns, and after the last
         self._texts: list[list[str]] = []
         self._numbers: list[int] = []
         self._portions: list[pd.DataFrame] = []
@@ -156,23 +253,25 @@ class SheetRows:
         """Numbers, from 1, of the columns that hold anything in the first rows."""
         if self._columns is not None:
             return self._columns
-        return sorted({at for _, texts in self.first for at, text in enumerate(texts, 1) if not is_blank(text)})
+        return sorted(set[int]().union(*(filled_places(texts) for _, texts in self.first)))
 
     def add(self, number: int, texts: list[str]) -> None:
         """Add a row; a blank one is not kept."""
         if self._columns is None:
             if len(self.first) < self.n_first:
-                if not all(map(is_blank, texts)):
+                if not is_blank("".join(texts)):
                     self.first.append((number, texts))
                 return
             self._columns = self.columns
+            ends = pairwise([0, *self._columns, _LAST])
+            self._gaps = [slice(last, end - 1) for last, end in ends if end > last + 1]
         if self._subjects is not None and number not in self._subjects:
-            self.n_outside += not all(map(is_blank, texts))
+            self.n_outside += not is_blank("".join(texts))
             return
         if len(texts) != len(self._columns) or self._columns[-1] != len(self._columns):
-            known = set(self._columns)
-            self.beyond.update(at for at, text in enumerate(texts, 1) if at not in known and not is_blank(text))
-            texts = [cell((0, texts), at) for at in self._columns]
+            for gap in self._gaps:  # few, while a stray cell in the last column of Excel makes 16,384 empty cells
+                self.beyond.update(gap.start + place for place in filled_places(texts[gap]))
+            texts = [texts[at - 1] if at <= len(texts) else "" for at in self._columns]
         for text in texts:  # faster than all(map(is_blank, texts)), and each row of a large file comes here
             if text and not text.isspace():
                 self._texts.append(texts)
@@ -204,3 +303,144 @@ def letters_of(column: int) -> str:
     """Return the letters of a column by its number, from 1."""
     before, place = divmod(column - 1, 26)
     return (letters_of(before) if before else "") + chr(ord("A") + place)
+
+
+# Choose columns by name or number, and refuse names that are unclear.
+
+MOST_COLUMNS = 20_000
+"""The most columns of a table that is read whole: with 200 rows they take 13 CPU seconds."""
+
+_ONLY_REDCAP = ("Complete?", "Event Name", "Repeat Instrument", "Repeat Instance", "Data Access Group")
+_NUMBERED = re.compile(r"(?P<name>.*)#(?P<number>[0-9]{1,6})", re.DOTALL)
+
+
+def place_of_column(wanted: str, names: Sequence[str], places: Sequence[int] = ()) -> int | str:
+    """Return the place (from 0) of the column that a text means, or what is wrong with the text.
+
+    It is a name; ``name#2`` for the second column of this name; ``#7`` for the seventh column of the file, whose
+    numbers are `places`.
+    """
+    found = [at for at, name in enumerate(names) if name == wanted]
+    found = found or [at for at, name in enumerate(names) if name.strip() == wanted.strip() and name.strip()]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        return (
+            f"there are {len(found)} columns {quoted(wanted)}: say {quoted(f'{wanted}#1')} or {quoted(f'{wanted}#2')}"
+        )
+    if match := _NUMBERED.fullmatch(wanted):
+        name, number = match["name"].strip(), int(match["number"])
+        same = [at for at, each in enumerate(names) if not name or each.strip() == name]
+        numbers = range(1, len(same) + 1) if name else list(places) or range(1, len(names) + 1)
+        if number in numbers:
+            return same[numbers.index(number)]
+    return f"there is no column {quoted(wanted)}.{did_you_mean(wanted, names)}"
+
+
+def refuse_many_columns(n_columns: int, most: int | None, what: str = "read without a choice") -> None:
+    """Raise InputError if a table has more columns than can be read or drafted (`what`); None is no limit."""
+    if most is not None and n_columns > most:
+        raise InputError(
+            f"the table has {n_columns:,} columns, and at most {most:,} are {what}: keep those that may tell subtypes "
+            "apart, with `only` or in the table itself"
+        )
+
+
+def chosen_columns(
+    read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the table with the columns to keep (`only`), without those to `drop`, and remarks on the choice.
+
+    InputError is raised if a choice names no column or leaves none, or if columns that stay have no name, one name, or
+    look like two tables in one.
+    """
+    names = [str(name) for name in read.frame.columns]
+    kept = _places_that_stay(read, only, drop)
+    unread = {number for number in read.unread if only is None and f"#{number}" not in (drop or ())}
+    _refuse_unclear(read, kept, unread, only is not None)
+    chosen = read.frame if len(kept) == len(names) else read.frame.iloc[:, kept]
+    if read.notes:
+        add_notes(chosen, {names[at]: read.notes[at] for at in kept})
+    is_choice = only is not None or bool(drop)
+    return chosen, [f"{len(kept)} of {len(names)} columns are kept, as `only` and `drop` say"] if is_choice else []
+
+
+def _places_that_stay(read: TableRead, only: Sequence[str] | None, drop: Sequence[str] | None) -> list[int]:
+    names = [str(name) for name in read.frame.columns]
+    unread = {f"#{number}" for number in read.unread}
+    wanted, dropped = (
+        [place_of_column(text, names, read.places) for text in texts or () if text not in unread]
+        for texts in (only, drop)
+    )
+    if problems := [place for place in [*dropped, *wanted] if isinstance(place, str)]:
+        raise InputError(listed(problems))
+    kept = [at for at in range(len(names)) if (only is None or at in wanted) and at not in dropped]
+    if not kept:
+        raise InputError("`only` and `drop` leave no column: name fewer to drop, or others to keep")
+    return kept
+
+
+def _refuse_unclear(read: TableRead, kept: Sequence[int], unread: set[int], was_chosen: bool) -> None:
+    """Raise InputError if columns that stay have no name or one name, or belong to two tables."""
+    numbers = read.places or list(range(1, read.frame.shape[1] + 1))
+    columns: dict[str, list[int]] = {}
+    for at in kept:
+        name = str(read.frame.columns[at])
+        columns.setdefault(name if name.strip() else "", []).append(numbers[at])
+    unnamed = sorted(unread.union(columns.pop("", [])))
+    repeated = {name: where for name, where in columns.items() if len(where) > 1}
+    problems = []
+    if unnamed:
+        problems.append(
+            f"the header has no name for column {listed(unnamed)} of {max(*numbers, *unread)}: write a name for every "
+            f"column, or leave it out: {argument('drop', [f'#{unnamed[0]}'])}. If the header is further down: "
+            "header_row=N; if no row holds names, header_row=0; if another table is below: rows=FIRST-LAST"
+        )
+    if not was_chosen and (parts := _side_by_side(read.frame, kept, numbers, repeated)):
+        problems.append(
+            f"two tables seem to stand side by side, in columns {parts}, with an empty column between them: give the "
+            "columns of one of them with `only` (name#2 is the second column of a name, #7 the seventh column of the "
+            "file), or of both if they are one table"
+        )
+    elif repeated:
+        first, where = next(iter(repeated.items()))
+        can_be_pasted = first.isprintable() and len(first) < 60
+        second = argument("drop", [f"{first}#2" if can_be_pasted else f"#{where[1]}"])
+        problems.append(
+            f"these names are those of several columns: {listed(map(quoted, repeated))} ({quoted(first)} over columns "
+            f"{listed(where)}); rename them in the file, or leave the others out: {second}"
+        )
+    if problems:
+        raise InputError("\n  ".join(problems))
+
+
+def _side_by_side(frame: pd.DataFrame, kept: Sequence[int], numbers: Sequence[int], repeated: Collection[str]) -> str:
+    """Return the columns of two parts that an empty column divides, if a name is in both or one of them is shorter."""
+    gaps = [after for before, after in pairwise(kept) if numbers[after] - numbers[before] > after - before]
+    if not gaps or not len(frame):
+        return ""
+    parts = [[at for at in kept if at < gaps[0]], [at for at in kept if at >= gaps[0]]]
+    names = [{str(frame.columns[at]) for at in part} for part in parts]
+    ends = [(frame.iloc[::-1, part] != "").any(axis=1).idxmax() for part in parts]
+    if ends[0] == ends[1] and not (names[0] & names[1] & set(repeated)):
+        return ""
+    return " and ".join(f"{numbers[part[0]]} to {numbers[part[-1]]}" for part in parts)
+
+
+def with_distinct_names(read: TableRead) -> TableRead:
+    """Return an export of REDCap with labels in which the second column of a name has ``(2)`` after it."""
+    seen: Counter[str] = Counter()
+    distinct = []
+    for name in map(str, read.frame.columns):
+        seen[name] += 1
+        distinct.append(f"{name} ({seen[name]})" if seen[name] > 1 and name.strip() else name)
+    repeated = [name for name, count in seen.items() if count > 1 and name.strip()]
+    if not repeated or not any(name.strip() in _ONLY_REDCAP or "(choice=" in name for name in seen):
+        return read
+    frame = read.frame.set_axis(pd.Index(distinct, dtype=object), axis=1)
+    remark = (
+        f"an export of REDCap with labels, in which {len(repeated)} names are those of several columns "
+        f"({listed(map(quoted, repeated))}): the second is called {quoted(f'{repeated[0]} (2)')}, and so on in the "
+        "order of the file; an export with raw names has a name of its own for each field"
+    )
+    return replace(read, frame=frame, remarks=[*read.remarks, remark])

@@ -1,20 +1,23 @@
-"""Read files with declared columns: parquet, and those of SPSS, Stata and SAS."""
+"""Files with typed columns: SPSS, Stata, SAS, parquet, and parquet files in partitions."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import compress
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import pandas as pd
 
-from clinclust.errors import InputError
-from clinclust.files.cell_text import canonical_text, number_of
-from clinclust.files.column_notes import ColumnKind, ColumnNotes, notes_of
-from clinclust.files.listed import listed, quoted
+from clinclust.errors import InputError, missing_package
+from clinclust.files.cell_text import canonical_text, listed, number_of, quoted
 from clinclust.files.opening import Source, guarded, package
-from clinclust.files.text_table import TEXT, TableRead
+from clinclust.files.text_table import TEXT, ColumnKind, ColumnNotes, TableRead, notes_of
+
+# Read files with declared columns: parquet, and those of SPSS, Stata and SAS.
 
 _READERS = {
     "sav": ("SPSS", "read_sav"),
@@ -41,10 +44,7 @@ def read_parquet(source: Source) -> TableRead:
     from pyarrow import parquet
 
     repair = "write it again with the program that made it, or as .csv or .xlsx"
-    with (
-        guarded("parquet file", repair),
-        source.open() as file,
-    ):  # else pyarrow reads a whole folder
+    with guarded("parquet file", repair), source.open() as file:  # else pyarrow reads a whole folder
         frame = frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
     remarks = []
     try:
@@ -161,3 +161,99 @@ def _text(value: Any, stored: str) -> str:
     if stored == "float" and isinstance(value, float) and not value.is_integer():
         return str(np.float32(value))
     return canonical_text(value).removesuffix(" 00:00:00").removesuffix("T00:00:00")
+
+
+# Tables larger than memory: a folder of parquet files, or a parquet file of many rows, read by row groups.
+
+MANY_ROWS = 2_000_000
+"""Number of rows from which on a parquet file is read in partitions, its row groups."""
+
+
+class Part(NamedTuple):
+    """A row group of a parquet file."""
+
+    file: Path
+    group: int
+    first: int
+    """Number of its first row in the file, from 0."""
+
+
+def is_in_partitions(table: Path) -> bool:
+    """Return whether a table is a folder of parquet files, or a parquet file of many rows."""
+    if table.is_dir():
+        return any(_is_parquet(file) for pattern in ("*", "*/*") for file in table.glob(pattern))
+    if not _is_parquet(table) or not table.is_file():
+        return False
+    try:
+        from pyarrow import ArrowException, parquet
+    except ImportError:
+        return False  # the reader of tables says what is missing
+    try:
+        return bool(parquet.read_metadata(table).num_rows >= MANY_ROWS)
+    except (ArrowException, OSError):
+        return False  # so it does of a damaged file
+
+
+def _is_parquet(file: Path) -> bool:
+    return file.suffix.lower() == ".parquet"
+
+
+def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
+    """Return a table as a Dask DataFrame, and its partitions; InputError lists all files that cannot be read.
+
+    So it does of folders in the folder that hold parquet files, whose rows would be left out.
+
+    Columns and their types may differ from file to file. The index is the number of the row in its file, from 0.
+    """
+    try:
+        import dask.dataframe
+        from dask.utils import natural_sort_key
+        from pyarrow import parquet
+    except ImportError:
+        raise missing_package(f"{table}, a table in partitions,", "'clinclust[dask]'") from None
+    from clinclust.files.cell_text import limited, listed
+
+    parts, problems, empty = list[Part](), [], None
+    if folders := sorted({file.parent.name for file in table.glob("*/*") if _is_parquet(file)}):
+        raise InputError(
+            f"folders in it hold parquet files, too ({listed(folders)}); put all, with all columns, into one folder"
+        )
+    files = filter(_is_parquet, table.glob("*"))
+    for file in sorted(files, key=lambda one: natural_sort_key(one.name)) or [table]:
+        try:
+            with _naming(file):
+                about = parquet.read_metadata(file)
+                empty = frame_of_arrow(about.schema.to_arrow_schema().empty_table()) if empty is None else empty
+        except InputError as error:
+            problems.append(str(error))
+            continue
+        first = 0
+        for group in range(about.num_row_groups):
+            parts.append(Part(file, group, first))
+            first += about.row_group(group).num_rows
+    if problems:
+        raise InputError(limited("; ".join(problems)))
+    if not parts:
+        raise InputError("the table has no rows in any of its files; check how they were written")
+    from_map = cast(Any, dask.dataframe.from_map)
+    return from_map(rows_of, parts, meta=empty, enforce_metadata=False), parts
+
+
+def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
+    """Return the rows of a partition, with all columns or these."""
+    from pyarrow import parquet
+
+    columns = None if names is None else list(names)
+    with _naming(part.file), parquet.ParquetFile(part.file, page_checksum_verification=True) as opened:
+        frame = frame_of_arrow(opened.read_row_group(part.group, columns=columns))
+    frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
+    return frame if columns is None else frame[columns]
+
+
+@contextmanager
+def _naming(file: Path) -> Iterator[None]:
+    try:
+        with guarded("parquet file", "write it again with the program that made it"):
+            yield
+    except InputError as error:
+        raise InputError(f"{file.name}: {error}") from error

@@ -1,23 +1,31 @@
-"""Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
-
-The old xls is read by xlrd, which damaged files do not crash; xlsb and ods by calamine.
-"""
+"""Workbooks: the sheets of xlsx files read from their XML, and those of xls, xlsb and ods."""
 
 from __future__ import annotations
 
 import datetime
 import io
-from collections.abc import Callable, Sequence
+import math
+import posixpath
+import re
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from functools import cache
+from itertools import compress, count, repeat
+from operator import ne
+from typing import Any, BinaryIO, Literal
+from xml.etree.ElementTree import Element, iterparse
 
 from clinclust.errors import InputError
-from clinclust.files.cell_text import canonical_text
-from clinclust.files.layout.sheet_table import SheetOptions, sheet_table
-from clinclust.files.listed import Places, listed, quoted
-from clinclust.files.opening import Source, guarded, package
-from clinclust.files.text_table import TableRead, letters_of
-from clinclust.nearest import did_you_mean
+from clinclust.files.cell_text import NUMBER, Places, canonical_text, listed, quote_cell, quoted
+from clinclust.files.layout import Area, SheetOptions, sheet_table
+from clinclust.files.opening import Source, guarded, package, refuse_bomb
+from clinclust.files.text_table import SheetRows, TableRead, column_of, letters_of
+from clinclust.texts import did_you_mean
+
+# Choose the sheet of a workbook that is the table, and read workbooks other than xlsx.
+#
+# The old xls is read by xlrd, which damaged files do not crash; xlsb and ods by calamine.
 
 _FEW_COLUMNS, _FEW_ROWS = 2, 20
 """A sheet with no more columns and fewer rows may be a cover, if another sheet has more of both."""
@@ -150,7 +158,9 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
             with guarded(f"{kind} workbook", _REPAIR):
                 chosen = book.get_sheet_by_name(sheets[at].name)
                 for number, cells in enumerate(chosen.to_python(skip_empty_area=False), 1):
-                    rows.add(number, list(map(_text, cells)))
+                    for at in compress(count(), map(ne, cells, repeat(""))):  # calls nothing for an empty cell
+                        cells[at] = _text(cells[at])
+                    rows.add(number, cells)
                 ranges = chosen.merged_cell_ranges or []
             merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
             table = sheet_table(rows, options, merged)
@@ -164,3 +174,285 @@ def _text(cell: Any) -> str:
     if type(cell) is datetime.date:
         return cell.isoformat()
     return cell if isinstance(cell, str) else canonical_text(cell)
+
+
+# Read a table from an xlsx workbook: XML in a zip archive, read within bounds, and cells by type and format.
+
+_NAMESPACES = (
+    "http://schemas.openxmlformats.org/spreadsheetml/2006/main",
+    "http://purl.oclc.org/ooxml/spreadsheetml/main",
+    "http://schemas.openxmlformats.org/package/2006/relationships",
+)
+_LARGE = ("row", "si")  # emptied when they are read, because a part may have a million of them
+_REPAIR_OF_XLSX = "open it in Excel or LibreOffice, check it, and save it again as .xlsx"
+Shown = Literal["number", "date", "time", "duration"]
+# The formats with a number and no code (ECMA-376, 18.8.30), among them dates of East Asian programs.
+_BUILT_IN: dict[str, Shown] = {
+    **{str(at): "date" for at in (14, 15, 16, 17, 22, *range(27, 32), 36, *range(50, 55), 57, 58)},
+    **{str(at): "time" for at in (18, 19, 20, 21, *range(32, 36), 45, 47, 55, 56)},
+    "46": "duration",
+}
+_NO_LETTERS_OF_DATES = re.compile(r'"[^"]*"|\\.|_.|\*.|\[(?![hms]+\])[^\]]*\]|general|[ap]m?/[ap]m?', re.IGNORECASE)
+_ESCAPED = re.compile("_x((?![dD][89a-fA-F])[0-9a-fA-F]{4})_")  # halves of characters stay as they are
+_TRUTH = {"0": "False", "1": "True", "false": "False", "true": "True"}
+_FAULTY = "cells with a value that their type does not have"
+_NO_VALUE = "formulas without a computed value, which Excel or LibreOffice computes when it opens the file"
+
+
+@cache
+def local(tag: str) -> str:
+    """Return the name of an element of a workbook without its namespace; an empty text for other elements."""
+    namespace, _, name = tag[1:].rpartition("}")
+    return name if namespace in _NAMESPACES else ""
+
+
+class Archive:
+    """The parts of a workbook by name, in any letter case."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        try:
+            self._zip = zipfile.ZipFile(file)
+        except (zipfile.BadZipFile, NotImplementedError, ValueError, IndexError):
+            raise InputError(f"this is not an xlsx file, or a damaged one: {_REPAIR_OF_XLSX}") from None
+        self._parts = {_key(part.filename): part for part in self._zip.infolist()}
+
+    def elements(self, name: str, *wanted: str) -> Iterator[tuple[str, Element]]:
+        """Yield the wanted elements of a part with their names; InputError if it is damaged."""
+        part = self._parts.get(_key(name))
+        if part is None:
+            raise InputError(f"this xlsx file is damaged, or none: its part {name} is missing; {_REPAIR_OF_XLSX}")
+        refuse_bomb(part.compress_size, part.file_size, f"its part {name} unpacks")
+        with guarded(f"xlsx file, in its part {name},", _REPAIR_OF_XLSX), self._zip.open(part) as stream:
+            for _, element in iterparse(stream):  # noqa: S314 - expat bounds what entities expand to
+                tag = local(element.tag)
+                if tag in wanted:
+                    yield tag, element
+                if tag in _LARGE:
+                    element.clear()
+
+    def related(self, part: str) -> dict[str, tuple[str, str]]:
+        """Return the kind and the name of each part that a part is related to, by the id of the relation."""
+        folder, name = posixpath.split(part)
+        found = {}
+        for _, element in self.elements(posixpath.join(folder, "_rels", f"{name}.rels"), "Relationship"):
+            target = posixpath.join("/", folder, element.get("Target", "").replace("\\", "/"))
+            found[element.get("Id", "")] = (element.get("Type", "").rpartition("/")[2], posixpath.normpath(target)[1:])
+        return found
+
+
+def _key(name: str) -> str:
+    return posixpath.normpath("/" + name.replace("\\", "/").lstrip("/")).casefold()
+
+
+def text_of(element: Element) -> str:
+    """Return the text of a rich or plain text, without phonetic hints."""
+    runs = (run for child in element for run in (child if local(child.tag) == "r" else (child,)))
+    return _unescaped("".join(run.text or "" for run in runs if local(run.tag) == "t"))
+
+
+def _unescaped(text: str) -> str:
+    """Replace ``_x000D_`` and the like by the characters that they encode (ST_Xstring)."""
+    return _ESCAPED.sub(lambda match: chr(int(match[1], 16)), text) if "_x" in text else text
+
+
+def shown_by(number: str, code: str | None = None) -> Shown:
+    """Return what a format shows a positive number as, by its number or, if it has one, its code."""
+    if code is None:
+        return _BUILT_IN.get(number, "number")
+    positive = _NO_LETTERS_OF_DATES.sub("", code).split(";")[0].lower()
+    if re.search(r"\[[hms]+\]", positive):
+        return "duration"
+    if re.search("[dy]", positive) or ("m" in positive and not re.search("[hs]", positive)):
+        return "date"
+    return "time" if re.search("[hs]", positive) else "number"
+
+
+def _date_text(days: float, shown: Shown, has_1904: bool) -> str | None:
+    """Return the text of a number of days shown as a date, time or duration; None if it is none.
+
+    Days are counted from 1 January 1904, or from 1 January 1900 as day 1, with a 29 February 1900 that never was.
+    """
+    try:
+        length = datetime.timedelta(milliseconds=round(days * 86_400_000))
+        if shown == "duration":
+            return canonical_text(length)
+        if days < 0 or (not has_1904 and 60 <= days < 61):
+            return None
+        if not length.days and (shown == "time" or not has_1904):
+            return canonical_text((datetime.datetime.min + length).time())
+        first = (1904, 1, 1) if has_1904 else (1899, 12, 31) if days < 60 else (1899, 12, 30)
+        return canonical_text(datetime.datetime(*first) + length)
+    except OverflowError:
+        return None
+
+
+class Cells:
+    """Turns cells into text; records `faults` (cells that cannot be read), `remarks` and `n_formulas`."""
+
+    def __init__(self, shared: Sequence[str], shown: Sequence[Shown], has_1904: bool) -> None:
+        self._shared, self._has_1904 = shared, has_1904
+        self._shown: dict[int, Shown] = dict(enumerate(shown)) or {0: "number"}
+        self.faults, self.remarks = Places(), Places()
+        self.n_formulas = 0
+
+    def text(self, place: str, cell: Element) -> str:
+        """Return the text of the cell at a place such as ``B7``; an empty one after recording a fault."""
+        kind, value, has_formula = cell.get("t", "n"), "", False
+        for child in cell:
+            tag = local(child.tag)
+            if tag == "f":
+                has_formula, self.n_formulas = True, self.n_formulas + 1
+            elif tag == "v" or tag == "is":
+                kind = "two values" if value else kind
+                value = text_of(child) if tag == "is" else child.text or ""
+        if has_formula and not value.strip() and not (kind == "str" and len(cell) > 1):
+            self.faults.add(_NO_VALUE, place)
+            return ""
+        if kind == "inlineStr" or (not value.strip() and kind != "s"):
+            return value
+        if kind == "str":
+            return _unescaped(value)
+        value = value.strip()
+        try:
+            return self._number(place, value, cell.get("s", "0")) if kind == "n" else self._other(place, value, kind)
+        except (ValueError, LookupError):
+            self.faults.add(_FAULTY, f"{place} ({quote_cell(value)})")
+            return ""
+
+    def _number(self, place: str, value: str, style: str) -> str:
+        shown = self._shown[int(style)]
+        if shown == "number" and value.isascii() and value.isdecimal() and value[0] != "0":
+            return value
+        if not NUMBER.fullmatch(value) or not math.isfinite(float(value)):
+            raise ValueError(value)
+        if shown != "number":
+            if (text := _date_text(float(value), shown, self._has_1904)) is not None:
+                return text
+            self.remarks.add(NO_DATE, place)
+        return str(int(value)) if value.lstrip("+-").isdecimal() else canonical_text(float(value))
+
+    def _other(self, place: str, value: str, kind: str) -> str:
+        if kind == "s" and value.isdecimal():
+            return self._shared[int(value)]
+        if kind == "b":
+            return _TRUTH[value]
+        if kind == "d":
+            return canonical_text(datetime.datetime.fromisoformat(value.removesuffix("Z")))
+        if kind != "e":
+            raise ValueError(value)
+        self.remarks.add(ERRORS, f"{place} ({value})")
+        return value
+
+
+_YES = ("1", "true", "on")
+_MOST_ROWS, _MOST_COLUMNS = 1_048_576, 16_384  # of Excel
+_MISPLACED = "rows and cells that do not follow those before them, or say a place that is none"
+_OLD = (
+    "the program that wrote the file left its {:,} formulas to be computed when it is opened: their values may be old; "
+    "open it in Excel or LibreOffice, save it, and read it again"
+)
+_PLACE = re.compile(r"[0-9]{1,7}")
+_AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7})")
+
+
+def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
+    """Read a sheet of an xlsx file; see `clinclust.read_cohort`. A cell that could be wrong is refused or reported."""
+    with source.open() as file:
+        archive = Archive(file)
+        top = archive.related("").values()
+        book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
+        related = archive.related(book)
+        sheets: list[tuple[str, bool, str]] = []
+        has_1904 = computes_at_load = False
+        for tag, element in archive.elements(book, "sheet", "workbookPr", "calcPr"):
+            if tag == "workbookPr":
+                has_1904 = element.get("date1904") in _YES
+            elif tag == "calcPr":
+                computes_at_load = element.get("fullCalcOnLoad") in _YES
+            else:
+                relation = next((value for name, value in element.items() if name.endswith("/relationships}id")), "")
+                kind, part = related.get(relation, ("", ""))
+                if kind == "worksheet":  # the others hold charts, dialogues or macros
+                    sheets.append((element.get("name", ""), element.get("state", "visible") != "visible", part))
+        parts = dict(related.values())
+        texts = archive.elements(parts["sharedStrings"], "si") if "sharedStrings" in parts else ()
+        shared = [text_of(element) for _, element in texts]
+        shown = _styles(archive, parts["styles"]) if "styles" in parts else []
+
+        def read(at: int) -> TableRead:
+            cells = Cells(shared, shown, has_1904)
+            table = _read_worksheet(archive, sheets[at][2], sheets[at][0], cells, options)
+            is_old = computes_at_load and cells.n_formulas
+            return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
+
+        return read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
+
+
+def _styles(archive: Archive, part: str) -> list[Shown]:
+    codes: dict[str, str] = {}
+    shown: list[Shown] = []
+    for tag, element in archive.elements(part, "numFmt", "cellXfs"):
+        if tag == "numFmt":
+            codes.setdefault(element.get("numFmtId", ""), element.get("formatCode", ""))
+        else:
+            numbers = [style.get("numFmtId", "0") for style in element if local(style.tag) == "xf"]
+            shown = [shown_by(number, codes.get(number)) for number in numbers]
+    return shown
+
+
+def _read_worksheet(archive: Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
+    rows = options.empty_rows()
+    merged: list[Area] = []
+    hidden_rows: set[int] = set()
+    hidden_columns: set[int] = set()
+    last = 0
+    for tag, element in archive.elements(part, "row", "col", "mergeCell"):
+        if tag == "row":
+            last = _add_row(rows, element, last, cells)
+            if element.get("hidden") in _YES:
+                hidden_rows.add(last)
+        elif tag == "col" and element.get("hidden") in _YES:
+            first, to = (element.get(end, "") for end in ("min", "max"))
+            if _PLACE.fullmatch(first) and _PLACE.fullmatch(to):
+                hidden_columns.update(range(int(first), min(int(to), _MOST_COLUMNS) + 1))
+        elif tag == "mergeCell" and (found := _AREA.fullmatch(element.get("ref", ""))):
+            merged.append((int(found[2]), column_of(found[1]), int(found[4]), column_of(found[3])))
+    if faults := cells.faults.sentences():
+        listing = "\n".join(f"  - {fault}" for fault in faults)
+        raise InputError(
+            f"sheet {quoted(name)} cannot be read; open the file in Excel or LibreOffice, check these, and "
+            f"save it again:\n{listing}"
+        )
+    if not rows.first:
+        raise InputError(f"sheet {quoted(name)} is empty")
+    return with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
+
+
+def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
+    """Add the cells of a row, and return its number, or that of the last after recording a fault."""
+    given = row.get("r", str(last + 1))
+    number = int(given) if _PLACE.fullmatch(given) else 0
+    if not last < number <= _MOST_ROWS:
+        cells.faults.add(_MISPLACED, f"row {given} after row {last}")
+        return last
+    texts: list[str] = []
+    column = 0
+    for cell in row:
+        if local(cell.tag) != "c":
+            continue
+        place = cell.get("r") or f"{letters_of(column + 1)}{number}"
+        at = _column(place.removesuffix(given))
+        if not column < at <= _MOST_COLUMNS:
+            cells.faults.add(_MISPLACED, place)
+            continue
+        column = at
+        if len(cell) and (text := cells.text(place, cell)):
+            texts += [""] * (at - len(texts))
+            texts[at - 1] = text
+    rows.add(number, texts)
+    return number
+
+
+@cache
+def _column(letters: str) -> int:
+    return column_of(letters) if re.fullmatch("[A-Z]{1,3}", letters) else 0

@@ -9,8 +9,7 @@ import numpy as np
 
 from clinclust.arrays import Array
 from clinclust.likelihoods.binomial import Binomial
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Declaration
+from clinclust.likelihoods.likelihood import Declaration, Example
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Declaration, Likelihood, observed_columns, steps_of_scale
+from clinclust.likelihoods.likelihood import Declaration, Example, Likelihood, observed_columns, steps_of_scale
 from clinclust.priors.conjugate import Beta, log_beta
 
 _SHORT = 16

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Declaration, Likelihood
+from clinclust.likelihoods.likelihood import Declaration, Example, Likelihood
 from clinclust.priors.conjugate import Dirichlet
 
 

@@ -12,8 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
+from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Example, Likelihood, observed_columns
 from clinclust.priors.conjugate import Gamma
 
 _SMALLEST = 1e-280

@@ -13,9 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.far_values import winsorised, without_far_values
-from clinclust.likelihoods.likelihood import LARGEST_MEASUREMENT, Likelihood, observed_columns
+from clinclust.likelihoods.likelihood import (
+    LARGEST_MEASUREMENT,
+    Example,
+    Likelihood,
+    observed_columns,
+    winsorised,
+    without_far_values,
+)
 from clinclust.priors.conjugate import ConjugatePrior, NormalGamma
 
 _FARTHEST = 1e140

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Likelihood, first_count, observed_columns
+from clinclust.likelihoods.likelihood import Example, Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import Beta, log_beta
 
 _SMALLEST = 1e-300

@@ -14,10 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.arrays import Array, Mask
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.far_values import ends, without_far_values
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.likelihoods.likelihood import Declaration, Likelihood
+from clinclust.likelihoods.likelihood import Declaration, Example, Likelihood, ends, without_far_values
 from clinclust.priors import normal_wishart
 from clinclust.priors.normal_wishart import NormalWishart
 

@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import LARGEST_COUNT, Likelihood, first_count, observed_columns
+from clinclust.likelihoods.likelihood import LARGEST_COUNT, Example, Likelihood, first_count, observed_columns
 from clinclust.priors.conjugate import BetaWithDispersion, log_beta
 
 _LEAST, _MOST = 0.01, 1000.0

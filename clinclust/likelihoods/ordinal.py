@@ -13,8 +13,7 @@ import numpy as np
 
 from clinclust.arrays import Array
 from clinclust.likelihoods.categorical import OfLevels
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Declaration, steps_of_scale
+from clinclust.likelihoods.likelihood import Declaration, Example, steps_of_scale
 from clinclust.priors import dirichlet_tree
 from clinclust.priors.dirichlet_tree import DirichletTree
 

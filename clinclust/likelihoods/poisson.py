@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from clinclust.arrays import Array
-from clinclust.likelihoods.example import Example
-from clinclust.likelihoods.likelihood import Likelihood, observed_columns
+from clinclust.likelihoods.likelihood import Example, Likelihood, observed_columns
 from clinclust.priors.conjugate import Gamma
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from clinclust.estimators.mapdp import PublishedMAPDP
 from clinclust.methods.compare import MethodComparison, compare_methods
 from clinclust.methods.hard_limits import DPMeans, HardHDP, NormalisedCut, SpectralDPMeans
-from clinclust.methods.peers import GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
+from clinclust.methods.method import GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
 
 __all__ = [
     "DPMeans",

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from threading import Event
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import pandas as pd
@@ -19,24 +19,28 @@ from scipy.special import logsumexp
 from clinclust.arguments import FRAME, MODEL, NOTHING, ON_OR_OFF, RANDOM_STATE, SCHEMA, TEXTS, WHOLE, accepting, either
 from clinclust.arrays import Array, Labels, RandomState
 from clinclust.comparisons import compare_partitions
-from clinclust.engine.joint_estimates.outlying_search import none_outlying
+from clinclust.engine.joint_estimates.outlying import none_outlying
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import clusters_of
-from clinclust.engine.problem.problem import Problem, pose
+from clinclust.engine.problem.problem import Problem, clusters_of, log_joint, pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
 from clinclust.errors import InputError, MissingPackageError, refuse
-from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.distinct_subtypes import tested_tree
 from clinclust.estimators.fitting import fit_of
 from clinclust.estimators.mapdp import MAPDP
 from clinclust.estimators.parameters import seed_of
 from clinclust.estimators.search import SearchResult, tried_once
-from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.subtype_model import FittedCohort, cohort_of, require_search
 from clinclust.estimators.subtype_tree import DEFAULT_TEST
-from clinclust.estimators.tested_tree import tested_tree
 from clinclust.methods.hard_limits import DPMeans
-from clinclust.methods.method import Method
-from clinclust.methods.peers import GaussianMixture, KHarmonicMeans, KMeans, KPrototypes, LatentClasses, MeanShift
+from clinclust.methods.method import (
+    GaussianMixture,
+    KHarmonicMeans,
+    KMeans,
+    KPrototypes,
+    LatentClasses,
+    MeanShift,
+    Method,
+)
 from clinclust.progress import SILENT, Progress
 
 if TYPE_CHECKING:
@@ -80,14 +84,8 @@ class MethodComparison:
     Examples
     --------
     >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> X = np.random.default_rng(0).normal(np.repeat([[1, 30], [9, 80]], 30, axis=0))
-    >>> frame = pd.DataFrame(X, columns=["gait", "grip"])
-    >>> few = {"methods": ["Mean shift"], "n_resamples": 1, "n_draws": 20, "progress": False}
-    >>> comparison = cc.methods.compare_methods(frame, cc.draft_schema(frame), **few)
-    >>> isinstance(comparison, cc.methods.MethodComparison), list(comparison.models)
-    (True, ['MAP-DP', 'Mean shift'])
+    >>> cc.methods.MethodComparison.__match_args__[:2]
+    ('table', 'models')
     """
 
     table: pd.DataFrame
@@ -205,24 +203,32 @@ def compare_methods(
     if len(frame) < FEWEST_SUBJECTS:
         problems.append(f"frame has {len(frame)} subjects; a comparison needs at least {FEWEST_SUBJECTS}")
     refuse(problems)
-    seed = seed_of(random_state)
+    seed, seconds = seed_of(random_state), np.nan
     if model is not None:
         require_search(model, "compare_methods")
-    valid = schema.validate(frame) if model is None else cohort_of(model, frame, stacklevel=3).table
+        cohort = cohort_of(model, frame, stacklevel=3)
+    else:
+        valid, began = schema.validate(frame), time.perf_counter()
+        cohort = FittedCohort(MAPDP(schema, random_state=seed, progress=False).fit(valid), valid)
+        seconds = time.perf_counter() - began
+    return run_methods(Measures(cohort, n_resamples, n_draws, seed), names, seconds, progress=progress)
+
+
+def run_methods(
+    measures: Measures, names: Sequence[str] = tuple(CANDIDATES), seconds: float = np.nan, *, progress: bool
+) -> MethodComparison:
+    """Return the result of `compare_methods` for the measures of a cohort, whose fit took so many seconds."""
+    ours = measures.ours
     with Progress(bool(progress)).stage("methods", 1 + len(names)) as advance:
-        began = time.perf_counter()
-        ours = MAPDP(schema, random_state=seed, progress=False).fit(valid) if model is None else model
-        seconds = time.perf_counter() - began if model is None else np.nan
-        measures = Measures(valid, ours, n_resamples, n_draws, seed)
         rows, models = [measures.measure(OURS, ours, seconds)], {OURS: ours}
         advance()
-        start = {"schema": ours.schema_, "n_restarts": _N_STARTS, "random_state": seed}
+        start = {"schema": ours.schema_, "n_restarts": _N_STARTS, "random_state": measures.seed}
         for name in names:
             other: Any = CANDIDATES[name](ours.n_clusters_, **start)
             began = time.perf_counter()
             try:
                 with warnings.catch_warnings(action="ignore"):  # those of the table were shown when it was validated
-                    other.fit(valid)
+                    other.fit(measures.cohort.table)
             except (MissingPackageError, InputError) as error:
                 rows.append({"method": name, "said": str(error)})  # numbers that are not there become NaN in the table
             else:
@@ -234,13 +240,17 @@ def compare_methods(
 
 @dataclass(frozen=True)
 class Measures:
-    """The measures of each method on a validated cohort, and our fit of it; see `compare_methods`."""
+    """The measures of each method on the cohort of our fit; see `compare_methods`."""
 
-    valid: pd.DataFrame
-    ours: MAPDP
-    n_resamples: int
-    n_draws: int
-    seed: int
+    cohort: FittedCohort
+    n_resamples: int = 10
+    n_draws: int = 50
+    seed: int = 0
+
+    @property
+    def ours(self) -> MAPDP:
+        """Our model."""
+        return cast("MAPDP", self.cohort.model)
 
     def measure(self, name: str, model: MAPDP | Method, seconds: float) -> dict[str, Any]:
         """Return the row of a fitted model."""
@@ -265,19 +275,20 @@ class Measures:
         return self._predict_held_out(self.ours)
 
     def _predict_held_out(self, model: MAPDP | Method) -> Array:
-        fold_of = np.random.default_rng([self.seed, 0]).permutation(np.arange(len(self.valid)) % _N_FOLDS)
-        density = np.empty(len(self.valid))
+        table = self.cohort.table
+        fold_of = np.random.default_rng([self.seed, 0]).permutation(np.arange(len(table)) % _N_FOLDS)
+        density = np.empty(len(table))
         for fold in range(_N_FOLDS):
-            inside, outside = self.valid.iloc[fold_of != fold], self.valid.iloc[fold_of == fold]
+            inside, outside = table.iloc[fold_of != fold], table.iloc[fold_of == fold]
             labels = self._refit(model, inside, fold)
             density[fold_of == fold] = predict_density(self.encode(inside), labels, outside)
         return density
 
     def _assess_stability(self, model: MAPDP | Method) -> float:
-        rng, n, agreements = np.random.default_rng([self.seed, 1]), len(self.valid), []
+        rng, n, agreements = np.random.default_rng([self.seed, 1]), len(self.cohort.table), []
         for resample in range(self.n_resamples):
             rows = np.sort(rng.choice(n, n // 2, replace=False))
-            labels = self._refit(model, self.valid.iloc[rows], resample)
+            labels = self._refit(model, self.cohort.table.iloc[rows], resample)
             agreements.append(float(compare_partitions(model.labels_[rows], labels)["adjusted_rand"]))
         return float(np.mean(agreements))
 
@@ -290,14 +301,15 @@ class Measures:
 
     def count_distinct(self, labels: Labels) -> int:
         """Return how many clusters, 0 .. K - 1 by decreasing size, are distinct by their tree, in our model."""
-        problem = self.encode(self.valid)
+        table = self.cohort.table
+        problem = self.encode(table)
         ordered = labels[problem.cohort.order]
         joint = log_joint(problem, problem.partition(ordered))
         only = RestartResult.of("given", ordered, [joint], converged=True)
         result = SearchResult(problem, [only], 0, tried_once(problem, [only]), none_outlying(problem))
-        fit = fit_of(result, self.ours.schema_, SearchPlan(seed=self.seed, n_restarts=1), self.valid)
+        fit = fit_of(result, self.ours.schema_, SearchPlan(seed=self.seed, n_restarts=1), table)
         parameters = {**DEFAULT_TEST, "n_draws": self.n_draws, "random_state": self.seed, "n_jobs": 1}
-        tree, test = tested_tree(fit, self.valid, parameters, SILENT, Event(), with_grades=False)
+        tree, test = tested_tree(fit, table, parameters, SILENT, Event(), with_grades=False)
         return len(test.parted_nodes(tree))
 
     def encode(self, frame: pd.DataFrame) -> Problem:

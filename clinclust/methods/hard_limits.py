@@ -20,11 +20,10 @@ from scipy.spatial.distance import cdist
 from clinclust.arguments import Rule, is_number
 from clinclust.arrays import Array, Labels
 from clinclust.data_frames import in_pandas
-from clinclust.engine.search.labels import compact
+from clinclust.engine.search.settle import compact
 from clinclust.errors import InputError
 from clinclust.estimators.parameters import documented, parameter
-from clinclust.methods.method import AT_LEAST_1, PRICE, WISHED, Encoded, RestartedMethod
-from clinclust.methods.peers import means_of
+from clinclust.methods.method import AT_LEAST_1, PRICE, WISHED, Encoded, RestartedMethod, means_of
 
 Run = tuple[Labels, Array]
 """Clusters 0 .. K - 1 of the subjects, (N,), and the objective before the first iteration and after each one, (T,)."""

@@ -1,8 +1,4 @@
-"""Method: the adapter by which other methods of clustering make partitions that are reported like any other.
-
-`Method.fit` validates a cohort and encodes it (`Encoded`), the method clusters the encoded columns, and its clusters
-are numbered by decreasing size. A `MethodByCriterion` fits several numbers of clusters and chooses one of them.
-"""
+"""One adapter for other methods of clustering, and the methods of other packages and papers."""
 
 from __future__ import annotations
 
@@ -10,7 +6,7 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,16 +14,23 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike
+from scipy.spatial.distance import cdist
 
 from clinclust.arguments import Rule, is_number
 from clinclust.arrays import Array, Labels, RandomState
-from clinclust.engine.search.labels import by_decreasing_size
-from clinclust.errors import InputError, missing_package, refuse
-from clinclust.estimators.copied_rows import warn_of_copied_rows
+from clinclust.engine.search.settle import by_decreasing_size
+from clinclust.errors import CohortWarning, InputError, missing_package, refuse
+from clinclust.estimators.cohort_table import warn_of_copied_rows
 from clinclust.estimators.estimator import BaseSubtypes, Parameterised
-from clinclust.estimators.parameters import RULES, parameter, parameter_problems, rules_of, seed_of
-from clinclust.estimators.preparation import several_subjects, warn_of_unobserved, warn_of_visits
+from clinclust.estimators.fitting import several_subjects, warn_of_unobserved, warn_of_visits
+from clinclust.estimators.parameters import RULES, as_in, documented, parameter, parameter_problems, rules_of, seed_of
 from clinclust.schema import Feature, FeatureSchema
+from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
+
+# Method: the adapter by which other methods of clustering make partitions that are reported like any other.
+#
+# `Method.fit` validates a cohort and encodes it (`Encoded`), the method clusters the encoded columns, and its clusters
+# are numbered by decreasing size. A `MethodByCriterion` fits several numbers of clusters and chooses one of them.
 
 BIC = "bic"
 CRITERIA = {
@@ -105,8 +108,6 @@ class Method(Parameterised, BaseSubtypes):
 
         Errors are those of `MAPDP.fit`, and a MissingPackageError for a package that is not installed.
         """
-        from clinclust.schema.validation import informative_parts, kept_out, warn_of_uninformative
-
         parameters = self.get_params()
         refuse(parameter_problems(parameters, rules_of(type(self))) or self._problems())
         frame, schema = several_subjects(X, self.schema, stacklevel=2, progress=False)
@@ -323,3 +324,429 @@ def measure_separation(values: Array, labels: Labels, seed: int) -> dict[str, fl
             silhouette = float(silhouette_score(values[sample], labels[sample]))
         index = float(calinski_harabasz_score(values, labels))
     return {"silhouette": silhouette, "calinski_harabasz": index}
+
+
+# Peer methods: K-means, K-harmonic means, K-prototypes, mean shift, Gaussian mixtures and latent classes.
+#
+# All but K-harmonic means run through scikit-learn, kmodes or StepMix; what is here chooses, encodes and checks.
+
+
+def means_of(values: Array, labels: Labels) -> Array:
+    """Return the mean of each cluster 0 .. K - 1, none empty, of values (N, C), float64 (K, C)."""
+    return np.stack([values[labels == cluster].mean(axis=0) for cluster in range(int(labels.max()) + 1)])
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class KMeans(MethodByCriterion):
+    """K-means with the starts of K-means++ (Arthur and Vassilvitskii 2007, SODA), through scikit-learn; K by BIC.
+
+    It minimises sum_i |x_i - mu_(z_i)|^2 over partitions into K clusters. K is that with the lowest BIC = -2 log L + p
+    log N of X-means (Pelleg and Moore 2000, ICML), with p = K C + K for C columns and
+
+        log L = sum_k N_k log(N_k / N) - N C / 2 log(2 pi s^2) - C (N - K) / 2,
+        s^2 = sum_i |x_i - mu_(z_i)|^2 / (C (N - K)),
+
+    the likelihood of spherical Gaussians of one variance, each subject in its cluster. (The paper leaves C out of s^2.)
+    Columns of few different values are no Gaussians, and BIC tends to find too many clusters in them.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    sum_of_squares_ : float
+    tried_ : DataFrame
+        One row for each K that was tried, with its BIC, average silhouette width and Calinski-Harabasz index.
+
+    Examples
+    --------
+    >>> from clinclust.methods import KMeans
+    >>> KMeans(max_clusters=3, random_state=0).fit([[0, 1], [1, 0], [1, 1], [0, 0], [8, 9], [9, 8]]).labels_.tolist()
+    [0, 0, 0, 0, 1, 1]
+    """
+
+    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; but for BIC, there are at least two clusters.")
+    _facts = ("sum_of_squares",)
+    _words = "K-means with {self._number}, {self._choice}"
+
+    def _fit_candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
+        model, (n_subjects, n_columns) = self._run_k_means(table.matrix, n_clusters, seed), table.matrix.shape
+        labels, sizes = model.labels_.astype(np.int64), np.bincount(model.labels_).astype(np.float64)
+        freedom = n_columns * (n_subjects - sizes.size)
+        variance = ((table.matrix - means_of(table.matrix, labels)[labels]) ** 2).sum() / freedom
+        shares = float((sizes * np.log(sizes / n_subjects)).sum())
+        likelihood = shares - n_subjects * n_columns / 2.0 * np.log(2.0 * np.pi * variance) - freedom / 2.0
+        row = {"n_clusters": n_clusters, "sum_of_squares": float(model.inertia_)}
+        row |= measure_separation(table.matrix, labels, seed)
+        row |= {"log_likelihood": float(likelihood), "n_parameters": n_clusters * n_columns + n_clusters}
+        row |= {"converged": True}
+        return [Candidate(row, labels)]
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class KHarmonicMeans(RestartedMethod):
+    """K-harmonic means (Zhang, Hsu and Dayal 1999, HP Labs HPL-1999-124): every subject pulls at every centre.
+
+    It minimises, over K centres, the sum of the harmonic means of the squared distances,
+
+        sum_i K / sum_k 1 / |x_i - c_k|^2,
+
+    where the subjects that no centre is near count most, so that centres, which start at random subjects, spread. Each
+    iteration sets c_k to the mean of all subjects with the weights 1 / (d_ik^4 (sum_l 1 / d_il^2)^2), d_ik = |x_i -
+    c_k|, where the derivative is 0. A subject belongs to its nearest centre; empty clusters are left out.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    centres_ : float64 (K, C)
+        In the standardised columns, in the order of the labels.
+    objective_ : float
+    objective_trace_ : float64 (T,)
+        The objective before the first iteration and after each one. It never rises.
+
+    Examples
+    --------
+    >>> from clinclust.methods import KHarmonicMeans
+    >>> KHarmonicMeans(None, 2, random_state=0).fit([[0, 1], [1, 0], [0, 0], [8, 9], [9, 8]]).labels_.tolist()
+    [0, 0, 0, 1, 1]
+    """
+
+    n_clusters: int | None = parameter(None, AT_LEAST_1, "K.")
+    _words = "K-harmonic means with {self._number}, a number given"
+
+    def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
+        rng, different = np.random.default_rng(seed), np.unique(table.matrix, axis=0)
+        starts = (rng.choice(len(different), self.n_clusters, replace=False) for _ in range(self.n_restarts))
+        runs = (harmonic_means(table.matrix, different[start]) for start in starts)
+        centres, trace = min(runs, key=lambda run: float(run[1][-1]))
+        labels, order = sort_clusters(cdist(table.matrix, centres, "sqeuclidean").argmin(axis=1).astype(np.int64))
+        self.centres_, self.objective_, self.objective_trace_ = centres[order], float(trace[-1]), trace
+        return labels, None
+
+
+_MOST_ITERATIONS = 1000
+_LEAST_GAIN = 1e-9  # the last iteration is the first that lowers the objective by a smaller share
+
+
+def harmonic_means(values: Array, centres: Array) -> tuple[Array, Array]:
+    """Run K-harmonic means on values (N, C) from these centres (K, C), until the objective falls no more.
+
+    Returns the centres, and the objective before the first iteration and after each one, (T,).
+    """
+
+    def weigh(centres: Array) -> tuple[float, Array]:
+        """Return the objective, and the weight of each subject for each centre, (N, K)."""
+        distances = cdist(values, centres, "sqeuclidean")
+        nearest = distances.min(axis=1, keepdims=True)
+        is_nearest = distances == nearest
+        # From 0 to 1, also where a subject lies on a centre: there they are 1 or 0.
+        ratios = np.where(is_nearest, 1.0, nearest / np.where(is_nearest, 1.0, distances))
+        totals = ratios.sum(axis=1, keepdims=True)
+        return float((len(centres) * nearest / totals).sum()), (ratios / totals) ** 2
+
+    objective, weights = weigh(centres)
+    trace = [objective]
+    for _ in range(_MOST_ITERATIONS):
+        totals = weights.sum(axis=0)
+        # A centre that no subject pulls at, because all are on other ones, stays where it is.
+        means = weights.T @ values / np.where(totals > 0.0, totals, 1.0)[:, None]
+        means = np.where(totals[:, None] > 0.0, means, centres)
+        objective, weights = weigh(means)
+        if objective >= trace[-1]:  # by rounding
+            break
+        centres, gain = means, trace[-1] - objective
+        trace.append(objective)
+        if gain <= _LEAST_GAIN * objective:
+            break
+    return centres, np.array(trace)
+
+
+@documented
+@dataclass(eq=False, repr=False)
+class KPrototypes(RestartedMethod):
+    """K-prototypes (Huang 1997, PAKDD), through kmodes: K-means with means of numbers and modes of levels.
+
+    It minimises sum_i (|x_i - mu_(z_i)|^2 + gamma * number of levels in which i differs from the mode of its cluster).
+    Yes/no features and unordered levels are levels; scores of ordered levels, counts and measurements (transformed as
+    the schema says) are standardised numbers. A missing value becomes the median, or the most frequent level. Where all
+    features are levels it is K-modes.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    cost_ : float
+        The minimised sum.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> cohort = pd.DataFrame({"gait": [1.0, 1.1, 1.2, 8.0, 8.1], "tremor": ["no", "no", "no", "yes", "yes"]})
+    >>> cc.methods.KPrototypes(cc.draft_schema(cohort), 2, random_state=0).fit(cohort).labels_.tolist()
+    [0, 0, 0, 1, 1]
+    """
+
+    n_clusters: int | None = parameter(None, AT_LEAST_1, "K.")
+    _: KW_ONLY
+    gamma: float | None = parameter(None, PRICE, "Weight of a level relative to a standardised number; 0.5 by default.")
+    _words = "{self._name} with {self._number}, a given number"
+
+    def _encode(self, frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
+        features = sorted(features, key=has_levels)  # numbers first
+        n_levels = sum(map(has_levels, features))
+        if not n_levels:
+            raise InputError("KPrototypes needs a yes/no feature or one with unordered levels; without, use KMeans")
+        columns, n_numbers = [], len(features) - n_levels
+        for feature in features:
+            column = fill_missing(transform_column(frame, feature), by_frequency=has_levels(feature))
+            columns.append(column if has_levels(feature) else standardise(column))
+        prepared = "yes/no features and unordered levels as levels"
+        prepared += "; scores, counts and measurements as standardised numbers" if n_numbers else ""
+        prepared += FILLED if frame[[feature.column for feature in features]].isna().to_numpy().any() else ""
+        return Encoded(np.column_stack(columns), prepared, {"numbers": n_numbers, "levels": n_levels})
+
+    def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
+        matrix, n_numbers, starts = table.matrix, table.kinds["numbers"], self._starts(seed)
+        with self._library("kmodes.kprototypes" if n_numbers else "kmodes.kmodes") as kmodes:
+            if n_numbers:
+                # By default half the standard deviation of the numbers, in the middle of what Huang (1997) advises.
+                gamma = 0.5 if self.gamma is None else float(self.gamma)
+                model = kmodes.KPrototypes(self.n_clusters, init="Huang", gamma=gamma, **starts)
+                model.fit(matrix, categorical=list(range(n_numbers, matrix.shape[1])))
+            else:
+                model = kmodes.KModes(self.n_clusters, init="Huang", **starts).fit(matrix)
+        self.cost_, self._name = float(model.cost_), "K-prototypes" if n_numbers else "K-modes"
+        return np.asarray(model.labels_, dtype=np.int64), None
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class MeanShift(Method):
+    """Mean shift, through scikit-learn: each subject belongs to the mode of the density that it climbs to.
+
+    From each subject, x moves to the mean of all subjects closer than the bandwidth h until it rests (a flat kernel;
+    Fukunaga and Hostetler 1975, IEEE Trans Inf Theory 21:32-40; Comaniciu and Meer 2002, IEEE TPAMI 24:603-619). Modes
+    within h of each other are one. A subject far from all others is a cluster of its own.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    bandwidth_ : float
+
+    Examples
+    --------
+    >>> from clinclust.methods import MeanShift
+    >>> MeanShift(bandwidth=1.0).fit([[0, 1], [1, 0], [1, 1], [0, 0], [8, 9], [9, 8]]).labels_.tolist()
+    [0, 0, 0, 0, 1, 1]
+    """
+
+    bandwidth: float | None = parameter(
+        None, PRICE, "h; by default the mean distance of a subject to the farthest of its nearest 30%, standardised."
+    )
+    _words = "mean shift with a bandwidth of {self.bandwidth_:.4g}"
+
+    def _cluster(self, table: Encoded, seed: int) -> tuple[Labels, None]:
+        with self._library("sklearn.cluster") as cluster:
+            bandwidth = float(self.bandwidth or cluster.estimate_bandwidth(table.matrix, quantile=0.3))
+            if bandwidth <= 0.0:
+                raise InputError("bandwidth must be given: so many subjects are equal that the estimate is 0")
+            labels = cluster.MeanShift(bandwidth=bandwidth).fit(table.matrix).labels_.astype(np.int64)
+        self.bandwidth_ = bandwidth
+        return labels, None
+
+
+_SHAPES = {"full": "full", "tied": "common", "diag": "diagonal", "spherical": "spherical"}  # with words for readers
+
+
+_FLOOR = Rule("a number above 0 and at most 1", lambda value: is_number(value) and 0.0 < value <= 1.0)
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class GaussianMixture(MethodByCriterion):
+    """Mixture of Gaussians by the EM algorithm, through scikit-learn; the number of clusters K by BIC.
+
+    It maximises sum_i log sum_k pi_k N(x_i | mu_k, Sigma_k) (Dempster, Laird and Rubin 1977, JRSS B 39:1-38). K and the
+    kind of the covariances are those with the lowest BIC = -2 log L + p log N, as in mclust (Fraley and Raftery 2002,
+    JASA 97:611-631). A subject belongs to its most probable component; empty ones are left out. Columns of few values
+    are no Gaussians: where one is constant in a component, `variance_floor` bounds its density, and BIC tends to find
+    too many clusters.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    covariance_ : str
+    membership_ : float64 (N, K), probabilities of the clusters
+    log_likelihood_ : float, in nats, of the standardised columns
+    tried_ : as in `KMeans`, with a row for each K and kind
+
+    Examples
+    --------
+    >>> from clinclust.methods import GaussianMixture
+    >>> model = GaussianMixture(max_clusters=2, random_state=0).fit([[0, 1], [1, 0], [0, 0], [8, 9], [9, 8]])
+    >>> model.labels_.tolist(), model.membership_.shape
+    ([0, 0, 0, 1, 1], (5, 2))
+    """
+
+    choose_by: str = parameter(BIC, one_of(*CRITERIA), "Criterion of K; but for BIC, there are at least two clusters.")
+    covariance: str = parameter(
+        "auto", one_of("auto", *_SHAPES), "Any matrix for each cluster, one for all, diagonal, or c I; 'auto': by BIC."
+    )
+    variance_floor: float = parameter(1e-3, _FLOOR, "Added to every variance of the standardised columns.")
+    covariance_: str = field(init=False)
+    membership_basis = "given the estimated mixture"
+    _refit_with, _facts = ("n_clusters", "covariance"), ("covariance", "log_likelihood")
+    _nouns = "component", "components"
+    _words = "a Gaussian mixture of {self._number} with {self._shape} covariances, {self._choice}"
+
+    @property
+    def _shape(self) -> str:
+        return _SHAPES[self.covariance_]
+
+    def _fit_candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
+        values, settings = table.matrix, {"reg_covar": float(self.variance_floor), "max_iter": 500}
+        for shape in _SHAPES if self.covariance == "auto" else (self.covariance,):
+            with self._library("sklearn.mixture") as mixture:
+                model = mixture.GaussianMixture(n_clusters, covariance_type=shape, **settings, **self._starts(seed))
+                membership = np.asarray(model.fit(values).predict_proba(values), dtype=np.float64)
+                log_likelihood = float(model.score(values) * len(values))
+            labels, n_columns, n_covariances = membership.argmax(axis=1), values.shape[1], model.covariances_.size
+            if shape in ("full", "tied"):  # symmetric matrices
+                n_covariances = n_covariances * (n_columns + 1) // (2 * n_columns)
+            row = {"n_clusters": n_clusters, "covariance": shape, **measure_separation(values, labels, seed)}
+            row |= {
+                "log_likelihood": log_likelihood,
+                "n_parameters": n_clusters - 1 + model.means_.size + n_covariances,
+            }
+            yield Candidate(row | {"converged": bool(model.converged_)}, labels.astype(np.int64), membership)
+
+
+_MOST_LEVELS = 10  # whole numbers with at most so many different values are categorical
+_KINDS = {
+    "binary": ("binary_nan", "features of two levels as Bernoulli"),
+    "levels": ("categorical_nan", "levels and whole numbers of few values as categorical"),
+    "numbers": ("continuous_nan", "other numbers as Gaussian after the transform of the schema"),
+}
+"""The kinds of columns, in order: their model in StepMix, and words on them."""
+# Of a standardised measurement within a class. Below it the likelihood grows without bound, and says nothing.
+_LEAST_VARIANCE = 1e-3
+# Of the probabilities of some class over subjects. Below it all classes are the same: a saddle of the likelihood.
+_LEAST_RANGE = 0.01
+_NOT_ESTIMATED = (
+    "every start ended with a class in which a measurement does not vary, where the likelihood has no bound, with "
+    "classes that are all the same, or before EM had converged"
+)
+
+
+@documented
+@dataclass(eq=False, repr=False, kw_only=True)
+class LatentClasses(MethodByCriterion):
+    """Latent class analysis of mixed data by the EM algorithm, through StepMix; the number of classes K by BIC.
+
+    It maximises sum_i log sum_k pi_k prod_d p(x_id | k) over the observed values alone (Lazarsfeld and Henry 1968;
+    StepMix: Morin et al. 2025, J Stat Softw 113(8)), so that nothing is filled in, and values may be missing at random.
+    Within a class features are independent: yes/no features are Bernoulli; levels, ordered or not, and whole numbers
+    with at most ten different values are categorical; other numbers are Gaussian after the transform of the schema,
+    with a variance for each class. A subject belongs to its most probable class; empty classes are left out. So are
+    starts that end with a variance of 0, with classes that are all the same, or before they converge.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    membership_ : float64 (N, K), probabilities of the classes
+    log_likelihood_ : float, in nats
+    tried_ : DataFrame
+        One row for each K, with its BIC; NaN where it could not be estimated. If this is so for the chosen K or one
+        more, a CohortWarning says that BIC has not compared them.
+
+    Examples
+    --------
+    >>> from clinclust.methods import LatentClasses
+    >>> X = [[0.5, 1], [1, 0], [1.2, 1], [0, 0.1], [8, 9], [9, 8.5]]
+    >>> LatentClasses(n_clusters=2, n_restarts=3, random_state=0).fit(X).labels_.tolist()
+    [0, 0, 0, 0, 1, 1]
+    """
+
+    max_clusters: int = as_in(MethodByCriterion, "max_clusters", default=8)
+    membership_basis = "given the estimated classes"
+    _nouns = "class", "classes"
+    _words = "latent class analysis with {self._number}, {self._choice}"
+
+    def _encode(self, frame: pd.DataFrame, features: Sequence[Feature]) -> Encoded:
+        """Return columns of two levels (0, 1), of more (0, 1, ...), then of standardised numbers; NaN = missing."""
+        columns: dict[str, list[Array]] = {kind: [] for kind in _KINDS}
+        for feature in features:
+            values, traits = transform_column(frame, feature).copy(), feature.traits
+            is_observed = ~np.isnan(values)
+            levels, codes = np.unique(values[is_observed], return_inverse=True)
+            is_coded = traits.is_yes_no or traits.is_nominal or (traits.is_whole and levels.size <= _MOST_LEVELS)
+            values[is_observed] = codes if is_coded else standardise(values[is_observed])
+            columns["numbers" if not is_coded else "binary" if levels.size == 2 else "levels"].append(values)
+        kinds = {kind: len(members) for kind, members in columns.items() if members}
+        matrix = np.column_stack([column for kind in kinds for column in columns[kind]])
+        gaps = "; the likelihood is that of the observed values" if np.isnan(matrix).any() else ""
+        return Encoded(matrix, ", ".join(_KINDS[kind][1] for kind in kinds) + gaps, kinds)
+
+    def _fit_candidates(self, table: Encoded, n_clusters: int, seed: int) -> Iterable[Candidate]:
+        """Return the start with the highest likelihood of those whose variances stay above 0."""
+        first = self._starts(seed)["random_state"]
+        with self._library("stepmix.stepmix") as stepmix:
+            starts = [_run_start(stepmix, table, n_clusters, first ^ start) for start in range(self.n_restarts)]
+        return [max(starts, key=lambda start: np.nan_to_num(start.row["log_likelihood"], nan=-np.inf))]
+
+    def _review(self, trials: pd.DataFrame, best: int) -> None:
+        failures = trials.loc[trials[BIC].isna(), "n_clusters"]
+        if len(failures) == len(trials):
+            raise InputError(f"n_clusters={failures[0]}: {_NOT_ESTIMATED}; ask for fewer, or raise `n_restarts`")
+        numbers = ", ".join(map(str, failures[failures <= trials["n_clusters"].iloc[best] + 1]))
+        if numbers:
+            text = f"LatentClasses: {numbers} classes: {_NOT_ESTIMATED}, so BIC chose without"
+            warnings.warn(text, CohortWarning, stacklevel=4)
+
+
+def _run_start(stepmix: Any, table: Encoded, n_clusters: int, seed: int) -> Candidate:
+    """Run EM from one random start; the log likelihood is NaN if a variance has gone to 0."""
+    values, n_numbers = table.matrix, table.kinds.get("numbers", 0)
+    highest = np.nanmax(values[:, : values.shape[1] - n_numbers], axis=0)  # levels less 1
+    measurement = {kind: {"model": _KINDS[kind][0], "n_columns": n} for kind, n in table.kinds.items()}
+    # Random starts lie near the saddle where all classes are equal, which EM leaves slowly: a laxer tolerance, even the
+    # default of StepMix, ends many of them there.
+    options = {"max_iter": 3000, "abs_tol": 1e-12, "rel_tol": 1e-13, "progress_bar": 0}
+    model = stepmix.StepMix(n_clusters, measurement=measurement, random_state=seed, **options)
+    try:
+        # A variance of exactly 0 gives values that are no numbers, with which EM would go on to the last iteration.
+        with np.errstate(divide="raise", invalid="raise"):
+            membership = np.asarray(model.fit(values).predict_proba(values), dtype=np.float64)
+            log_likelihood = float(model.score(values)) * len(values)
+    except FloatingPointError:
+        membership, log_likelihood = np.full((len(values), n_clusters), np.nan), np.nan
+    has_converged = bool(getattr(model, "converged_", False))
+    is_sound = has_converged and bool(np.isfinite(membership).all() and np.isfinite(log_likelihood))
+    is_sound &= n_clusters == 1 or bool(np.ptp(membership, axis=0).max() > _LEAST_RANGE)
+    if is_sound and n_numbers:
+        variances = np.asarray(model.get_parameters()["measurement"]["numbers"]["covariances"])
+        is_sound = bool((variances >= _LEAST_VARIANCE).all())
+    row = {"n_clusters": n_clusters, "log_likelihood": log_likelihood if is_sound else np.nan}
+    row |= {
+        "n_parameters": n_clusters - 1 + n_clusters * (int(highest.sum()) + 2 * n_numbers),
+        "converged": has_converged,
+    }
+    return Candidate(row, np.nan_to_num(membership).argmax(axis=1).astype(np.int64), membership)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from clinclust.outcomes.compare import adjusted_differences, compare_outcomes, subtype_predictors, survival_curves
-from clinclust.outcomes.summary import summarise_outcomes
+from clinclust.outcomes.compare import (
+    adjusted_differences,
+    compare_outcomes,
+    subtype_predictors,
+    summarise_outcomes,
+    survival_curves,
+)
 
-__all__ = [
-    "adjusted_differences",
-    "compare_outcomes",
-    "subtype_predictors",
-    "summarise_outcomes",
-    "survival_curves",
-]
+__all__ = ["adjusted_differences", "compare_outcomes", "subtype_predictors", "summarise_outcomes", "survival_curves"]

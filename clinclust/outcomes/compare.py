@@ -2,44 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from scipy.special import chdtrc, ndtr, ndtri
 
-from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, TEXT, TEXTS, WHOLE, accepting, either
-from clinclust.arrays import Array, Labels
+from clinclust.arguments import FRAME, MODEL, NOTHING, NUMBER, OUTCOMES, TEXT, TEXTS, WHOLE, accepting, either
+from clinclust.arrays import Array
 from clinclust.errors import InputError
-from clinclust.estimators.subtype_model import clustered_features, require_fitted
-from clinclust.outcomes.columns import Assigned, CohortColumns, Outcome, standardised
-from clinclust.outcomes.three_step import (
+from clinclust.estimators.subtype_model import clustered_features
+from clinclust.outcomes.columns import (
     DENSITIES,
-    NO_ESTIMATES,
     NO_MAXIMUM,
     POISSON,
+    Assigned,
+    CohortColumns,
+    Covariates,
     Density,
     Estimates,
     Method,
+    Outcome,
     Periods,
     in_two_periods,
     outcome_by_subtype,
     predictors_of_subtype,
+    standardised,
 )
 
 if TYPE_CHECKING:
     from clinclust.estimators.subtype_model import SubtypeModel
 
 
-_OUTCOME_DTYPES = {
-    **dict.fromkeys(("outcome", "kind", "event", "method", "term"), "string"),
-    **dict.fromkeys(("subtype", "versus"), "Int64"),
-    "measure": "string",
-    **dict.fromkeys(("estimate", "se", "lower", "upper", "p"), "float64"),
-    **dict.fromkeys(("n", "n_events"), "Int64"),
-    "remark": "string",
+_ESTIMATE = ("estimate", "se", "lower", "upper", "p")
+_DTYPES = {
+    **dict.fromkeys(("outcome", "kind", "event", "method", "term", "feature", "measure", "remark"), "string"),
+    **dict.fromkeys(("subtype", "versus", "n", "n_events"), "Int64"),
+    **dict.fromkeys(_ESTIMATE, "float64"),
+    "clustered_on": "bool",
 }
+
+
+def _tabulate(rows: Iterable[dict[str, Any]], columns: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame(list(rows), columns=list(columns)).astype({name: _DTYPES[name] for name in columns})
+
+
+_OUTCOME_COLUMNS = ("outcome", "kind", "event", "method", "term", "subtype", "versus", "measure", *_ESTIMATE)
 
 
 @accepting(
@@ -129,74 +138,90 @@ def compare_outcomes(
     >>> found.query("method == 'bch' and subtype == 2")[["versus", "measure"]].to_numpy().tolist()
     [[<NA>, 'share'], [1, 'odds ratio']]
     """
-    require_fitted(model)
-    columns = CohortColumns(model, frame)
+    columns = CohortColumns.read(model, frame)
+    return compare_outcome(
+        columns, outcome, time=time, entry=entry, event=event, covariates=covariates, versus=versus, level=level
+    )
+
+
+def compare_outcome(
+    columns: CohortColumns,
+    outcome: str,
+    *,
+    time: str | None = None,
+    entry: str | None = None,
+    event: str | None = None,
+    covariates: Sequence[str] = (),
+    versus: int = 1,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Return the frame of `compare_outcomes` for the columns of a cohort."""
     columns.check(versus, level, [name for name in (outcome, time, entry) if name is not None], "outcome")
     if {outcome, time, entry} & set(covariates):
         columns.problems.append("covariates: leave out the outcome and its times")
     if time is None and entry is not None:
         columns.problems.append("entry needs time, the end of follow-up")
-    found = columns.outcome(outcome, event) if time is None else columns.survival(outcome, time, entry, event)
-    terms, values = columns.covariates(covariates, "covariates")
+    values = columns.outcome(outcome, event) if time is None else columns.survival(outcome, time, entry, event)
+    adjusted = columns.covariates(covariates, "covariates")
     columns.refuse()
-    assert found is not None
-    assigned = Assigned(model, found.is_known & ~np.isnan(values).any(axis=1), versus)
-    columns.refuse_redundant(terms, values[assigned.chosen], "covariates")
-    if np.ptp(found.observed[assigned.chosen]) == 0.0 and not (time and found.observed[assigned.chosen].any()):
+    assert values is not None
+    assigned, adjusted = columns.assign(values.is_known, adjusted, versus, "covariates")
+    observed = values.observed[assigned.rows]
+    if np.ptp(observed) == 0.0 and not (time and observed.any()):
         raise InputError(f"outcome: {outcome!r} is the same in all subjects with all values")
-    rows = list(rows_of_outcome(found, assigned, terms, values[assigned.chosen], level, ("bch", "ml", "naive")))
-    return pd.DataFrame(rows, columns=list(_OUTCOME_DTYPES)).astype(_OUTCOME_DTYPES)
+    rows = _rows_of_outcome(values, assigned, adjusted, level, ("bch", "ml", "naive"))
+    return _tabulate(rows, [*_OUTCOME_COLUMNS, "n", "n_events", "remark"])
 
 
-def rows_of_outcome(
-    outcome: Outcome,
-    assigned: Assigned,
-    terms: list[str],
-    covariates: Array,
-    level: float,
-    methods: Sequence[Method],
+def _rows_of_outcome(
+    outcome: Outcome, assigned: Assigned, covariates: Covariates, level: float, methods: Sequence[Method]
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of `compare_outcomes` by these methods, for covariates (n, C) of the assigned subjects."""
-    y, is_measured = outcome.modelled(assigned.chosen), outcome.kind == "continuous"
+    y, is_measured = outcome.modelled(assigned.rows), outcome.kind == "continuous"
     about = {
         "outcome": outcome.name,
         "kind": outcome.kind,
         "event": outcome.event,
         "n": len(y),
-        "n_events": None if outcome.event is None else int((outcome.observed[assigned.chosen] > 0.0).sum()),
+        "n_events": None if outcome.event is None else int((outcome.observed[assigned.rows] > 0.0).sum()),
     }
     origin, unit = (float(y.mean()), float(y.std())) if is_measured else (0.0, 1.0)
-    standard, scales = standardised(covariates)
+    standard, scales = standardised(covariates.values)
     y = standardised(y)[0] if is_measured else y
     for method in methods:
         errors, why = assigned.errors_of(method)
-        density, found = DENSITIES[outcome.kind], NO_ESTIMATES
+        about["method"] = method
+        density, estimates = DENSITIES[outcome.kind], None
         if why is None:
-            found = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
-            if not found.found and outcome.kind == "count":
+            estimates = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
+            if estimates is None and outcome.kind == "count":
                 density = POISSON
-                found = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
-            why = None if found.found else NO_MAXIMUM
-        if why is not None:
-            yield about | {"method": method, "measure": density.measure, "remark": why}
+                estimates = outcome_by_subtype(density, y, standard, errors, assigned.labels, method)
+        if estimates is None:
+            yield about | {"measure": density.measure, "remark": why or NO_MAXIMUM}
             continue
         on_scale = (lambda eta: origin + eta) if is_measured else density.on_scale
-        of_terms = dict(zip(terms, scales.tolist(), strict=True))
-        of_method = _rows_of_method(density, found, assigned, of_terms, level, unit, on_scale)
-        yield from (about | {"method": method} | row for row in of_method)
+        units = dict(zip(covariates.terms, scales.tolist(), strict=True))
+        for row in _rows_of_method(density, estimates, assigned, units, level, unit, on_scale):
+            yield about | row
         if outcome.time is not None and outcome.entry is not None:
-            time, event, entry = (each[assigned.chosen] for each in (outcome.time, outcome.observed, outcome.entry))
+            time, event, entry = (part[assigned.rows] for part in (outcome.time, outcome.observed, outcome.entry))
             periods = in_two_periods(time, event, entry, standard, errors, assigned.labels, assigned.versus, method)
-            yield from (about | {"method": method} | row for row in _rows_of_periods(periods, assigned, level))
-            if method == "naive":
-                yield about | {"method": method} | _log_rank(time, event, entry, assigned.labels)
+            for row in _rows_of_periods(periods, assigned, level):
+                yield about | row
+            if method == "naive":  # the log-rank test (Mantel 1966) is of the subtypes as assigned
+                from statsmodels.duration.survfunc import survdiff
+
+                statistic, p = survdiff(time, event, assigned.labels, entry=entry if entry.any() else None)
+                yield about | {"measure": "log-rank", "estimate": float(statistic), "p": float(p)}
+    about["method"] = None
     for subtype in assigned.too_small.tolist():
         yield about | {"subtype": subtype, "remark": "left out: too few subjects"}
 
 
 def _rows_of_method(
     density: Density,
-    found: Estimates,
+    estimates: Estimates,
     assigned: Assigned,
     scales: dict[str, float],
     level: float,
@@ -204,33 +229,20 @@ def _rows_of_method(
     on_scale: Callable[[Array], Array],
 ) -> Iterator[dict[str, Any]]:
     """Yield the rows of one method; a unit of a term is 1 / `scales` of the fitted one, of the outcome `unit`."""
-    subtypes, at = (assigned.subtypes + 1).tolist(), assigned.versus
-    n = len(subtypes)
-    units, on_ratio = unit * np.eye(found.parameters.size), np.exp if density.is_ratio else np.asarray
-    for place, subtype in enumerate(subtypes):
-        if density.level:
-            row = estimate_row(found, units[place], on_scale, level)
+    n_subtypes, units = assigned.subtypes.size, unit * np.eye(estimates.parameters.size)
+    on_ratio = np.exp if density.is_ratio else np.asarray
+    if density.level:
+        for place, subtype in enumerate((assigned.subtypes + 1).tolist()):
+            row = _estimate(estimates, units[place], on_scale, level)
             yield row | {"subtype": subtype, "measure": density.level, "p": None}
-    others = [place for place in range(n) if place != at]
-    about = {"versus": subtypes[at], "measure": density.measure}
-    for place in others:
-        row = estimate_row(found, units[place] - units[at], on_ratio, level)
-        yield row | about | {"subtype": subtypes[place]}
-    contrasts = units[others] - units[at]
-    differences = contrasts @ found.parameters
-    statistic = float(differences @ np.linalg.solve(contrasts @ found.covariance @ contrasts.T, differences))
-    yield {"measure": "all subtypes alike", "estimate": statistic, "p": float(chdtrc(len(others), statistic))}
-    for place, (term, scale) in enumerate(scales.items()):
-        row = estimate_row(found, units[n + place] / scale, on_ratio, level)
-        yield row | {"term": term, "measure": density.measure}
-
-
-def _log_rank(time: Array, event: Array, entry: Array, labels: Labels) -> dict[str, Any]:
-    """Return the log-rank test of the subtypes as assigned (Mantel 1966), by statsmodels."""
-    from statsmodels.duration.survfunc import survdiff
-
-    statistic, p = survdiff(time, event, labels, entry=entry if entry.any() else None)
-    return {"measure": "log-rank", "estimate": float(statistic), "p": float(p)}
+    contrasts = units[np.delete(np.arange(n_subtypes), assigned.versus)] - units[assigned.versus]
+    for subtypes, contrast in zip(assigned.pairs, contrasts, strict=True):
+        yield _estimate(estimates, contrast, on_ratio, level) | subtypes | {"measure": density.measure}
+    differences = contrasts @ estimates.parameters
+    statistic = float(differences @ np.linalg.solve(contrasts @ estimates.covariance @ contrasts.T, differences))
+    yield {"measure": "all subtypes alike", "estimate": statistic, "p": float(chdtrc(n_subtypes - 1, statistic))}
+    for place, (term, scale) in enumerate(scales.items(), n_subtypes):
+        yield _estimate(estimates, units[place] / scale, on_ratio, level) | {"term": term, "measure": density.measure}
 
 
 def _rows_of_periods(periods: Periods | None, assigned: Assigned, level: float) -> Iterator[dict[str, Any]]:
@@ -239,20 +251,18 @@ def _rows_of_periods(periods: Periods | None, assigned: Assigned, level: float) 
     if periods is None:
         yield test | {"remark": "not tested: too few events in a half"}
         return
-    subtypes = (assigned.subtypes + 1).tolist()
-    for found, period in zip(periods.estimates, ("until", "after"), strict=True):
-        about = {"versus": subtypes[assigned.versus], "measure": f"hazard ratio {period} {periods.until:g}"}
-        units = np.eye(found.parameters.size)
-        for place, subtype in enumerate(subtypes):
-            if place != assigned.versus:
-                row = estimate_row(found, units[place] - units[assigned.versus], np.exp, level)
-                yield about | {"subtype": subtype} | row
+    others = np.delete(np.arange(assigned.subtypes.size), assigned.versus)
+    for estimates, period in zip(periods.estimates, ("until", "after"), strict=True):
+        units = np.eye(estimates.parameters.size)
+        for subtypes, contrast in zip(assigned.pairs, units[others] - units[assigned.versus], strict=True):
+            about = subtypes | {"measure": f"hazard ratio {period} {periods.until:g}"}
+            yield about | _estimate(estimates, contrast, np.exp, level)
     yield test | {"estimate": periods.statistic, "p": periods.p}
 
 
-def estimate_row(found: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> dict[str, Any]:
+def _estimate(estimates: Estimates, contrast: Array, scale: Callable[[Array], Array], level: float) -> dict[str, Any]:
     """Return the estimate of a linear combination of the parameters with its interval on a scale, `se` and `p`."""
-    eta, se = found.of(contrast)
+    eta, se = estimates.of(contrast)
     margin = se * float(ndtri(0.5 + level / 2.0))
     with np.errstate(over="ignore"):
         ends = scale(np.array([eta, eta - margin, eta + margin])).tolist()
@@ -260,17 +270,6 @@ def estimate_row(found: Estimates, contrast: Array, scale: Callable[[Array], Arr
     if not np.isfinite(ends).all():
         return row | {"remark": "one unit is too large a step for a ratio: take another unit"}
     return row | dict(zip(("estimate", "lower", "upper"), ends, strict=True))
-
-
-_COLUMNS = {
-    **dict.fromkeys(("feature", "kind"), "string"),
-    "clustered_on": "bool",
-    **dict.fromkeys(("subtype", "versus"), "Int64"),
-    "measure": "string",
-    **dict.fromkeys(("estimate", "se", "lower", "upper", "p"), "float64"),
-    "n": "Int64",
-    "remark": "string",
-}
 
 
 @accepting(model=MODEL, frame=FRAME, covariates=TEXTS, versus=WHOLE, level=NUMBER)
@@ -297,10 +296,8 @@ def adjusted_differences(
 
     Raises
     ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not fitted, `frame` is not its cohort, or columns cannot be used.
+    CohortError, ValueError
+        As in `compare_outcomes`.
 
     Examples
     --------
@@ -320,10 +317,9 @@ def adjusted_differences(
     >>> found[["feature", "measure", "clustered_on"]].to_numpy().tolist()[-1]
     ['falls', 'rate ratio', False]
     """
-    require_fitted(model)
-    columns = CohortColumns(model, frame)
+    columns = CohortColumns.read(model, frame)
     columns.check(versus, level, [], "covariates")
-    terms, values = columns.covariates(covariates, "covariates")
+    adjusted = columns.covariates(covariates, "covariates")
     if not covariates:
         columns.problems.append("covariates: name columns to adjust for, such as age and sex")
     columns.refuse()
@@ -332,54 +328,35 @@ def adjusted_differences(
         if feature.name in covariates:
             continue
         about = {"feature": feature.name, "clustered_on": feature.name in formed}
-        for row in _of_feature(model, columns, feature.name, terms, values, versus, level):
+        for row in _adjust_feature(columns, feature.name, adjusted, versus, level):
             rows.append(about | row | ({"p": np.nan} if about["clustered_on"] else {}))
-    return pd.DataFrame(rows, columns=list(_COLUMNS)).astype(_COLUMNS)
+    names = ("feature", "kind", "clustered_on", "subtype", "versus", "measure")
+    return _tabulate(rows, [*names, *_ESTIMATE, "n", "remark"])
 
 
-def _of_feature(
-    model: SubtypeModel,
-    columns: CohortColumns,
-    name: str,
-    terms: list[str],
-    values: np.ndarray,
-    versus: int,
-    level: float,
+def _adjust_feature(
+    columns: CohortColumns, name: str, covariates: Covariates, versus: int, level: float
 ) -> Iterator[dict[str, Any]]:
     try:
-        found = columns.outcome(name, None)
+        outcome = columns.outcome(name, None)
         columns.refuse()
-        assert found is not None
-        assigned = Assigned(model, found.is_known & ~np.isnan(values).any(axis=1), versus)
-        columns.refuse_redundant(terms, values[assigned.chosen], "covariates")
-        if np.ptp(found.observed[assigned.chosen]) == 0.0:
-            raise InputError("the same in all subjects with all values")
+        assert outcome is not None
+        assigned, covariates = columns.assign(outcome.is_known, covariates, versus, "covariates")
     except InputError as error:
         columns.problems.clear()
         yield {"remark": str(error)}
         return
-    for row in rows_of_outcome(found, assigned, terms, values[assigned.chosen], level, ("naive",)):
+    if np.ptp(outcome.observed[assigned.rows]) == 0.0:
+        yield {"remark": "the same in all subjects with all values"}
+        return
+    for row in _rows_of_outcome(outcome, assigned, covariates, level, ("naive",)):
         if row.get("versus") is not None or row.get("remark") is not None:
             yield row
 
 
-_PREDICTOR_DTYPES = {
-    **dict.fromkeys(("method", "term"), "string"),
-    **dict.fromkeys(("subtype", "versus"), "Int64"),
-    **dict.fromkeys(("estimate", "se", "lower", "upper", "p"), "float64"),
-    "n": "Int64",
-    "remark": "string",
-}
-
-
 @accepting(model=MODEL, frame=FRAME, predictors=TEXTS, versus=WHOLE, level=NUMBER)
 def subtype_predictors(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    predictors: Sequence[str],
-    *,
-    versus: int = 1,
-    level: float = 0.95,
+    model: SubtypeModel, frame: pd.DataFrame, predictors: Sequence[str], *, versus: int = 1, level: float = 0.95
 ) -> pd.DataFrame:
     """Regress membership of subtypes on what may predict it, with the errors of assignment carried through.
 
@@ -401,10 +378,8 @@ def subtype_predictors(
 
     Raises
     ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not fitted, `frame` is not its cohort, or columns cannot be used.
+    CohortError, ValueError
+        As in `compare_outcomes`.
 
     Examples
     --------
@@ -422,38 +397,113 @@ def subtype_predictors(
     >>> found[["method", "term", "subtype", "versus"]].to_numpy().tolist()
     [['ml', 'age', 2, 1], ['naive', 'age', 2, 1]]
     """
-    require_fitted(model)
-    columns = CohortColumns(model, frame)
+    columns = CohortColumns.read(model, frame)
     columns.check(versus, level, [*predictors], "predictors")
     if len(predictors) == 0:
         columns.problems.append("predictors must name at least one column")
-    terms, values = columns.covariates(predictors, "predictors")
+    terms = columns.covariates(predictors, "predictors")
     columns.refuse()
-    assigned = Assigned(model, np.asarray(~np.isnan(values).any(axis=1)), versus)
-    columns.refuse_redundant(terms, values[assigned.chosen], "predictors")
-    rows = list(_rows(assigned, terms, values[assigned.chosen], level))
-    return pd.DataFrame(rows, columns=list(_PREDICTOR_DTYPES)).astype(_PREDICTOR_DTYPES)
+    rows = _rows_of_predictors(*columns.assign(terms.is_known, terms, versus, "predictors"), level)
+    return _tabulate(rows, ["method", "term", "subtype", "versus", *_ESTIMATE, "n", "remark"])
 
 
-def _rows(assigned: Assigned, terms: list[str], predictors: Array, level: float) -> Iterator[dict[str, Any]]:
-    (standard, scales), subtypes, n_terms = standardised(predictors), assigned.subtypes, 1 + len(terms)
+def _rows_of_predictors(assigned: Assigned, predictors: Covariates, level: float) -> Iterator[dict[str, Any]]:
+    (standard, scales), n_terms = standardised(predictors.values), 1 + len(predictors.terms)
     for method in ("ml", "naive"):
-        about = {"method": method, "n": len(predictors)}
+        about = {"method": method, "n": len(standard)}
         errors, why = assigned.errors_of(method)
-        if why is None:
-            found = predictors_of_subtype(standard, errors, assigned.labels, assigned.versus, method)
-            why = None if found.found else NO_MAXIMUM
-        if why is not None:
-            yield about | {"remark": why}
+        estimates = why or predictors_of_subtype(standard, errors, assigned.labels, assigned.versus, method)
+        if not isinstance(estimates, Estimates):
+            yield about | {"remark": why or NO_MAXIMUM}
             continue
-        for place, subtype in enumerate(np.delete(subtypes, assigned.versus).tolist()):
-            for at, term in enumerate(terms):
-                contrast = np.zeros(found.parameters.size)
-                contrast[place * n_terms + 1 + at] = 1.0 / scales[at]
-                named = {"term": term, "subtype": subtype + 1, "versus": int(subtypes[assigned.versus]) + 1}
-                yield about | named | estimate_row(found, contrast, np.exp, level)
+        units = np.eye(estimates.parameters.size).reshape(len(assigned.pairs), n_terms, -1)
+        for subtypes, of_terms in zip(assigned.pairs, units, strict=True):
+            for term, contrast, scale in zip(predictors.terms, of_terms[1:], scales, strict=True):
+                row = _estimate(estimates, contrast / scale, np.exp, level)
+                yield about | subtypes | {"term": term} | row
     for subtype in assigned.too_small.tolist():
-        yield {"subtype": subtype, "n": len(predictors), "remark": "left out: too few subjects"}
+        yield {"subtype": subtype, "n": len(standard), "remark": "left out: too few subjects"}
+
+
+_NOT_PROPORTIONAL = 0.05
+"""p below which hazards are called not proportional."""
+
+
+@accepting(table=OUTCOMES)
+def summarise_outcomes(table: pd.DataFrame) -> list[str]:
+    """Return the differences between subtypes in words, as `clinclust outcomes` prints them.
+
+    Parameters
+    ----------
+    table : DataFrame
+        The result of `compare_outcomes`, `subtype_predictors` or `adjusted_differences`.
+
+    Returns
+    -------
+    list of str
+        A sentence for each difference or ratio: corrected for the errors of assignment (BCH, or maximum likelihood for
+        predictors) with its interval and p, and as assigned. Then whether hazards are proportional, with the ratios of
+        both periods if p is below .05, and why something was not estimated.
+
+    Raises
+    ------
+    ValueError
+        If the table is the result of another function.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import pandas as pd
+    >>> schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")
+    >>> walks = [3.1, 4.2, 5.1, 3.4, 4.7, 5.3, 7.2, 8.8, 9.1, 7.5, 8.4, 9.6]
+    >>> frame = pd.DataFrame({"x": range(12), "walks": walks})
+    >>> groups = cc.Partition([0] * 6 + [1] * 6, schema, made_by="hand")
+    >>> cc.outcomes.summarise_outcomes(cc.compare_outcomes(groups, frame, "walks"))[0]
+    'Subtype 2 against 1, mean difference: not corrected; as assigned 4.13 (3.04 to 5.23), p < .001'
+    """
+    if "feature" in table:
+        return [
+            f"{row['feature']}: {row['remark']}"
+            if isinstance(row["remark"], str)
+            else f"{row['feature']}, subtype {_write_difference(row)}"
+            for row in table.to_dict("records")
+        ]
+    if "term" in table and "measure" not in table:
+        table = table.assign(measure="odds ratio of " + table["term"])
+    differences = table[table["versus"].notna()]
+    is_period = differences["measure"].str.contains("until|after", na=False)
+    methods = {method: rows.to_dict("records") for method, rows in differences[~is_period].groupby("method")}
+    corrected = methods.get("bch" if "outcome" in table else "ml")
+    lines = []
+    for place, row in enumerate(methods.get("naive", [])):
+        event = f" of {row['event']!r}" if isinstance(row.get("event"), str) else ""
+        pair = f"Subtype {row['subtype']} against {row['versus']}, {row['measure']}{event}"
+        best = _write_estimate(corrected[place]) if corrected else "not corrected"
+        lines.append(f"{pair}: {best}; as assigned {_write_estimate(row)}")
+    tests = table[(table["measure"] == "hazards proportional") & table["p"].notna()].set_index("method")["p"]
+    for method in [method for method in ("bch", "naive") if method in tests][:1]:
+        is_rejected = tests[method] < _NOT_PROPORTIONAL
+        answer = "No" if is_rejected else "Nothing speaks against it"
+        lines.append(f"Hazards proportional? {answer}, p = {tests[method]:.2g}")
+        periods = differences[is_period & (differences["method"] == method) & is_rejected]
+        lines += [f"Subtype {_write_difference(row)}" for row in periods.to_dict("records")]
+    for why, rows in table.groupby("remark", sort=False):
+        lines.append(f"{', '.join(sorted(set(rows['method'].dropna()))).upper() or 'Subtypes'}: {why}")
+    return lines
+
+
+def _write_difference(row: dict[Hashable, Any]) -> str:
+    return f"{row['subtype']} against {row['versus']}, {row['measure']}: {_write_estimate(row)}"
+
+
+def _write_estimate(row: dict[Hashable, Any]) -> str:
+    if not np.isfinite(row["estimate"]):
+        return "too large a unit"
+    text = f"{row['estimate']:.3g} ({row['lower']:.3g} to {row['upper']:.3g})"
+    if np.isnan(row["p"]):
+        return text
+    p = "< .001" if row["p"] < 0.001 else f"= {row['p']:.3f}".replace("0.", ".", 1)
+    return f"{text}, p {p}"
 
 
 @accepting(
@@ -500,10 +550,8 @@ def survival_curves(
 
     Raises
     ------
-    CohortError
-        If `frame` does not fit the schema.
-    ValueError
-        If the model is not fitted, `frame` is not its cohort, or columns cannot be used.
+    CohortError, ValueError
+        As in `compare_outcomes`.
 
     Examples
     --------
@@ -518,28 +566,27 @@ def survival_curves(
     >>> curves.query("subtype == 1")[["time", "at_risk", "survival"]].round(2).to_numpy().tolist()
     [[5.0, 3.0, 0.67], [8.0, 2.0, 0.67], [12.0, 1.0, 0.0]]
     """
-    require_fitted(model)
-    columns = CohortColumns(model, frame)
+    columns = CohortColumns.read(model, frame)
     columns.check(1, level, [name for name in (outcome, time, entry) if name is not None], "outcome", alone=True)
-    found = columns.survival(outcome, time, entry, event)
+    survival = columns.survival(outcome, time, entry, event)
     others = [columns.survival(outcome, time, entry, value) for value in competing]
-    if found is not None and found.event in competing:
-        columns.problems.append(f"competing: {found.event!r} is the event itself")
+    if survival is not None and survival.event in competing:
+        columns.problems.append(f"competing: {survival.event!r} is the event itself")
     columns.refuse()
-    assert found is not None
-    assert found.time is not None
-    assert found.entry is not None
-    labels, known = np.asarray(model.labels_), found.is_known
-    happened = found.observed + 2.0 * sum(other.observed for other in others if other is not None)
+    assert survival is not None
+    assert survival.time is not None
+    assert survival.entry is not None
+    labels, is_known, is_incidence = columns.cohort.labels, survival.is_known, bool(competing)
+    happened = survival.observed + 2.0 * sum(other.observed for other in others if other is not None)
     tables = [
-        _curve(found.time[rows], happened[rows], found.entry[rows], level, bool(competing)).assign(subtype=subtype + 1)
-        for subtype in range(int(labels.max()) + 1)
-        if (rows := known & (labels == subtype)).any()
+        _curve(survival.time[rows], happened[rows], survival.entry[rows], level, is_incidence).assign(subtype=number)
+        for number in range(1, int(labels.max()) + 2)
+        if (rows := is_known & (labels == number - 1)).any()
     ]
     if not tables:
         raise InputError(f"no subject has {outcome!r} and {time!r}")
     curves = pd.concat(tables, ignore_index=True)
-    what = "incidence" if competing else "survival"
+    what = "incidence" if is_incidence else "survival"
     return curves[["subtype", "time", "at_risk", "events", what, "lower", "upper"]]
 
 

@@ -68,15 +68,15 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
         return []
     tree, tested = fit.tree_, {row["step"]: row for row in fit.tree_test_.joins.to_dict("records")}
     members = tree.members()
-    found: list[Division] = []
+    divisions: list[Division] = []
     for node in from_the_root(tree):
         row = tested.get(node - tree.n_subtypes + 1)
         if row is not None:
             both = [members[branch] for branch in tree.joins[node - tree.n_subtypes].tolist()]
             branches, subtypes = _branches(fit.subtype_of_.tolist(), both, titles)
-            found.append(
+            divisions.append(
                 Division(
-                    number=len(found) + 1,
+                    number=len(divisions) + 1,
                     node=node,
                     branches=branches,
                     subtypes=subtypes,
@@ -91,7 +91,7 @@ def divisions_of(fit: Fit, titles: Mapping[int, str]) -> list[Division]:
                     is_distinct=bool(row["distinct"]),
                 )
             )
-    return found
+    return divisions
 
 
 def n_parted(fit: Fit) -> int:

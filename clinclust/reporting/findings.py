@@ -1,4 +1,4 @@
-"""Findings: the subtypes, their cohort and their comparisons, from which every sheet of a report is made."""
+"""The findings of a report, and the profiles of its subtypes."""
 
 from __future__ import annotations
 
@@ -7,34 +7,154 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Array
 from clinclust.check import ModelCheck
-from clinclust.check.check import N_DRAWS, check_of
+from clinclust.check.check import N_DRAWS, check_cohort
 from clinclust.comparisons.frame import ALL_SUBJECTS, ComparisonsFrame, Record, is_missing
 from clinclust.disclosure import suppress_small_cells, withhold_associations
 from clinclust.disclosure.counts import Rule
 from clinclust.disclosure.suppress import shown_sizes
+from clinclust.errors import InputError
+from clinclust.estimators.explanation import NOBODY, find_unusual
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.fitted_cohort import FittedCohort
 from clinclust.estimators.gibbs import GibbsDP
 from clinclust.estimators.likelihood_check import NOTHING_COMPARED, compared_likelihoods
-from clinclust.estimators.subtype_model import own_membership, parameters_of
-from clinclust.estimators.unusual import NOBODY, unusual_of
+from clinclust.estimators.subtype_model import (
+    FittedCohort,
+    SubtypeModel,
+    clustered_features,
+    own_membership,
+    parameters_of,
+)
 from clinclust.methods.compare import MethodComparison
-from clinclust.reporting.continuum_score import Continuum, find_continuum
+from clinclust.reporting.assignments import Continuum, find_continuum
 from clinclust.reporting.divisions import Division, divisions_of, n_parted
 from clinclust.reporting.layout import WITHHELD, Column, Value, as_value, percent
-from clinclust.reporting.profiles import Profiles, profiles_of
-from clinclust.reporting.subtype_table.summaries import Compared
+from clinclust.reporting.subtype_table.plan import SDS_BETWEEN_QUARTILES, Compared, Summary, default_summary
 from clinclust.schema import Feature
 from clinclust.stability import Stability
 
+# Findings: the subtypes, their cohort and their comparisons, from which every sheet of a report is made.
+
 __all__ = ["Findings", "Row", "as_value", "number_of", "with_pooled_means"]
+
+
+# Profiles: median, mean or share of every feature or level (R) in each subtype (K), as in the subtype table.
+
+
+@dataclass(frozen=True, eq=False)
+class Profiles:
+    """Summaries of every subtype. A number is NaN if no value was observed or the number is withheld.
+
+    `n`, `missing`, `centre` (median or mean) and `withheld` are (R, K + 1), the first column of all subjects. `spread`,
+    (R,), is the SD of all subjects; for medians that of a normal distribution with their quartiles. `sizes` are by
+    subtype, 0 = all subjects.
+    """
+
+    features: list[str]
+    levels: list[str | None]
+    labels: list[str]
+    titles: list[str]
+    subtypes: list[int]
+    summaries: list[Summary]
+    n: Array
+    missing: Array
+    centre: Array
+    spread: Array
+    withheld: NDArray[np.bool_]
+    sizes: dict[int, int | None]
+    is_rounded: bool
+
+    @property
+    def standardised(self) -> Array:
+        """(centre of the subtype - centre of all subjects) / spread, float64 (R, K); 0 if nothing varies."""
+        difference, spread = self.centre[:, 1:] - self.centre[:, :1], self.spread[:, np.newaxis]
+        with np.errstate(all="ignore"):
+            return np.asarray(np.where((spread == 0) & (difference == 0), 0.0, difference / spread))
+
+    @property
+    def has_medians(self) -> bool:
+        """Whether some feature is shown by its median."""
+        return "median" in self.summaries
+
+    @property
+    def percent_missing(self) -> Array:
+        """Percentage of the subjects of each group without a value, float64 (R, K + 1)."""
+        with np.errstate(all="ignore"):
+            return np.asarray(100 * self.missing / (self.missing + self.n))
+
+    @cached_property
+    def withheld_features(self) -> set[str]:
+        """The names of the features of which a number is withheld."""
+        return {self.features[row] for row in np.flatnonzero(self.withheld.any(axis=1))}
+
+    @property
+    def prominence(self) -> dict[str, float]:
+        """Root mean square of `standardised` over the subtypes, weighted by n; the maximum over levels, by feature."""
+        largest: dict[str, float] = {}
+        for feature, means, n in zip(self.features, self.standardised, self.n[:, 1:], strict=True):
+            shown = ~np.isnan(means) & (n > 0)
+            if shown.any():
+                eta = math.sqrt(np.average(means[shown] ** 2, weights=n[shown]))
+                largest[feature] = max(largest.get(feature, 0.0), eta)
+        return largest
+
+    def ranked_for(self, model: SubtypeModel) -> list[int]:
+        """Return the rows, (R,), by decreasing relevance, or `prominence` without a search; withheld features last."""
+        expected = set(clustered_features(model)) if model.fit_ is None else set(model.fit_.feature_relevance_.index)
+        unknown = sorted(expected - set(self.features))
+        if unknown:
+            raise InputError(
+                f"the comparisons hold nothing about {', '.join(map(str, unknown))}, which the model was fitted on; "
+                "pass what compare_subtypes returns for this model's labels and schema"
+            )
+        if model.fit_ is None:
+            return self.ranked(self.prominence)
+        relevance = model.fit_.feature_relevance_.to_dict()
+        return self.ranked({name: nats for name, nats in relevance.items() if name not in self.withheld_features})
+
+    def ranked(self, ranks: Mapping[Any, float]) -> list[int]:
+        """Return the indices of the rows by decreasing rank of their features; features without a rank come last."""
+        order = {name: place for place, name in enumerate(dict.fromkeys(self.features))}
+        return sorted(
+            range(len(self.features)),
+            key=lambda row: (-ranks.get(self.features[row], -np.inf), order[self.features[row]], row),
+        )
+
+
+def profiles_of(compared: Compared) -> Profiles:
+    """Return the summaries of a frame of `clinclust.compare_subtypes` as arrays; ValueError if it has none."""
+    if not compared.rows("summary"):
+        raise InputError("comparisons must be what compare_subtypes returns, with its rows of the kind 'summary'")
+    parts = [part for feature in compared.features.values() for part in feature.parts]
+    features = [part for part in parts for _ in part.summaries]
+    levels = [level for part in parts for level in part.summaries]
+    places = np.vstack([compared.places(part.summaries) for part in parts])
+    summaries = [default_summary(feature) for feature in features]
+    is_median = np.array([summary == "median" for summary in summaries])
+    numbers = {name: compared.numbers(name, places) for name in ("n", "missing", "mean", "median")}
+    sd, q1, q3 = (compared.numbers(name, places[:, :1])[:, 0] for name in ("sd", "q1", "q3"))
+    return Profiles(
+        features=[feature.name for feature in features],
+        levels=levels,
+        labels=[feature.label for feature in features],
+        titles=[feature.label + feature.suffix(level) for feature, level in zip(features, levels, strict=True)],
+        subtypes=compared.subtypes,
+        summaries=summaries,
+        n=numbers["n"],
+        missing=numbers["missing"],
+        centre=np.where(is_median[:, np.newaxis], numbers["median"], numbers["mean"]),
+        spread=np.where(is_median & (q3 != q1), (q3 - q1) / SDS_BETWEEN_QUARTILES, sd),
+        withheld=compared.numbers("suppressed", places) == 1,
+        sizes=compared.sizes,
+        is_rounded=compared.is_rounded,
+    )
 
 
 Row: TypeAlias = Record
@@ -97,8 +217,8 @@ class Findings:
         """Return the rows of the validated associations; empty if there are none. A column that is absent is None."""
         if self.associations is None:
             return []
-        found = cast("list[Row]", self.associations.to_dict("records"))
-        return [{**dict.fromkeys(_NOT_IN_EVERY_FRAME), **row} for row in found]
+        rows = cast("list[Row]", self.associations.to_dict("records"))
+        return [{**dict.fromkeys(_NOT_IN_EVERY_FRAME), **row} for row in rows]
 
     @property
     def fit(self) -> Fit | None:
@@ -215,14 +335,14 @@ class Findings:
         if self.fit is None or self.is_shared or not self.fit.clusters_.encoding.features:
             return None
         rng = np.random.default_rng(self.fit.random_seed_)
-        return check_of(self.fit, self.cohort.table, self.likelihoods, N_DRAWS, rng)
+        return check_cohort(self.cohort, self.likelihoods, N_DRAWS, rng)
 
     @cached_property
     def unusual(self) -> pd.DataFrame:
         """The subjects that are improbable in their own subtype; none without a search, or in a shared report."""
         if self.fit is None or self.is_shared:
             return NOBODY
-        return unusual_of(self.fit, self.cohort.table, np.random.default_rng(self.fit.random_seed_))
+        return find_unusual(self.cohort, np.random.default_rng(self.fit.random_seed_))
 
     @cached_property
     def continuum(self) -> Continuum | None:

@@ -1,24 +1,33 @@
-"""The options of a report, and the check of all its arguments before the first search."""
+"""The options of a report, their check, and reports of tables in partitions."""
 
 from __future__ import annotations
 
+import math
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
+from clinclust.comparisons import compare_subtypes
 from clinclust.comparisons.frame import ComparisonsFrame
-from clinclust.errors import refuse
-from clinclust.estimators.fitted_cohort import cohort_problems
+from clinclust.errors import CohortWarning, InputError, refuse
 from clinclust.estimators.gibbs import GibbsDP
-from clinclust.estimators.subtype_model import SubtypeModel, fewest_subjects, is_fitted
+from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.mixture import NO_FLOOR
+from clinclust.estimators.partitioned.fit import PartitionedFit
+from clinclust.estimators.subtype_model import SubtypeModel, cohort_problems, fewest_subjects, is_fitted
+from clinclust.files.typed_files import Part, rows_of
 from clinclust.methods.compare import FEWEST_SUBJECTS, MethodComparison
+from clinclust.progress import Progress
 from clinclust.stability import Stability
+
+# The options of a report, and the check of all its arguments before the first search.
 
 SUFFIXES = (".xlsx", ".html", ".json", ".csv", ".parquet")
 """How the file of a report may end: a workbook, a page, and for programs its sheets, or one table of all numbers."""
@@ -84,11 +93,7 @@ class ReportOptions:
 
 
 def check_report(
-    model: SubtypeModel,
-    frame: pd.DataFrame,
-    path: Path,
-    options: ReportOptions,
-    sizes: Mapping[int, int] | None = None,
+    model: SubtypeModel, frame: pd.DataFrame, path: Path, options: ReportOptions, sizes: Mapping[int, int] | None = None
 ) -> None:
     """Check the arguments of `write_report`; the ValueError lists all problems.
 
@@ -96,8 +101,8 @@ def check_report(
     """
     problems = []
     if path.suffix.lower() not in SUFFIXES:
-        known = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        problems.append(f"a report ends in {known}, not {path.suffix!r} ({path.name})")
+        formats = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        problems.append(f"a report ends in {formats}, not {path.suffix!r} ({path.name})")
     if path.suffix.lower() == ".parquet" and find_spec("pyarrow") is None:
         problems.append(f"{path.name} needs the package pyarrow: pip install pyarrow; or write .csv")
     problems += [*cohort_problems(model, frame), *options.problems()]
@@ -142,11 +147,11 @@ def _other_methods_problems(model: SubtypeModel, other_methods: MethodComparison
 
 def unknown_names(names: Mapping[int, str], subtypes: Iterable[int], *, called: str = "names") -> list[str]:
     """Return the problem that names are given for subtypes that do not exist; `called` is the name of the argument."""
-    known = [int(subtype) for subtype in subtypes]
-    unknown = sorted(set(names) - set(known))
+    numbers = [int(subtype) for subtype in subtypes]
+    unknown = sorted(set(names) - set(numbers))
     if not unknown:
         return []
-    return [f"{called}: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(known)}"]
+    return [f"{called}: there is no subtype {', '.join(map(str, unknown))}; they are numbered 1 to {max(numbers)}"]
 
 
 def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame, sizes: Mapping[int, int] | None) -> list[str]:
@@ -177,3 +182,75 @@ def _comparisons_problems(model: SubtypeModel, comparisons: pd.DataFrame, sizes:
             f"{', '.join(map(str, tested))}; compare with min_size={floor}"
         ]
     return []
+
+
+# Reports of a table in partitions: the comparisons are of all subjects, everything else of the sample of its fit.
+
+
+def in_sample_of(model: SubtypeModel, table: Any) -> tuple[MAPDP, pd.DataFrame, dict[int, int]]:
+    """Return the model in the sample of its table, the sample, and the sizes of the subtypes among all subjects.
+
+    Raises InputError if the table is not that of the fit.
+    """
+    fit: Any = model.fit_
+    if not (isinstance(fit, PartitionedFit) and isinstance(model, MAPDP)):
+        raise InputError("the model was fitted on a table in memory, and this one is in partitions; give the former")
+    if fit.labels_ is not None and fit.labels_.npartitions != table.npartitions:
+        raise InputError(
+            f"the table has {table.npartitions} partitions, and that of the fit had {fit.labels_.npartitions}; give "
+            "the table that the model was fitted on"
+        )
+    return *model.in_sample(), dict(enumerate(model.cluster_sizes_.tolist(), start=1))
+
+
+def comparisons_of_all(model: Any, table: Any, options: ReportOptions) -> pd.DataFrame | None:
+    """Return comparisons of the subtypes in the sample, among all subjects of the table; None if all are in the sample.
+
+    CohortWarning is issued if there are other subtypes, which are left out.
+    """
+    in_sample, sample = model.in_sample()
+    n_subjects = int(model.cluster_sizes_.sum())
+    if len(sample) == n_subjects:
+        return None
+    left_out = model.cluster_sizes_[in_sample.n_clusters_ :]
+    if options.comparisons is not None and not left_out.size:
+        return options.comparisons
+    floor = in_sample.fit_.min_size_
+    if floor > NO_FLOOR:
+        floor = math.ceil(floor * n_subjects / len(sample))
+    labels: Any = model.labels_
+    if left_out.size:
+        warnings.warn(
+            f"the report leaves out {left_out.size} of {model.n_clusters_} subtypes, of {left_out.sum()} subjects in "
+            "all: the sample has no subject of them",
+            CohortWarning,
+            stacklevel=3,
+        )
+        table, labels = (_sampled_subtypes(each, labels, in_sample.n_clusters_) for each in (table, labels))
+    least, level = max(options.min_size, floor), options.significance_level
+    with Progress(options.progress).stage("comparisons of all subjects"):
+        return compare_subtypes(table, labels, model.schema_, min_size=least, significance_level=level)
+
+
+def _sampled_subtypes(rows: Any, labels: Any, n_subtypes: int) -> Any:
+    """Return the rows of the subtypes that have a subject in the sample, which are the first ones."""
+    return rows.map_partitions(_below, labels, n_subtypes, meta=rows._meta)
+
+
+def _below(rows: Any, labels: pd.Series[Any], n_subtypes: int) -> Any:
+    return rows[labels.to_numpy() < n_subtypes]
+
+
+def write_assignments(model: MAPDP, parts: list[Part], file: Path) -> None:
+    """Write the identifiers and subtypes of all subjects as a parquet file, one partition after the other."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    ids = [feature.name for feature in model.schema_.ids]
+    labels_of_all: Any = model.labels_
+    schema = pa.schema([*((name, pa.string()) for name in ids), ("subtype", pa.int64())])
+    with parquet.ParquetWriter(file, schema) as writer:
+        for part, labels in zip(parts, labels_of_all.to_delayed(), strict=True):
+            rows = rows_of(part, ids).astype(str)
+            rows["subtype"] = labels.compute(scheduler="synchronous").to_numpy() + 1
+            writer.write_table(pa.Table.from_pandas(rows, schema, preserve_index=False))

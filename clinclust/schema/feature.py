@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import pandas as pd
@@ -15,19 +15,18 @@ from pydantic_core import PydanticCustomError
 
 from clinclust.arrays import Array
 from clinclust.errors import InputError, SchemaError
-from clinclust.files.cell_text import NUMBER, shortened
-from clinclust.files.listed import quoted
+from clinclust.files.cell_text import NUMBER, quoted, shortened
 from clinclust.files.number_notation import BEYOND_A_LIMIT, DecimalMark, ThousandsMark
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice
 from clinclust.likelihoods import REGISTRY, Likelihood, name_meant, traits_of
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.likelihood import ContrastKind
-from clinclust.nearest import did_you_mean, nearest
 from clinclust.roles import NEEDS_LIKELIHOOD, REASONS, ROLES, Role, is_described, is_ignored
 from clinclust.schema.field_types import (
     Censored,
     Codes,
+    LevelNumbers,
     Levels,
     Limits,
     Marks,
@@ -39,13 +38,11 @@ from clinclust.schema.field_types import (
     Whole,
     YesNo,
     codes,
+    ends_in_words,
+    numbers_of_levels,
     text,
 )
-from clinclust.schema.level_numbers import LevelNumbers, ends_in_words, numbers_of_levels
-
-if TYPE_CHECKING:
-    import pandas as pd
-
+from clinclust.texts import did_you_mean, nearest
 
 Transform = Literal["log", "log1p", "sqrt"]
 _CHOICES = {

@@ -1,38 +1,128 @@
-"""The features of a cohort table, in order."""
+"""`FeatureSchema`: its features, what is common to them, its view in a notebook, and ready schemas of instruments."""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from html import escape
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from clinclust.control_characters import on_one_line
 from clinclust.errors import InputError, SchemaError
 from clinclust.files.cell_text import numbers_of
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice
 from clinclust.files.writing import write_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
-from clinclust.schema.changed_roles import with_roles
-from clinclust.schema.content import PanderaExtras, SchemaContent
 from clinclust.schema.feature import Feature
-from clinclust.schema.instruments import schema_of_instrument
-from clinclust.schema.notebook_view import schema_html
 from clinclust.schema.pandera_schema import from_pandera, to_pandera
-from clinclust.schema.reading import text_cells
+from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
 from clinclust.schema.validation import validate
-from clinclust.schema.yaml_reader import read_yaml
-from clinclust.schema.yaml_writer import yaml_heading, yaml_text
+from clinclust.schema.yaml_files import read_yaml, with_roles, yaml_heading, yaml_text
+from clinclust.texts import did_you_mean, on_one_line, shortened, visible
 
 if TYPE_CHECKING:
     import pandera.pandas as pa
+
+
+# Schemas of instruments that many cohorts have, from `clinclust/data/instruments/`.
+
+_FOLDER = files("clinclust.data") / "instruments"
+
+
+def instruments() -> list[str]:
+    """Return the names of the instruments, in alphabetical order."""
+    return sorted(file.name.removesuffix(".yaml") for file in _FOLDER.iterdir())
+
+
+def schema_of_instrument(name: str) -> str:
+    """Return the schema of an instrument as YAML text, with its scoring and source as comments; InputError if none."""
+    known = instruments()
+    if name not in known:
+        raise InputError(f"there is no instrument {name!r}.{did_you_mean(str(name), known)} Known: {', '.join(known)}")
+    return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+# The HTML view of a schema in a notebook.
+
+_SHORT = 40
+# Sets no colours, so that the table also suits a notebook with a dark theme.
+_CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; vertical-align: top"
+_MOST_FEATURES = 60
+
+
+def block(title: str, *parts: str) -> str:
+    """Return an HTML block: the title, and parts in HTML below it."""
+    return f"<div><p><strong>{_text(title)}</strong></p>{''.join(parts)}</div>"
+
+
+def paragraph(text: str) -> str:
+    """Return an HTML paragraph of the text, of at most 400 characters."""
+    return f"<p>{_text(text, 400)}</p>"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return an HTML table of texts; the title attribute has the whole of a shortened text."""
+    head = "".join(f'<th scope="col" style="{_CELL}">{_text(column)}</th>' for column in columns)
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(text: str) -> str:
+    whole = visible(" ".join(text.split()))
+    title = f' title="{escape(whole)}"' if shortened(text, _SHORT) != whole else ""
+    return f'<td style="{_CELL}"{title}>{_text(text, _SHORT)}</td>'
+
+
+def _text(text: str, width: int = 200) -> str:
+    return escape(shortened(text, width))
+
+
+def schema_html(title: str | None, features: Sequence[Feature]) -> str:
+    """Return the features of a schema as an HTML table."""
+    rows = [
+        (
+            feature.name,
+            feature.label or "",
+            feature.role,
+            feature.likelihood or "",
+            _values(feature),
+            feature.unit or "",
+            feature.section or "",
+        )
+        for feature in features[:_MOST_FEATURES]
+    ]
+    left_out = len(features) - len(rows)
+    columns = ("Name", "Label", "Role", "Likelihood", "Values", "Unit", "Section")
+    # Leave out a column that is empty for every feature.
+    told = [place for place in range(len(columns)) if place < 1 or any(row[place] for row in rows)]
+    return block(
+        f"{title or 'Untitled schema'}: {len(features)} {'feature' if len(features) == 1 else 'features'}",
+        table([columns[place] for place in told], [[row[place] for place in told] for row in rows]),
+        paragraph(f"and {left_out} more") if left_out else "",
+    )
+
+
+def _values(feature: Feature) -> str:
+    if feature.levels is not None:
+        return ", ".join(feature.levels)
+    if feature.traits.is_scale and feature.n_trials is not None:
+        return f"{feature.lowest:g} to {feature.lowest + feature.n_trials:g}"
+    if feature.minimum is None and feature.maximum is None:
+        return ""
+    if feature.maximum is None:
+        return f"{feature.minimum:g} or more"
+    return f"up to {feature.maximum:g}" if feature.minimum is None else f"{feature.minimum:g} to {feature.maximum:g}"
+
+
+# The features of a cohort table, in order.
 
 
 class FeatureSchema(SchemaContent):

@@ -17,9 +17,8 @@ from pandera.engines import numpy_engine, pandas_engine
 from pandera.errors import SchemaError, SchemaErrorReason
 
 from clinclust.arrays import Mask
-from clinclust.schema.expectations import Kind, expectations, largest, limits, transform_limit
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import Reading, read_column
+from clinclust.schema.reading import Kind, Reading, expectations, largest, limits, read_column, transform_limit
 
 _CASES_KEPT = 5  # limits the message of pandera, which would otherwise list every failing cell
 _OF_DTYPE: tuple[Kind, ...] = ("number", "finite", "whole")

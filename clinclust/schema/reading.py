@@ -1,27 +1,114 @@
-"""Read one column according to its feature: typed values, and the cells at fault."""
+"""A column of text as values: what a schema expects of it, how its cells are read, and what it contains."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.errors import SchemaError
 from clinclust.files.cell_text import (
     LONGEST_NUMBER,
     canonical_text,
     compile_short,
     number_of,
     numbers_of,
+    quoted,
+    shortened,
     without_letters,
 )
 from clinclust.files.number_notation import BEYOND_A_LIMIT, number_as_written, with_plain_spaces
-from clinclust.schema.expectations import Kind, largest, limits, transform_limit
-from clinclust.schema.feature import Feature
+from clinclust.files.row_choice import RowChoice
+from clinclust.schema.feature import TWICE, Feature, problems_among, problems_of_settings, rows_of
+from clinclust.schema.field_types import codes, text
+from clinclust.texts import did_you_mean
+
+# The expectations of a feature for the cells of its column, in words and numbers.
+
+Kind = Literal["observed", "level", "number", "finite", "whole", "range", "size", "transform"]
+
+_LEVELS_SHOWN = 12
+
+
+def limits(feature: Feature) -> tuple[float, float]:
+    """Return the smallest and the largest allowed value of a feature without levels, in its own unit."""
+    if feature.n_trials is not None:
+        return feature.lowest, feature.lowest + feature.n_trials
+    low, high = feature.traits.support()
+    return (
+        low if feature.minimum is None else max(feature.minimum, low),
+        high if feature.maximum is None else min(feature.maximum, high),
+    )
+
+
+def largest(feature: Feature) -> float:
+    """Return the largest absolute value that the likelihood can model; infinite for a scale."""
+    return math.inf if feature.n_trials is not None else feature.traits.largest
+
+
+def transform_limit(feature: Feature) -> tuple[float, bool]:
+    """Return the lower limit of values that the transform accepts, and whether it is included."""
+    if feature.transform == "log":
+        return (0.0, False) if feature.traits.is_real else (1.0, True)
+    if feature.transform == "log1p":
+        return (-1.0, False) if feature.traits.is_real else (0.0, True)
+    return (0.0, True) if feature.transform == "sqrt" else (-math.inf, True)
+
+
+def expectations(feature: Feature) -> dict[Kind, str]:
+    """Return the conditions on every cell, in words; a cell is reported for the first that it fails."""
+    if feature.is_ignored:
+        return {}
+    if feature.is_id:
+        return {"observed": "an identifier in every row"}
+    asked: dict[Kind, str] = {"observed": "a value in every row (complete: true)"} if feature.complete else {}
+    if feature.levels is not None:
+        return asked | {"level": f"one of the levels {listed(feature.levels)}"}
+    asked |= {"number": "a number", "finite": "a finite number"}
+    if feature.traits.is_whole:
+        asked["whole"] = "a whole number"
+    if limits(feature) != (-math.inf, math.inf):
+        asked["range"] = _range_in_words(feature) + _or_at_a_spike(feature)
+    if not math.isinf(largest(feature)):
+        sign = " in absolute value" if feature.traits.is_real else ""
+        asked["size"] = f"at most {largest(feature):,.15g}{sign} ({feature.likelihood})"
+    if feature.transform is not None:
+        limit, usable = transform_limit(feature)
+        relation = "at least" if usable else "greater than"
+        asked["transform"] = f"{relation} {limit:g} (transform {feature.transform}){_or_at_a_spike(feature)}"
+    return asked
+
+
+def _or_at_a_spike(feature: Feature) -> str:
+    return f", or {' or '.join(f'{value:.15g}' for value in feature.spike)} (spike)" if feature.spike else ""
+
+
+def listed(levels: tuple[str, ...]) -> str:
+    """Return the levels in quotes; of a long list the first ones and their number."""
+    shown = ", ".join(map(repr, levels[:_LEVELS_SHOWN]))
+    return shown if len(levels) <= _LEVELS_SHOWN else f"{shown}, ... ({len(levels)} in all)"
+
+
+def _range_in_words(feature: Feature) -> str:
+    low, high = limits(feature)
+    kind = f"{feature.likelihood} with {feature.trials} trials" if feature.trials else f"{feature.likelihood}"
+    if high == math.inf:
+        words = f"at least {low:.15g}"
+    elif low == -math.inf:
+        words = f"at most {high:.15g}"
+    else:
+        words = f"{low:.15g} to {high:.15g}"
+    return f"{words} ({kind})"
+
+
+# Read one column according to its feature: typed values, and the cells at fault.
 
 _NUMBER_FIRST = compile_short(r"(?P<number>[^0-9]*[0-9][0-9.,' ]*(?<! ))(?P<rest>.+)")
 _ID_DTYPE = pd.StringDtype(na_value=np.nan)  # the dtype "str" of pandas 3
@@ -127,8 +214,8 @@ def _read_levels(
 def _by_number(index_of: dict[str, int]) -> dict[float, int]:
     """Return what each number means that one text writes: in a column with empty cells, pandas writes 2 as 2.0."""
     of_number: dict[float, set[int]] = {}
-    for text, index in index_of.items():
-        of_number.setdefault(number_of(text), set()).add(index)
+    for word, index in index_of.items():
+        of_number.setdefault(number_of(word), set()).add(index)
     return {number: min(meant) for number, meant in of_number.items() if len(meant) == 1 and np.isfinite(number)}
 
 
@@ -272,3 +359,163 @@ def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | Non
     if feature.censored == "limit" or not is_upper:
         return number
     return math.floor(number / 2.0) if feature.traits.is_whole else number / 2.0
+
+
+# What a feature schema holds: the features in order, and what is said of the whole table.
+
+
+@dataclass(frozen=True)
+class PanderaExtras:
+    """Checks and parsers of a user's own pandera schema that features cannot express.
+
+    `checks` and `parsers` are by column, `unique` lists columns, and `frame` has the arguments of
+    ``pandera.DataFrameSchema`` that concern the whole table.
+    """
+
+    checks: dict[str, list[Any]] = field(default_factory=dict)
+    parsers: dict[str, list[Any]] = field(default_factory=dict)
+    unique: list[str] = field(default_factory=list)
+    frame: dict[str, Any] = field(default_factory=dict)
+
+    def restricted_to(self, names: Collection[str]) -> PanderaExtras:
+        """Return the requirements of these columns, without those of the whole table."""
+        checks = {name: checks for name, checks in self.checks.items() if name in names}
+        parsers = {name: parsers for name, parsers in self.parsers.items() if name in names}
+        return PanderaExtras(checks, parsers, [name for name in self.unique if name in names])
+
+    def described(self) -> str:
+        """Return the requirements by name, one line each, for the fingerprint."""
+        return "\n".join(f"{name}: {asked}" for name, asked in self._asked())
+
+    def refuse_yaml(self) -> None:
+        """Raise SchemaError if there are any requirements, which YAML cannot hold."""
+        problems = [
+            f"{name}: {asked} of the pandera schema cannot be written as YAML; keep the schema as pandera "
+            "code, or remove it there (`levels`, `minimum` and `maximum` may say the same)"
+            for name, asked in self._asked()
+        ]
+        if problems:
+            raise SchemaError(problems)
+
+    def _asked(self) -> list[tuple[str, str]]:
+        asked = [
+            (name, f"the check {check.error or check.name}") for name, all_ in self.checks.items() for check in all_
+        ]
+        asked += [(name, f"the parser {parser.name}") for name, all_ in self.parsers.items() for parser in all_]
+        asked += [(name, "unique=True") for name in self.unique]
+        return asked + [("the table", f"{key}={value}") for key, value in self.frame.items()]
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class SchemaContent:
+    """The content of a `FeatureSchema`, which documents it."""
+
+    features: tuple[Feature, ...]
+    title: str | None
+    missing_codes: tuple[str, ...]
+    other_columns: Literal["error", "ignore"]
+    rows: RowChoice
+    extras: PanderaExtras = field(hash=False)
+    comments: dict[str, str] = field(compare=False)
+
+    def __init__(
+        self,
+        features: Iterable[Feature],
+        *,
+        title: str | None = None,
+        missing_codes: Iterable[str] = ("",),
+        other_columns: Literal["error", "ignore"] = "error",
+        rows: RowChoice | Mapping[str, object] | None = None,
+        extras: PanderaExtras | None = None,
+        comments: Mapping[str, str] | None = None,
+    ) -> None:
+        if isinstance(features, str) or not isinstance(features, Iterable):
+            raise SchemaError(f"features must be a list of Feature, not {type(features).__name__}")
+        features = tuple(features)
+        problems = problems_of_settings(title, missing_codes, other_columns, rows)
+        of_table = () if any(problem.startswith("missing_codes:") for problem in problems) else codes(missing_codes)
+        problems += _problems(features, of_table)
+        if problems:
+            raise SchemaError(problems)
+        self.__dict__.update(
+            features=features,
+            title=None if title is None else text(title),
+            missing_codes=of_table,
+            other_columns=other_columns,
+            rows=rows_of(rows),
+            extras=extras or PanderaExtras(),
+            comments=dict(comments or {}),
+        )
+
+    @cached_property
+    def _by_name(self) -> dict[str, Feature]:
+        return {feature.name: feature for feature in self.features}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the features, in order: ``table[schema.names]`` are their columns in the raw table."""
+        return list(self._by_name)
+
+    @property
+    def clustered(self) -> tuple[Feature, ...]:
+        """The features that form subtypes (role ``cluster``)."""
+        return tuple(feature for feature in self.features if feature.is_clustered)
+
+    @property
+    def described(self) -> tuple[Feature, ...]:
+        """The features that are reported and tested, but not clustered on."""
+        return tuple(feature for feature in self.features if feature.is_described)
+
+    @property
+    def reported(self) -> tuple[Feature, ...]:
+        """The features that are clustered on or described, in order."""
+        return tuple(feature for feature in self.features if feature.is_clustered or feature.is_described)
+
+    @property
+    def ids(self) -> tuple[Feature, ...]:
+        """The features that identify a subject (role ``id``)."""
+        return tuple(feature for feature in self.features if feature.is_id)
+
+    @property
+    def parts(self) -> tuple[Feature, ...]:
+        """The parts of all features, in order (`Feature.parts`)."""
+        return tuple(part for feature in self.features for part in feature.parts)
+
+    @property
+    def clustered_parts(self) -> tuple[Feature, ...]:
+        """The parts of the features that form subtypes."""
+        return tuple(part for feature in self.clustered for part in feature.parts)
+
+    def places(self, parts: Iterable[Feature]) -> list[int]:
+        """Return the index of each of these among the `parts` of the schema."""
+        place = {part.name: at for at, part in enumerate(self.parts)}
+        return [place[part.name] for part in parts]
+
+    def missing_codes_of(self, feature: Feature) -> tuple[str, ...]:
+        """Return all texts that mean missing in the column of `feature`."""
+        return (*self.missing_codes, *feature.missing_codes)
+
+    def __iter__(self) -> Iterator[Feature]:
+        return iter(self.features)
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._by_name
+
+    def __getitem__(self, name: str) -> Feature:
+        if name not in self._by_name:
+            raise KeyError(f"the schema has no feature {name!r}.{did_you_mean(str(name), self._by_name)}")
+        return self._by_name[name]
+
+
+def _problems(features: tuple[Feature, ...], missing_codes: tuple[str, ...]) -> list[str]:
+    strangers = [one for one in features if not isinstance(one, Feature)]
+    if strangers or not features:
+        problems = [f"features: must be Feature objects, not {quoted(stranger)}" for stranger in strangers[:5]]
+        return problems or ["features: there is none"]
+    times = Counter(feature.name for feature in features)
+    repeated = [(name, TWICE) for name, n in times.items() for _ in range(n - 1)]
+    found = [*repeated, *problems_among(features, missing_codes)]
+    return [f"{shortened(name)}: {problem}" for name, problem in found]

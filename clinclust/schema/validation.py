@@ -1,36 +1,213 @@
-"""Validate a cohort table in one pass, and find columns that cannot inform a clustering."""
+"""Validation of a table, in memory or in partitions: failures with their repairs, and the validated table."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from clinclust.arrays import Whole
 from clinclust.data_frames import TABLE, in_pandas
-from clinclust.errors import CohortError, CohortWarning
-from clinclust.files.selection.row_choice import carry_rows_taken
-from clinclust.nearest import did_you_mean
-from clinclust.schema.failures import (
-    Failure,
-    column_failures,
-    duplicate_identifiers,
-    failures_frame,
-    user_check_failure,
-)
+from clinclust.errors import CohortError, CohortWarning, InputError
+from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
+from clinclust.files.number_notation import BEYOND_A_LIMIT
+from clinclust.files.row_choice import N_SAMPLED, carry_rows_taken, drawn, one_row_of_each
+from clinclust.likelihoods import traits_of
+from clinclust.progress import Progress
 from clinclust.schema.pandera_schema import to_pandera
+from clinclust.schema.reading import Kind, Reading, SchemaContent, expectations, transform_limit
+from clinclust.texts import did_you_mean, on_one_line
 
 if TYPE_CHECKING:
     from pandera.errors import SchemaError
 
-    from clinclust.schema.content import SchemaContent
     from clinclust.schema.feature import Feature
-    from clinclust.schema.reading import Reading
+
+
+# Describe cells at fault as a table of failures, each with a repair.
+
+_ROWS_SHOWN = 5
+_EXAMPLES_SHOWN = 3
+_CELLS_SEARCHED = 10_000  # the number of failing cells that are searched for distinct examples
+
+_DECIMAL_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
+_THOUSANDS = re.compile(r"[+-]?[0-9]{1,3}(?:[,_' ][0-9]{3})+(?:\.[0-9]*)?|[+-]?[0-9]+(?:_[0-9]+)+")
+_WITH_UNIT = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?\s*([^\W\d_].*|[%‰°].*)")
+_MARKED = re.compile(r"[^\w\s+.-]\s*[0-9]+(?:[.,][0-9]+)?|[0-9]+(?:[.,][0-9]+)?\s*[^\w\s]+(?:[A-Z]{1,2}[)\]])?")
+_DATE_OR_TIME = re.compile(r"[0-9]{1,4}[-/.:][0-9]{1,2}(?:[-/.:][0-9]{1,4})?.*")
+_CORRECT = "Correct the cells, or list the values under `missing_codes`."
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One kind of failure in one column, or in the table; a row of `CohortError.failures`."""
+
+    column: str  # or "the table"
+    expected: str  # the expectation that failed, in words
+    rows: int = 0  # how many are at fault; 0 if the failure concerns the column or the table as a whole
+    first_rows: list[Any] = field(default_factory=list)  # index labels of the first of them
+    examples: list[Any] = field(default_factory=list)  # some distinct values at fault
+    repair: str = _CORRECT
+
+
+def failures_frame(failures: Sequence[Failure]) -> pd.DataFrame:
+    """Return `CohortError.failures`, one row per failure."""
+    frame = pd.DataFrame([vars(failure) for failure in failures], columns=list(Failure.__annotations__), dtype=object)
+    return frame.astype({"rows": np.int64})
+
+
+def column_failures(feature: Feature, reading: Reading, index: pd.Index) -> list[Failure]:
+    """Return one failure for each kind of expectation that cells of a column fail; `index` labels the rows."""
+    failures = []
+    for kind, expected in expectations(feature).items() if reading.faults else ():
+        if kind in reading.faults:
+            rows = reading.faults[kind]
+            examples = [] if kind == "observed" else _examples(reading.cells, rows)
+            repair = _repair(feature, kind, [canonical_text(value) for value in examples])
+            failures.append(_failure_of_rows(feature.name, expected, rows, index, examples, repair))
+    return failures
+
+
+def duplicate_identifiers(ids: list[str], typed: pd.DataFrame) -> list[Failure]:
+    """Return the failure of rows with the same combination of identifiers, if any."""
+    if not ids or not set(ids) <= set(typed.columns):
+        return []
+    keys = typed[ids]
+    repeated = (keys.duplicated(keep=False) & keys.notna().all(axis="columns")).to_numpy()
+    if not repeated.any():
+        return []
+    joined = keys[repeated].head(_CELLS_SEARCHED).agg(" / ".join, axis="columns")
+    repair = (
+        f"Keep one row per subject, {one_row_of_each(ids[0])}, or give the feature that tells the rows apart "
+        "role: id as well."
+    )
+    expected, examples = f"a different {' and '.join(ids)} in every row", list(joined.unique()[:_EXAMPLES_SHOWN])
+    return [_failure_of_rows(ids[0], expected, repeated, typed.index, examples, repair)]
+
+
+def user_check_failure(error: SchemaError, typed: pd.DataFrame) -> Failure:
+    """Return the failure of a check of a user's own pandera schema."""
+    name = getattr(error, "column_name", None)
+    asked = getattr(error.check, "error", None) or getattr(error.check, "name", None) or str(error.check)
+    expected = f"{asked} (a check of the pandera schema)"
+    repair = "Correct the cells, or change the check in the pandera schema."
+    column = name or "the table"
+    output = error.check_output
+    if isinstance(output, pd.Series) and pd.api.types.is_bool_dtype(output.dtype):
+        failing = output.index[~output.fillna(True).to_numpy(dtype=bool)]
+        if pd.api.types.is_integer_dtype(failing.dtype) and failing.isin(range(len(typed))).all():
+            rows = np.zeros(len(typed), dtype=bool)
+            rows[failing.to_numpy()] = True
+            examples = [] if name is None else _examples(typed[name], rows)
+            return _failure_of_rows(column, expected, rows, typed.index, examples, repair)
+    cause = getattr(error, "failure_cases", None)
+    detail = f"; it could not be run: {_short(cause)}" if isinstance(cause, str) else ""
+    return Failure(column, expected + detail, repair=repair)
+
+
+def _failure_of_rows(
+    name: str, expected: str, rows: NDArray[np.bool_], index: pd.Index, examples: list[Any], repair: str
+) -> Failure:
+    first = list(index[np.flatnonzero(rows)[:_ROWS_SHOWN]])
+    return Failure(name, expected, int(rows.sum()), first, examples, repair)
+
+
+def _examples(column: pd.Series, rows: NDArray[np.bool_]) -> list[Any]:
+    examples: dict[str, Any] = {}
+    for value in column.iloc[np.flatnonzero(rows)[:_CELLS_SEARCHED]]:
+        examples.setdefault(repr(value), value)
+        if len(examples) == _EXAMPLES_SHOWN:
+            break
+    return [_short(value) for value in examples.values()]
+
+
+def _short(value: object) -> object:
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (bool, int, float, complex)) or value is None:
+        return value
+    return shortened(value if isinstance(value, str) else str(value))
+
+
+def _repair(feature: Feature, kind: Kind, examples: list[str]) -> str:
+    if kind == "observed":
+        return "Fill the cells in, or leave these rows out."
+    if kind == "level":
+        assert feature.levels is not None
+        hints = {did_you_mean(text, feature.levels) for text in examples}
+        return (
+            f"{''.join(sorted(hints)).strip()} {_CORRECT[:-1]}; add to `levels` what is a level, and to `synonyms` "
+            "what means one."
+        ).strip()
+    if kind == "number":
+        return _repair_of_text(feature, examples)
+    if kind == "finite":
+        return _CORRECT
+    if kind == "whole":
+        return "Round the values, or choose a likelihood for any numbers (gaussian, exponential)."
+    if kind == "size":
+        return _repair_of_size(feature)
+    if kind == "transform":
+        limit, usable = transform_limit(feature)
+        if examples and all(number_of(text) == limit for text in examples) and not usable:
+            return (
+                f"If many subjects have exactly {limit:g}, declare `spike: {limit:g}`: the transform then applies to "
+                f"the other values. Or choose another transform than {feature.transform}."
+            )
+        return f"Choose another transform than {feature.transform}, or list the values under `missing_codes`."
+    widen = "Raise `trials`" if feature.trials else "Change the likelihood"
+    if feature.minimum is not None or feature.maximum is not None:
+        widen = "Widen `minimum` and `maximum`"
+    return f"{widen}, correct the cells, or list the values under `missing_codes`."
+
+
+def _repair_of_size(feature: Feature) -> str:
+    if not feature.traits.is_count:
+        return f"Give the column in a larger unit, so that its numbers are smaller. {_CORRECT}"
+    wider = [name for name in feature.traits.alternatives if traits_of(name).largest > feature.traits.largest]
+    return f"Declare large counts {' or '.join([*wider[:1], 'gaussian with transform: log1p'])}. {_CORRECT}"
+
+
+def _repair_of_text(feature: Feature, examples: list[str]) -> str:
+    def any_like(pattern: re.Pattern[str]) -> bool:
+        return any(pattern.fullmatch(text) for text in examples)
+
+    has_decimal_comma = any(_DECIMAL_COMMA.fullmatch(text) and not _THOUSANDS.fullmatch(text) for text in examples)
+    if any_like(_THOUSANDS) and not has_decimal_comma:
+        return 'If they are separators of thousands, declare that in the schema, such as `thousands: ","`. ' + _CORRECT
+    if has_decimal_comma:
+        return 'Declare the decimal comma in the schema: `decimal: ","`.'
+    if any_like(BEYOND_A_LIMIT):
+        return (
+            "Values beyond a limit of detection: model in the schema whether a value was detected (`limit: below` or "
+            "`limit: above`), or say what replaces them, `censored: limit`, `censored: half` (half of the limit) or "
+            "`censored: missing`."
+        )
+    units = {found[1].strip() for found in map(_WITH_UNIT.fullmatch, examples) if found}
+    if len(units) == 1:
+        return f"If {quote_cell(units.pop())} is the unit, declare it in the schema (`unit`). {_CORRECT}"
+    if any_like(_MARKED):
+        return (
+            f"If what is next to the number says nothing of its value (a flag, or a sign of an approximation), list "
+            f"it under `marks`. {_CORRECT}"
+        )
+    if any_like(_DATE_OR_TIME):
+        return "Dates and times are not numbers: compute one (such as years since), or give role: time."
+    if any(text.casefold() in ("true", "false", "yes", "no") for text in examples):
+        return "Use bernoulli with these two values as `levels`. " + _CORRECT
+    return _CORRECT
+
+
+# Validate a cohort table in one pass, and find columns that cannot inform a clustering.
 
 _NO_VALUE = "no observed value"
 _NAMES_WARNED_OF = 20
@@ -184,3 +361,140 @@ def warn_of_uninformative(reasons: Mapping[str, str], n_subjects: int, stackleve
         CohortWarning,
         stacklevel=stacklevel + 1,
     )
+
+
+# Tables in partitions (Dask DataFrames): read and validate each of them, and draw a sample of their rows.
+
+Result = TypeVar("Result")
+
+
+def results_of(
+    reads: Iterable[Callable[[], Result]], is_raised: Callable[[Exception], bool] = lambda _: False
+) -> list[Result]:
+    """Return what functions that read a partition each return; InputError lists all that cannot be read.
+
+    An error for which `is_raised` holds is raised as it is.
+    """
+    results, problems = [], []
+    for number, read in enumerate(reads):
+        try:
+            results.append(read())
+        except Exception as error:
+            if is_raised(error):
+                raise
+            own = isinstance(error, InputError)
+            problems.append(on_one_line(str(error) if own else f"partition {number}: {type(error).__name__}: {error}"))
+    if problems:
+        n = len(problems)
+        raise InputError(limited(f"{n} partition{'' if n == 1 else 's'} cannot be read: {'; '.join(problems)}"))
+    return results
+
+
+def parts_of_one_column(table: Any) -> list[Any]:
+    """Return the partitions of the first column; of parquet files, no other is read."""
+    # Simplified, but not optimised: else Dask may read several files as one partition.
+    return list(table[list(table.columns[:1])].simplify().to_delayed(optimize_graph=False))
+
+
+def first_rows(lengths: Sequence[int]) -> Whole:
+    """Return the number of the first row of each partition, and that of all rows; InputError if there are none."""
+    first = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    if not first[-1]:
+        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
+    return first
+
+
+class Sampled(NamedTuple):
+    """A sample of the rows of a table in partitions as given, and the number of all rows."""
+
+    rows: pd.DataFrame
+    n_of_all: int
+
+
+class Parts:
+    """The partitions of a Dask DataFrame, on its workers or on threads."""
+
+    def __init__(self, table: Any) -> None:
+        # Not optimised: else Dask may read several files as one partition.
+        self._parts = table.to_delayed(optimize_graph=False)
+        narrow = parts_of_one_column(table)
+        try:
+            lengths = self._computed([len] * len(narrow), narrow)
+        except Exception:
+            lengths = results_of(partial(_length, part) for part in self._parts)
+        self.first = first_rows(lengths).tolist()
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows of the table."""
+        return int(self.first[-1])
+
+    def each(self, function: Callable[..., Result], **arguments: Any) -> list[Result]:
+        """Return what a function of the rows of a partition, and of the number of the first, returns for each."""
+        return self._computed([partial(function, first=first, **arguments) for first in self.first[:-1]], self._parts)
+
+    @staticmethod
+    def _computed(functions: Sequence[Callable[[pd.DataFrame], Result]], parts: Sequence[Any]) -> list[Result]:
+        from dask.base import compute
+        from dask.delayed import delayed
+
+        calls = (delayed(function, pure=False)(part) for function, part in zip(functions, parts, strict=True))
+        return list(cast(Any, compute)(*calls))
+
+    @property
+    def share(self) -> float:
+        """Share of the rows in the sample of a fit."""
+        return N_SAMPLED / self.n_rows
+
+    def sample(self) -> pd.DataFrame:
+        """Return the sample of a fit without identifiers; the index is the number of the row, from 0."""
+        return pd.concat(self.each(_sample, share=self.share))
+
+
+def _length(part: Any) -> int:
+    return len(part.compute())
+
+
+def _sample(frame: pd.DataFrame, first: int, share: float) -> pd.DataFrame:
+    return numbered(frame, first)[drawn(frame, (), first, share, 0)]
+
+
+def numbered(frame: pd.DataFrame, first: int) -> pd.DataFrame:
+    """Return the rows of a partition with their numbers in the table as the index."""
+    return frame.set_axis(pd.RangeIndex(first, first + len(frame)), axis="index")
+
+
+def validated_sample(table: Any, schema: SchemaContent, *, progress: bool = True) -> Sampled:
+    """Return the sample of a fit with seed 0; CohortError has all failures of all partitions (`refuse_failures`)."""
+    with Progress(progress).stage("checking partitions"):
+        parts = Parts(table)
+        found = parts.each(_validated, schema=schema, share=parts.share)
+        refuse_failures({number: failures for number, (rows, failures) in enumerate(found) if rows is not None})
+        return Sampled(pd.concat([rows for rows, _ in found if rows is not None]), parts.n_rows)
+
+
+def _validated(
+    frame: pd.DataFrame, first: int, schema: SchemaContent, share: float
+) -> tuple[pd.DataFrame | None, pd.DataFrame | None]:
+    """Return the rows of a partition in the sample (None: the partition has none) and its failures (None: none)."""
+    if not len(frame):
+        return None, None
+    rows = numbered(frame, first)
+    try:
+        validated = validate(schema, frame, warn=False)
+    except CohortError as error:
+        return rows[:0], error.failures
+    return rows[drawn(validated, [feature.name for feature in schema.ids], first, share, 0)], None
+
+
+def refuse_failures(failures: Mapping[int, pd.DataFrame | None]) -> None:
+    """Raise one CohortError with all failures of partitions, by number; those of a column in each of them once."""
+    found = [own.assign(partition=number) for number, own in failures.items() if own is not None]
+    if not found:
+        return
+    together = pd.concat(found, ignore_index=True)
+    kind = ["column", "expected", "repair"]
+    is_in_all = together.groupby(kind)["partition"].transform("size") == len(failures)
+    of_columns = (together["rows"] == 0) & is_in_all
+    once = together[of_columns].drop_duplicates(kind).assign(partition=-1)
+    raise CohortError(pd.concat([once, together[~of_columns]], ignore_index=True))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from clinclust.stability.assess import Stability, assess_stability
-from clinclust.stability.external import Validation, validate_subtypes
+from clinclust.stability.assess import Stability, Validation, assess_stability, validate_subtypes
 
 __all__ = ["Stability", "Validation", "assess_stability", "validate_subtypes"]

@@ -1,8 +1,9 @@
-"""Would these subtypes come out again? Refits of resampled cohorts, and of the cohort under other settings."""
+"""Whether subtypes come out again: in samples of the cohort, and in another cohort."""
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,82 +17,30 @@ from numpy.typing import NDArray
 
 from clinclust.arguments import FRAME, MODEL, ON_OR_OFF, accepting
 from clinclust.arrays import Array, Labels, RandomState
-from clinclust.associations.refit import merged, posed_as_fitted, refit_plan
+from clinclust.associations.refit import merged, pose_as_fitted, refit_plan, search_clusters
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.problem.encoding import model_values
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size, groups_by_decreasing_size
-from clinclust.engine.search.plan import Budget
+from clinclust.engine.search.plan import Budget, Cancelled, interruptible, n_threads, workers_or_threads
+from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, groups_by_decreasing_size
 from clinclust.errors import InputError, refuse
-from clinclust.estimators.cost import estimated_seconds, rounded_duration, seconds_of_stability
-from clinclust.estimators.cut import as_asked
-from clinclust.estimators.few_subjects import FEW_SUBJECTS
-from clinclust.estimators.fitted_cohort import cohort_of, cohort_problems
-from clinclust.estimators.fitting import fit_by
-from clinclust.estimators.preparation import Prepared
-from clinclust.estimators.search import search
-from clinclust.estimators.settings import Settings
-from clinclust.estimators.subtype_model import require_search
+from clinclust.estimators.distinct_subtypes import as_asked
+from clinclust.estimators.fitting import Prepared, fit_by
+from clinclust.estimators.mapdp import MAPDP
+from clinclust.estimators.mixture import FEW_SUBJECTS
+from clinclust.estimators.parameters import parameter_problems, seed_of
+from clinclust.estimators.settings import Settings, estimated_seconds, rounded_duration, seconds_of_stability
+from clinclust.estimators.subtype_model import FittedCohort, cohort_of, cohort_problems, require_search
 from clinclust.estimators.subtype_tree import FEWEST_DRAWS
-from clinclust.progress import SILENT
+from clinclust.progress import SILENT, Progress
 from clinclust.schema.validation import kept_out
 
 if TYPE_CHECKING:
-    import pandas as pd
-
-    from clinclust.engine.problem.problem import Problem
-    from clinclust.estimators.mapdp import MAPDP
     from clinclust.estimators.subtype_model import SubtypeModel
-    from clinclust.progress import Progress
+    from clinclust.schema import Feature
 
 
-@dataclass(frozen=True, eq=False)
-class Procedure:
-    """How the subtypes of a model were found, to be done again in a part of its cohort.
-
-    All parameters of the model hold: what it chose from the data is chosen anew. Only the search is shorter: without
-    refinement, time limits or a given start, and with the fewest draws for each join of a tree.
-    """
-
-    model: MAPDP
-    cohort: pd.DataFrame
-    n_restarts: int
-    cancelled: Event
-
-    def labels(self, rows: Labels, seed: int) -> Labels:
-        """Return the subtype of the subjects in some rows of the cohort, int64 (n,), 0, 1, ... by decreasing size."""
-        settings, schema, frame = self._with(seed), self.model.schema_, self.cohort.iloc[rows]
-        try:
-            problem = settings.problem_of(frame, schema)
-        except InputError:
-            if len(kept_out(frame, schema)) < len(schema.clustered):
-                raise
-            return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
-        plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False, calibrate=False)
-        cohort = Prepared(frame, schema, problem)
-        fit = fit_by(plan, cohort, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_grades=False)
-        asked = settings.n_clusters
-        if isinstance(asked, Integral):
-            asked = min(int(asked), fit.subtype_of_.size)  # a search that finds fewer shows that they are not stable
-        return as_asked(fit, asked, self._floor(rows.size)).labels_
-
-    def _with(self, seed: int) -> Settings:
-        """Return the settings of another search."""
-        settings = Settings.of(self.model)
-        return replace(
-            settings,
-            random_state=seed,
-            n_jobs=1,
-            progress=False,
-            max_seconds=None,
-            n_restarts=min(self.n_restarts, settings.n_restarts),
-            init=settings.init if isinstance(settings.init, str) else "search",
-        )
-
-    def _floor(self, n_subjects: int) -> float | None:
-        """Return `MAPDP.min_size` for a part of the cohort: the same share of its subjects."""
-        floor = self.model.min_size
-        if not isinstance(floor, Integral):
-            return floor
-        return max(2, math.ceil(int(floor) * n_subjects / len(self.cohort)))
+# Would these subtypes come out again? Refits of resampled cohorts, and of the cohort under other settings.
 
 
 class Refitted(NamedTuple):
@@ -105,58 +54,78 @@ class Refitted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Refitter:
-    """Searches as the fit of a model did, from scratch, with its concentration, coarsening and block weights.
+    """Searches as the fit of a cohort did, from scratch, with its concentration, coarsening and block weights.
 
     Where its subtypes are unions of clusters, those of a refit are merged to as many, or more where the tree would join
-    large subtypes before a few odd subjects. A `procedure` replaces this for resamples.
+    large subtypes before a few odd subjects. With `whole_procedure`, resamples are fitted with the parameters of the
+    model, and what it chose from the data is chosen anew. Only the search is then shorter: without refinement, time
+    limits or initial labels, and with the fewest draws for each join of a tree.
     """
 
+    cohort: FittedCohort
     problem: Problem
-    model: MAPDP
     n_restarts: int
     cancelled: Event
-    procedure: Procedure | None = None
+    whole_procedure: bool
 
-    @classmethod
-    def of(
-        cls, model: MAPDP, cohort: pd.DataFrame, n_restarts: int, cancelled: Event, *, whole_procedure: bool
-    ) -> Refitter:
-        """Encode a cohort, which `cohort_of` has checked."""
-        problem = posed_as_fitted(model, cohort)
-        procedure = Procedure(model, cohort, n_restarts, cancelled) if whole_procedure else None
-        return cls(problem, model, n_restarts, cancelled, procedure)
+    @property
+    def model(self) -> MAPDP:
+        """The model of the cohort."""
+        return cast("MAPDP", self.cohort.model)
 
     @property
     def reported(self) -> Labels:
         """The reported subtype of each subject, in the order of the problem, int64 (N,)."""
-        return np.asarray(self.model.labels_, dtype=np.int64)[self.problem.cohort.order]
+        return self.cohort.labels[self.problem.cohort.order]
 
-    def rows(self, rows: Labels, seed: int) -> Refitted:
+    def refit_rows(self, rows: Labels, seed: int) -> Refitted:
         """Refit some subjects of the problem, int64 (n,), none twice."""
-        if self.procedure is None:
-            return self.whole(self.problem.restricted_to(rows, 0), seed)
-        labels = self.procedure.labels(self.problem.cohort.order[rows], seed)
+        if not self.whole_procedure:
+            return self.refit(self.problem.restricted_to(rows, 0), seed)
+        labels = self._repeat_procedure(self.problem.cohort.order[rows], seed)
         return Refitted(labels, int(labels.max()) + 1)
 
-    def whole(self, problem: Problem, seed: int) -> Refitted:
-        """Refit another problem."""
+    def refit(self, problem: Problem, seed: int) -> Refitted:
+        """Refit another problem, with what the fit chose from the data."""
         plan = replace(refit_plan(self.model, seed, self.n_restarts), cancelled=self.cancelled)
-        found = search(problem, plan)
-        problem, best = found.problem, found.winner
-        if best.included is not None and best.included.any():
-            problem = problem.with_features(best.included)
-        labels = by_decreasing_size(best.labels)
-        n_found = int(labels.max()) + 1
-        if self.model.subtype_of_.size > self.model.n_clusters_ < n_found:
-            labels = self._merged(problem, labels)
+        problem, labels = search_clusters(problem, plan)
+        labels = by_decreasing_size(labels)
+        n_found, n_subtypes = int(labels.max()) + 1, self.model.n_clusters_
+        if self.model.subtype_of_.size > n_subtypes < n_found:
+            share, sizes = labels.size / self.problem.cohort.n_subjects, self.model.cluster_sizes_
+            large = sizes[sizes >= FEW_SUBJECTS]
+            enough = share * large.min() / 2.0 if large.size else 0.0
+            subtype_of = merged(problem, labels, n_subtypes, large.size, enough)
+            labels = groups_by_decreasing_size(subtype_of, np.bincount(labels))[labels]
         return Refitted(labels, n_found)
 
-    def _merged(self, problem: Problem, labels: Labels) -> Labels:
-        share = labels.size / self.problem.cohort.n_subjects
-        large = self.model.cluster_sizes_[self.model.cluster_sizes_ >= FEW_SUBJECTS]
-        enough = share * large.min() / 2.0 if large.size else 0.0
-        subtype_of = merged(problem, labels, self.model.n_clusters_, large.size, enough)
-        return groups_by_decreasing_size(subtype_of, np.bincount(labels))[labels]
+    def _repeat_procedure(self, rows: Labels, seed: int) -> Labels:
+        """Return the subtype of the subjects in some rows of the table, int64 (n,), 0, 1, ... by decreasing size."""
+        settings, schema, table = Settings.of(self.model), self.cohort.schema, self.cohort.table.iloc[rows]
+        settings = replace(
+            settings,
+            random_state=seed,
+            n_jobs=1,
+            progress=False,
+            max_seconds=None,
+            n_restarts=min(self.n_restarts, settings.n_restarts),
+            init=settings.init if isinstance(settings.init, str) else "search",
+        )
+        try:
+            problem = settings.problem_of(table, schema)
+        except InputError:
+            if len(kept_out(table, schema)) < len(schema.clustered):
+                raise
+            return np.zeros(rows.size, dtype=np.int64)  # nothing differs between these subjects
+        plan = replace(settings.search_plan(problem, self.cancelled, Budget(), SILENT), refine=False, calibrate=False)
+        prepared = Prepared(table, schema, problem)
+        fit = fit_by(plan, prepared, is_tested=settings.is_tested, n_draws=FEWEST_DRAWS, with_grades=False)
+        number, floor = settings.n_clusters, self.model.min_size
+        if isinstance(number, Integral):  # a search that finds fewer shows that they are not stable
+            number = min(int(number), fit.subtype_of_.size)
+        if isinstance(floor, Integral):  # the same share of the subjects
+            floor = max(2, math.ceil(int(floor) * rows.size / len(self.cohort.table)))
+        return as_asked(fit, number, floor).labels_
 
 
 _CONCENTRATIONS = {"1/3": 1.0 / 3.0, "3": 3.0, "30": 30.0}
@@ -194,12 +163,15 @@ def contingency(reported: Labels, refitted: Labels, n_subtypes: int) -> Array:
     return counts
 
 
+def jaccard_similarities(counts: Array) -> Array:
+    """Return the Jaccard similarity of each reported subtype with each refitted one, (K, L), by `contingency`."""
+    either = counts.sum(axis=1, keepdims=True) + counts.sum(axis=0) - counts
+    return np.asarray(counts / np.maximum(either, 1.0))
+
+
 def clusterwise_jaccard(counts: Array) -> Array:
     """Return the largest Jaccard similarity of each reported subtype with a refitted one; NaN without subjects."""
-    either = counts.sum(axis=1, keepdims=True) + counts.sum(axis=0, keepdims=True) - counts
-    with np.errstate(invalid="ignore"):
-        largest = np.max(counts / either, axis=1)
-    return np.where(counts.sum(axis=1) > 0.0, largest, np.nan)
+    return np.where(counts.sum(axis=1) > 0.0, jaccard_similarities(counts).max(axis=1), np.nan)
 
 
 def co_membership(reported: Labels, refitted: Labels, counts: Array) -> tuple[Array, Array]:
@@ -207,12 +179,10 @@ def co_membership(reported: Labels, refitted: Labels, counts: Array) -> tuple[Ar
 
     Both are float64 (n,), NaN where there are no such subjects; `counts` is the `contingency`.
     """
-    together_own = counts[reported, refitted] - 1.0
-    in_own = counts.sum(axis=1)[reported] - 1.0
-    together = counts.sum(axis=0)[refitted] - counts[reported, refitted]
-    outside = counts.sum() - counts.sum(axis=1)[reported]
+    together = counts[reported, refitted]
+    of_subtype, of_refit = counts.sum(axis=1)[reported], counts.sum(axis=0)[refitted]
     with np.errstate(invalid="ignore", divide="ignore"):
-        return together_own / in_own, together / outside
+        return (together - 1.0) / (of_subtype - 1.0), (of_refit - together) / (counts.sum() - of_subtype)
 
 
 HALF, BOOTSTRAP, PERMUTED = SAMPLES = ("half-sample", "bootstrap", "permuted")
@@ -227,41 +197,38 @@ class Draw(NamedTuple):
     is_large: NDArray[np.bool_]
     jaccard: Array
     by_chance: Array
-    own: Array
-    others: Array
+    co_membership: tuple[Array, Array]
     n_found: int
 
 
-def drawn(refitter: Refitter, kind: str, seed: np.random.SeedSequence) -> Draw:
+def draw_and_refit(refitter: Refitter, kind: str, seed: np.random.SeedSequence) -> Draw:
     """Refit one resample, and compare it with the reported partition on its subjects."""
     rng = np.random.default_rng(seed)
     n_subjects, reported = refitter.problem.cohort.n_subjects, refitter.reported
-    its_seed = int(rng.integers(2**31))
+    seed_of_search = int(rng.integers(2**31))
     n_found = None
     if kind == PERMUTED:
-        refitter = replace(refitter, problem=_permuted(refitter, rng), procedure=None)
-        whole = refitter.whole(refitter.problem, its_seed)
-        reported, n_found = whole.labels, whole.n_found
+        encoded = refitter.problem.cohort
+        codes, values = rng.permuted(encoded.arrays.codes, axis=0), rng.permuted(encoded.arrays.values, axis=0)
+        encoded = replace(encoded, arrays=encoded.arrays._replace(codes=codes, values=values))
+        refitter = replace(refitter, problem=replace(refitter.problem, cohort=encoded), whole_procedure=False)
+        reported, n_found = refitter.refit(refitter.problem, seed_of_search)
     if kind == BOOTSTRAP:
         rows = np.unique(rng.integers(n_subjects, size=n_subjects))  # copies would make clusters of their own
     else:
         rows = np.sort(rng.choice(n_subjects, n_subjects // 2, replace=False))
-    found = refitter.rows(rows, its_seed)
-    labels, n_subtypes = found.labels, int(reported.max()) + 1
+    result = refitter.refit_rows(rows, seed_of_search)
+    labels, n_subtypes = result.labels, int(reported.max()) + 1
     counts = contingency(reported[rows], labels, n_subtypes)
-    by_chance = clusterwise_jaccard(contingency(reported[rows], rng.permutation(labels), n_subtypes))
-    own, others = co_membership(reported[rows], labels, counts)
-    jaccard = clusterwise_jaccard(counts)
-    is_large = np.bincount(reported, minlength=n_subtypes) >= FEW_SUBJECTS
-    return Draw(rows, counts.sum(axis=1), is_large, jaccard, by_chance, own, others, n_found or found.n_found)
-
-
-def _permuted(refitter: Refitter, rng: np.random.Generator) -> Problem:
-    problem = refitter.problem
-    arrays = problem.cohort.arrays
-    columns = rng.permuted(arrays.codes, axis=0), rng.permuted(arrays.values, axis=0)
-    moved = arrays._replace(codes=columns[0], values=columns[1])
-    return replace(problem, cohort=replace(problem.cohort, arrays=moved))
+    return Draw(
+        rows,
+        counts.sum(axis=1),
+        np.bincount(reported, minlength=n_subtypes) >= FEW_SUBJECTS,
+        clusterwise_jaccard(counts),
+        clusterwise_jaccard(contingency(reported[rows], rng.permutation(labels), n_subtypes)),
+        co_membership(reported[rows], labels, counts),
+        n_found or result.n_found,
+    )
 
 
 _FEW = 2 * FEW_SUBJECTS
@@ -288,15 +255,8 @@ class Stability:
     Examples
     --------
     >>> import clinclust as cc
-    >>> import numpy as np
-    >>> import pandas as pd
-    >>> rng = np.random.default_rng(0)
-    >>> frail = rng.random(200) < 0.4
-    >>> frame = pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
-    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
-    >>> stability = cc.stability.assess_stability(model, frame, n_bootstraps=5, progress=False)
-    >>> isinstance(stability, cc.stability.Stability), stability.same_number
-    (True, 1.0)
+    >>> cc.stability.Stability.__match_args__[:2]
+    ('subtypes', 'numbers')
     """
 
     subtypes: pd.DataFrame
@@ -372,9 +332,7 @@ def subtypes_table(refitter: Refitter, halves: list[Draw], bootstraps: list[Draw
     mean = _mean(jaccard)
     sizes = np.bincount(refitter.reported)
     bands = [band_of(value, size) for value, size in zip(mean.tolist(), sizes.tolist(), strict=True)]
-    seen = np.maximum((~np.isnan(jaccard)).sum(axis=0), 1)
-    with np.errstate(invalid="ignore"):
-        dissolved, found_again = (jaccard <= DISSOLVED).sum(axis=0) / seen, (jaccard >= RECOVERED).sum(axis=0) / seen
+    n = np.maximum((~np.isnan(jaccard)).sum(axis=0), 1)
     return pd.DataFrame(
         {
             "subtype": np.arange(1, sizes.size + 1),
@@ -382,8 +340,8 @@ def subtypes_table(refitter: Refitter, halves: list[Draw], bootstraps: list[Draw
             "jaccard": mean,
             "band": [band.name for band in bands],
             "meaning": [band.words for band in bands],
-            "dissolved": dissolved,
-            "found_again": found_again,
+            "dissolved": (jaccard <= DISSOLVED).sum(axis=0) / n,
+            "found_again": (jaccard >= RECOVERED).sum(axis=0) / n,
             "bootstrap_jaccard": _mean(np.array([draw.jaccard for draw in bootstraps])),
             "jaccard_by_chance": _mean(np.array([draw.by_chance for draw in halves])),
         }
@@ -395,58 +353,44 @@ def weighted_jaccard(draws: list[Draw]) -> float:
 
     One cluster of nearly all subjects comes out again in any half: it divides nothing.
     """
-    found = []
+    means = []
     for draw in draws:
         counted = draw.is_large & (draw.sizes > 0)
         if draw.is_large.sum() > 1 and counted.any():
-            found.append(float(np.average(draw.jaccard[counted], weights=draw.sizes[counted])))
-    return float(np.mean(found)) if found else float("nan")
+            means.append(float(np.average(draw.jaccard[counted], weights=draw.sizes[counted])))
+    return float(np.mean(means)) if means else float("nan")
 
 
 def numbers_table(draws: dict[str, list[Draw]], refitter: Refitter) -> pd.DataFrame:
     """Return how often how many clusters were found in the resamples of each kind."""
     rows = []
     for sample, of_sample in draws.items():
-        of_clusters = refitter.procedure is None or sample == PERMUTED
-        in_cohort = refitter.model.subtype_of_.size if of_clusters else refitter.model.n_clusters_
-        found, times = np.unique([draw.n_found for draw in of_sample], return_counts=True)
-        rows += [
-            (sample, n, n == in_cohort, number / len(of_sample))
-            for n, number in zip(found.tolist(), times.tolist(), strict=True)
-        ]
+        is_whole = refitter.whole_procedure and sample != PERMUTED
+        in_cohort = refitter.model.n_clusters_ if is_whole else refitter.model.subtype_of_.size
+        for n, times in sorted(Counter(draw.n_found for draw in of_sample).items()):
+            rows.append((sample, n, n == in_cohort, times / len(of_sample)))
     return pd.DataFrame(rows, columns=["sample", "n_found", "as_in_cohort", "share"])
 
 
-def subjects_table(refitter: Refitter, halves: list[Draw], index: pd.Index) -> pd.DataFrame:
+def subjects_table(refitter: Refitter, halves: list[Draw]) -> pd.DataFrame:
     """Return with whom each subject came together in half-samples, in the order of the table."""
-    n_subjects = refitter.problem.cohort.n_subjects
-    found = {}
-    for name in ("own", "others"):
-        total, times = np.zeros(n_subjects), np.zeros(n_subjects)
+    encoded, columns = refitter.problem.cohort, {}
+    for place, name in enumerate(("own", "others")):
+        total, times = np.zeros(encoded.n_subjects), np.zeros(encoded.n_subjects)
         for draw in halves:
-            share = getattr(draw, name)
-            known = ~np.isnan(share)
-            total[draw.rows[known]] += share[known]
-            times[draw.rows[known]] += 1.0
+            share = draw.co_membership[place]
+            seen = ~np.isnan(share)
+            total[draw.rows[seen]] += share[seen]
+            times[draw.rows[seen]] += 1.0
         with np.errstate(invalid="ignore"):
-            found[name] = refitter.problem.cohort.in_table_order(total / times)
-    return pd.DataFrame(found, index=index)
-
-
-def sensitivity_table(refitter: Refitter, names: list[str], whole: list[Refitted]) -> pd.DataFrame:
-    """Return the number of subtypes of the whole cohort, and their agreement with the reported ones, by setting."""
-    reported = refitter.reported
-    rows = [
-        (name, int(found.labels.max()) + 1, adjusted_rand_index(found.labels, reported))
-        for name, found in zip(names, whole, strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["change", "n_subtypes", "agreement"])
+            columns[name] = encoded.in_table_order(total / times)
+    return pd.DataFrame(columns, index=refitter.cohort.table.index)
 
 
 def _mean(values: Array) -> Array:
-    known = ~np.isnan(values)
+    seen = ~np.isnan(values)
     with np.errstate(invalid="ignore"):
-        return np.asarray(np.where(known, values, 0.0).sum(axis=0) / known.sum(axis=0))
+        return np.asarray(np.where(seen, values, 0.0).sum(axis=0) / seen.sum(axis=0))
 
 
 _N_PERMUTED = 10  # cohorts with permuted columns
@@ -540,70 +484,277 @@ def assess_stability(
     >>> stability.subtypes["band"].tolist()
     ['highly stable', 'highly stable']
     """
-    from clinclust.compiled import announcing_compilation
-    from clinclust.engine.search.threads import Cancelled, interruptible
-    from clinclust.estimators.parameters import parameter_problems, seed_of
-    from clinclust.progress import Progress
-
-    fit = require_search(model, "assess_stability")
+    require_search(model, "assess_stability")
     numbers = {"n_restarts": n_restarts, "random_state": random_state, "n_jobs": n_jobs, "progress": progress}
     problems = [*parameter_problems(numbers), *cohort_problems(model, frame)]
     if isinstance(n_bootstraps, bool) or not isinstance(n_bootstraps, int | np.integer) or n_bootstraps < 1:
         problems.insert(0, f"n_bootstraps must be a whole number of at least 1, not {n_bootstraps!r}")
-    if not problems and len(frame) < 4:
-        problems.append("half-samples need a cohort of at least four subjects")
     refuse(problems)
-    cohort = cohort_of(model, frame, stacklevel=3).table
-    seed, cancelled = fit.random_seed_ if random_state is None else seed_of(random_state), Cancelled()
+    return resample_cohort(
+        cohort_of(model, frame, stacklevel=3),
+        int(n_bootstraps),
+        n_restarts=n_restarts,
+        whole_procedure=whole_procedure,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
 
-    def assessed() -> Stability:
-        with announcing_compilation():
-            searched = cast("MAPDP", model)
-            refitter = Refitter.of(searched, cohort, n_restarts, cancelled, whole_procedure=whole_procedure)
-            return _assessed(refitter, int(n_bootstraps), seed, n_jobs, Progress(bool(progress)), cohort.index)
 
-    return interruptible(assessed, cancelled)
-
-
-def _assessed(
-    refitter: Refitter, n_bootstraps: int, seed: int, n_jobs: int | None, progress: Progress, index: pd.Index
+def resample_cohort(
+    cohort: FittedCohort,
+    n_bootstraps: int,
+    *,
+    n_restarts: int = 3,
+    whole_procedure: bool = False,
+    random_state: RandomState = None,
+    n_jobs: int | None = None,
+    progress: bool = True,
 ) -> Stability:
-    from clinclust.engine.search.plan import n_threads
-    from clinclust.engine.search.threads import workers_or_threads
+    """Return the result of `assess_stability` for a cohort; InputError if it has fewer than four subjects."""
+    if len(cohort.table) < 4:
+        raise InputError("half-samples need a cohort of at least four subjects")
+    seed, cancelled = cohort.fit.random_seed_ if random_state is None else seed_of(random_state), Cancelled()
 
+    def search_and_compare() -> Stability:
+        with announcing_compilation():
+            refitter = Refitter(cohort, pose_as_fitted(cohort), n_restarts, cancelled, whole_procedure)
+            return _refit_resamples(refitter, n_bootstraps, seed, n_jobs, Progress(bool(progress)))
+
+    return interruptible(search_and_compare, cancelled)
+
+
+def _refit_resamples(
+    refitter: Refitter, n_bootstraps: int, seed: int, n_jobs: int | None, progress: Progress
+) -> Stability:
     kinds = dict(zip(SAMPLES, (n_bootstraps, n_bootstraps, _N_PERMUTED), strict=True))
     seeds = dict(zip(SAMPLES, np.random.SeedSequence([seed, 2007]).spawn(3), strict=True))
     tasks: list[Callable[[], Any]] = []
     for kind, number in kinds.items():
-        tasks += [partial(drawn, refitter, kind, each) for each in seeds[kind].spawn(number)]
-    settings = changed_settings(refitter.problem, seed)
-    whole_tasks: list[Callable[[], Any]] = [
-        partial(refitter.whole, problem, its_seed) for _, problem, its_seed in settings
-    ]
-    of_model = Settings.of(refitter.model)
-    seconds = seconds_of_stability(refitter.problem, of_model, n_bootstraps)
-    if refitter.procedure is not None:
-        of_fit = estimated_seconds(refitter.problem, of_model, with_report=False)
-        seconds = max(seconds, _OF_A_FIT * of_fit * 2 * n_bootstraps)
-    found: list[Any] = []
-    stage = progress.stage(f"stability, in about {rounded_duration(seconds)}", len(tasks) + len(whole_tasks))
+        tasks += [partial(draw_and_refit, refitter, kind, child) for child in seeds[kind].spawn(number)]
+    changes = changed_settings(refitter.problem, seed)
+    tasks += [partial(refitter.refit, problem, seed_of_change) for _, problem, seed_of_change in changes]
+    settings = Settings.of(refitter.model)
+    seconds = seconds_of_stability(refitter.problem, settings, n_bootstraps)
+    if refitter.whole_procedure:
+        seconds_of_fit = estimated_seconds(refitter.problem, settings, with_report=False)
+        seconds = max(seconds, _OF_A_FIT * seconds_of_fit * 2 * n_bootstraps)
+    results: list[Any] = []
+    stage = progress.stage(f"stability, in about {rounded_duration(seconds)}", len(tasks))
     with workers_or_threads(n_threads(n_jobs), refitter.cancelled) as pool, stage as advance:
-        for future in [pool.submit(task) for task in tasks + whole_tasks]:
-            found.append(future.result())
+        for future in [pool.submit(task) for task in tasks]:
+            results.append(future.result())
             advance()
-    draws: list[Draw] = found[: len(tasks)]
-    halves, bootstraps = draws[:n_bootstraps], draws[n_bootstraps : 2 * n_bootstraps]
-    permuted = draws[2 * n_bootstraps :]
-    whole: list[Refitted] = found[len(tasks) :]
-    fit = refitter.model.fit_
+    halves, bootstraps = results[:n_bootstraps], results[n_bootstraps : 2 * n_bootstraps]
+    permuted, whole = results[2 * n_bootstraps : -len(changes)], results[-len(changes) :]
+    sensitivity = [
+        (name, int(result.labels.max()) + 1, adjusted_rand_index(result.labels, refitter.reported))
+        for (name, *_), result in zip(changes, whole, strict=True)
+    ]
     return Stability(
         subtypes=subtypes_table(refitter, halves, bootstraps),
         numbers=numbers_table(dict(zip(SAMPLES, (halves, bootstraps, permuted), strict=True)), refitter),
-        subjects=subjects_table(refitter, halves, index),
-        sensitivity=sensitivity_table(refitter, [name for name, *_ in settings], whole),
+        subjects=subjects_table(refitter, halves),
+        sensitivity=pd.DataFrame(sensitivity, columns=["change", "n_subtypes", "agreement"]),
         permuted_jaccard=weighted_jaccard(permuted),
-        restart_agreement=float(fit.restarts_["ari_to_best"].mean()),
+        restart_agreement=float(refitter.cohort.fit.restarts_["ari_to_best"].mean()),
         n_bootstraps=n_bootstraps,
-        is_of_whole_procedure=refitter.procedure is not None,
+        is_of_whole_procedure=refitter.whole_procedure,
         seed=seed,
     )
+
+
+# Are the subtypes of a cohort found again in another one? Assigned against found there, sizes and profiles.
+
+_PERMUTATIONS = 20
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation:
+    """Whether subtypes are found again in another cohort.
+
+    Attributes
+    ----------
+    subtypes : DataFrame
+        `validate_subtypes` explains the columns.
+    n_found : int
+        Number of subtypes that the same procedure finds in the other cohort.
+    n_cohort, n_other : int
+        Subjects of both.
+    agreement : float
+        Adjusted Rand index, in the other cohort, of the subtypes assigned and of those found there.
+    agreement_in_cohort : float
+        The same in the cohort of the model.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> isinstance(cc.stability.Validation, type)
+    True
+    """
+
+    subtypes: pd.DataFrame
+    n_found: int
+    n_cohort: int
+    n_other: int
+    agreement: float
+    agreement_in_cohort: float
+
+    @property
+    def n_found_again(self) -> int:
+        """Subtypes that are found again: in one group, none is."""
+        return int((self.subtypes["jaccard"] >= RECOVERED).sum()) if self.n_found > 1 else 0
+
+    @property
+    def summary(self) -> str:
+        """The result in words: a line for the number, and one for each subtype."""
+        finds = f"{self.n_found} subtypes" if self.n_found > 1 else "one group"
+        outside = 1.0 - self.subtypes["share_assigned"].sum()
+        none = f"; {outside:.1%} of the subjects there fit none" if outside > 1e-9 else ""
+        lines = [
+            f"{self.n_found_again} of {len(self.subtypes)} subtypes are found again in the other cohort of "
+            f"{self.n_other:,} subjects, where the same procedure finds {finds} (adjusted Rand index of assigned and "
+            f"found {self.agreement:.2f}){none}."
+        ]
+        for row in self.subtypes.to_dict("records"):
+            shares = f"{row['share']:.1%} of the cohort, {row['share_assigned']:.1%} of the other"
+            again = "" if math.isnan(row["jaccard"]) else f", Jaccard {row['jaccard']:.2f}"
+            profile = row["profile_correlation"]
+            profiles = "" if math.isnan(profile) else f", correlation of the profiles {profile:.2f}"
+            lines.append(f"Subtype {row['subtype']}: {shares}; there {row['band']}{again}{profiles}.")
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        jaccards = ", ".join(f"{value:.2f}" for value in self.subtypes["jaccard"])
+        return f"Validation(jaccard {jaccards}; {self.n_found} found in {self.n_other:,} subjects)"
+
+
+@accepting(model=MODEL, frame=FRAME, other=FRAME, progress=ON_OR_OFF)
+def validate_subtypes(
+    model: SubtypeModel, frame: pd.DataFrame, other: pd.DataFrame, *, progress: bool = True
+) -> Validation:
+    """Look for the subtypes of a model in another cohort, such as of another hospital.
+
+    The subjects of the other cohort are assigned by the model, and independently clustered by the same procedure, with
+    all that the fit chooses from the data chosen anew. Of another number found, the tree of the other fit is cut to as
+    many subtypes, where it has them. What is compared is in the sense of Hennig (2007, Computational Statistics and
+    Data Analysis 52, 258-271): a subtype is found again if mostly the same subjects come together.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    frame : DataFrame, N rows
+        The cohort of the fit.
+    other : DataFrame
+        Another cohort, with the features of the fit in the same units.
+    progress : bool
+        Show a bar for the search.
+
+    Returns
+    -------
+    Validation
+        subtypes: for each subtype its share of the cohort, and of the other as assigned and as found there
+        (`share_found`); the subtype found there that is nearest (`nearest`); `jaccard`, the number of subjects of the
+        other cohort in both divided by that in either; `jaccard_by_chance`, that of random labels of the same sizes;
+        the `band` of Hennig, or ``not found`` if the other cohort is one group; `jaccard_in_cohort`, where the subjects
+        of the cohort are assigned by the fit of the other; and `profile_correlation` of the means of the features in
+        the subtype and in the nearest, each in standard deviations from the mean of its own cohort.
+
+    Raises
+    ------
+    CohortError
+        If a table does not fit the schema.
+    ValueError
+        If the model is not a fitted MAPDP, or `frame` is not its cohort.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> rng = np.random.default_rng(0)
+    >>> def cohort(n):
+    ...     frail = rng.random(n) < 0.4
+    ...     return pd.DataFrame({"gait": rng.normal(1.2 - 0.6 * frail, 0.1), "grip": rng.normal(34 - 12 * frail, 3)})
+    >>> frame, other = cohort(200), cohort(150)
+    >>> model = cc.MAPDP(cc.draft_schema(frame), random_state=0, progress=False).fit(frame)
+    >>> found = cc.stability.validate_subtypes(model, frame, other, progress=False)
+    >>> found.n_found, (found.subtypes["jaccard"] > 0.9).tolist()
+    (2, [True, True])
+    """
+    require_search(model, "validate_subtypes")
+    return _validate(cohort_of(model, frame, stacklevel=3), other, progress=progress)
+
+
+def _validate(cohort: FittedCohort, other: pd.DataFrame, *, progress: bool) -> Validation:
+    model = cast("MAPDP", cohort.model)
+    schema, n_subtypes, reported = model.schema_needed, model.n_clusters_, cohort.labels
+    parameters = model.get_params() | {"schema": schema, "progress": progress}
+    number = parameters["n_clusters"]
+    if isinstance(number, Integral):  # a search that finds fewer says that they are not there
+        parameters["n_clusters"] = None
+    validated = schema.validate(other, warn=False)  # before the model, which knows a repair for single subjects only
+    assigned = np.asarray(model.predict(other))
+    fit = type(model)(**parameters).fit(other)
+    n_found = min(int(number), fit.n_clusters_) if isinstance(number, Integral) else fit.n_clusters_
+    if n_subtypes != fit.n_clusters_ and n_subtypes <= fit.subtype_of_.size:
+        fit = fit.cut(n_subtypes)
+    labels, back = np.asarray(fit.labels_), np.asarray(fit.predict(cohort.table))
+    fits, fits_back = assigned >= 0, back >= 0  # others belong to none of the subtypes
+    in_other = contingency(assigned[fits], labels[fits], n_subtypes)
+    in_cohort = contingency(reported[fits_back], back[fits_back], n_subtypes)
+    jaccard, nearest = clusterwise_jaccard(in_other), jaccard_similarities(in_other).argmax(axis=1)
+    profiles = _profile(cohort.table, reported, schema.clustered), _profile(validated, labels, schema.clustered)
+    rng = np.random.default_rng(fit.random_seed_)
+    permuted = (contingency(assigned[fits], rng.permutation(labels[fits]), n_subtypes) for _ in range(_PERMUTATIONS))
+    by_chance = np.mean([clusterwise_jaccard(counts) for counts in permuted], axis=0)
+    sizes = np.bincount(assigned[fits], minlength=n_subtypes)
+    bands = [band_of(value, size).name for value, size in zip(jaccard.tolist(), sizes.tolist(), strict=True)]
+    if n_found == 1 < n_subtypes:  # all subjects there come together, and those of every subtype with them
+        bands = ["not found"] * n_subtypes
+    table = pd.DataFrame(
+        {
+            "subtype": np.arange(1, n_subtypes + 1),
+            "share": np.bincount(reported, minlength=n_subtypes) / len(reported),
+            "share_assigned": sizes / len(other),
+            "nearest": nearest + 1,
+            "share_found": np.bincount(labels)[nearest] / len(other),
+            "jaccard": jaccard,
+            "jaccard_by_chance": by_chance,
+            "band": bands,
+            "jaccard_in_cohort": clusterwise_jaccard(in_cohort),
+            "profile_correlation": [_correlate(profiles[0][k], profiles[1][at]) for k, at in enumerate(nearest)],
+        }
+    )
+    return Validation(
+        table,
+        n_found,
+        len(reported),
+        len(other),
+        adjusted_rand_index(assigned[fits], labels[fits]),
+        adjusted_rand_index(reported[fits_back], back[fits_back]),
+    )
+
+
+def _profile(frame: pd.DataFrame, labels: Labels, features: tuple[Feature, ...]) -> Array:
+    """Return the mean of each feature or nominal level in each subtype, in standard deviations from all, (K, F)."""
+    columns = []
+    for feature in features:
+        values = model_values(frame, feature.parts)
+        for part in feature.parts:
+            column = values[part.name]
+            if not part.traits.is_nominal:
+                columns.append(column)
+                continue
+            levels = range(len(part.levels or ()))
+            columns += [np.where(np.isnan(column), np.nan, column == level) for level in levels]
+    table = pd.DataFrame(np.column_stack(columns))
+    return ((table.groupby(labels).mean() - table.mean()) / table.std()).to_numpy()
+
+
+def _correlate(first: Array, second: Array) -> float:
+    both = np.isfinite(first) & np.isfinite(second)
+    if both.sum() < 3 or np.ptp(first[both]) == 0.0 or np.ptp(second[both]) == 0.0:
+        return float("nan")
+    return float(np.corrcoef(first[both], second[both])[0, 1])

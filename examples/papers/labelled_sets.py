@@ -140,11 +140,7 @@ def run(task: tuple[int, int]) -> list[dict[str, object]]:
     alike = {"random_state": 0, "n_jobs": 1, "progress": False}
     noted = {"hyperparameters": prior_of(frame, 10.0 / len(frame)), "concentration": GRID}
     from_one = {"init": "single", "n_restarts": 10}
-    ways = {
-        START: {**noted, **from_one},
-        SEARCH: noted,
-        DEFAULT: {"concentration": GRID},
-    }
+    ways = {START: {**noted, **from_one}, SEARCH: noted, DEFAULT: {"concentration": GRID}}
     for way, options in ways.items():
         began = time.perf_counter()
         model = cc.methods.PublishedMAPDP(schema, **alike, **options).fit(frame)

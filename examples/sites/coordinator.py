@@ -12,11 +12,10 @@ from search_at_sites import AtSites, answer_of, search_sites
 
 import clinclust as cc
 from clinclust.compiled import announcing_compilation
-from clinclust.engine.problem.posterior import Clusters
-from clinclust.engine.search.labels import groups_by_decreasing_size
-from clinclust.engine.search.partitioned import WholeCohort, numbered
+from clinclust.engine.problem.problem import Clusters
+from clinclust.engine.search.partitioned import WholeCohort, numbered, sums_of
 from clinclust.engine.search.plan import Budget, SearchPlan
-from clinclust.engine.search.shard import sums_of
+from clinclust.engine.search.settle import groups_by_decreasing_size
 from clinclust.errors import InputError
 from clinclust.estimators.fit import Fit
 from clinclust.estimators.parameters import seed_of

@@ -12,7 +12,7 @@ from coordinator import fit_at_sites
 from three_sites import SCHEMA, Wire, three_tables
 
 import clinclust as cc
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 
 
 def estimator():

@@ -15,15 +15,12 @@ from typing import Any, Self
 import numpy as np
 
 from clinclust.arrays import Labels
-from clinclust.engine.kernels.partition import Partition, clusters_without_subjects
-from clinclust.engine.problem.objective import joint_of_sums, log_joint
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.one_start import merge_and_divide
-from clinclust.engine.search.partitioned import added, numbered
+from clinclust.engine.kernels.moves import Partition, clusters_without_subjects
+from clinclust.engine.problem.problem import Problem, joint_of_sums, log_joint
+from clinclust.engine.search.partitioned import Numbers, Sums, added, numbered, sums_of
 from clinclust.engine.search.plan import Either, SearchPlan
-from clinclust.engine.search.settle import minimum_gain, worth_a_round
-from clinclust.engine.search.shard import Numbers, Sums, sums_of
-from clinclust.engine.search.split_merge import merged_into
+from clinclust.engine.search.restarts import merge_and_divide
+from clinclust.engine.search.settle import merged_into, minimum_gain, worth_a_round
 from clinclust.errors import InputError
 
 Answer = dict[str, Any]

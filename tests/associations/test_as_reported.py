@@ -8,10 +8,9 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
-from clinclust.associations.feature_test import Found
-from clinclust.associations.refit import AsReported, agreement, as_many, effects
+from clinclust.associations.refit import AsReported, Subtypes, agreement, as_many, effects
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.split_merge import merge_tree
+from clinclust.engine.search.settle import merge_tree
 from clinclust.estimators.subtype_tree import SubtypeTree
 
 
@@ -51,13 +50,13 @@ def test_agreement_and_effect_are_those_of_the_subtypes_found_without_the_featur
     reported = np.repeat([0, 1], 200)
     found = np.where(np.arange(400) < 20, 1 - reported, reported)[::-1]
     rows = np.arange(400)[::-1]
-    without = Found(rows, found, 2)
+    without = Subtypes(rows, found, 2)
     labels = found[np.argsort(rows)]
     assert agreement(reported, without) == pytest.approx(adjusted_rand_score(reported, labels))
     x = frame["x0"].to_numpy()
     got = effects(x[:, None], reported, reported, without)
     assert got.reported == pytest.approx((x[200:].mean() - x[:200].mean()) / x.std())
-    assert got.found == pytest.approx((x[labels == 1].mean() - x[labels == 0].mean()) / x.std())
+    assert got.refit == pytest.approx((x[labels == 1].mean() - x[labels == 0].mean()) / x.std())
     swapped = effects(-x[:, None], reported, reported, without)  # the other one is higher, by as much
     assert swapped == pytest.approx(got)
 

@@ -7,12 +7,11 @@ from scipy import stats
 
 import clinclust as cc
 from clinclust.associations import refit as refits
-from clinclust.associations.feature_test import Found, TestRules, association_of
-from clinclust.associations.refit import AsReported, column_keys, refit, without
+from clinclust.associations.refit import AsReported, Subtypes, TestRules, association_of, column_keys, refit, without
 from clinclust.comparisons.differences import Contrasted, contrast_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size
 from clinclust.engine.search.plan import SearchPlan
+from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size
 from clinclust.estimators.search import search
 
 # Exponential values are declared Gaussian where several subtypes must be found in noise.
@@ -121,7 +120,7 @@ def test_a_saved_model_gives_the_same(fitted, tmp_path):
 def test_small_subtypes_take_no_part():
     values = np.arange(20.0)
     labels = np.repeat([0, 1, 2], [10, 8, 2])
-    found = Found(np.arange(20), labels, 3)
+    found = Subtypes(np.arange(20), labels, 3)
     assert association_of([Contrasted(values, "student")], found, TestRules(3))[0].test == "Student's t"
     assert association_of([Contrasted(values, "student")], found, TestRules(3))[1] == 18
     assert association_of([Contrasted(values, "student")], found, TestRules(2))[0].test == "ANOVA"

@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.associations.feature_test import contrast_by_person, contrast_of_few
+from clinclust.associations.refit import contrast_by_person, contrast_of_few
 from clinclust.comparisons.differences import contrast_of
-from clinclust.files.selection.repeated_subjects import note_several_rows, repeated_subjects
+from clinclust.files.row_choice import note_several_rows, repeated_subjects
 
 
 def visits(seed, n_persons=60, n_visits=4, shift=0.0):

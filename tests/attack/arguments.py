@@ -137,21 +137,11 @@ def _sound_calls(folder):
             clinclust.check.check_model,
             {"model": model, "frame": frame, "n_draws": 20, "random_state": 0},
         ),
-        "unusual_subjects": (
-            clinclust.unusual_subjects,
-            {"model": model, "frame": frame, "random_state": 0},
-        ),
+        "unusual_subjects": (clinclust.unusual_subjects, {"model": model, "frame": frame, "random_state": 0}),
         "continuum_score": (clinclust.continuum_score, {"model": model, "frame": frame}),
         "distinct_subtypes": (
             clinclust.distinct_subtypes,
-            {
-                "model": model,
-                "frame": frame,
-                "n_draws": 20,
-                "significance_level": 0.05,
-                "random_state": 0,
-                "n_jobs": 1,
-            },
+            {"model": model, "frame": frame, "n_draws": 20, "significance_level": 0.05, "random_state": 0, "n_jobs": 1},
         ),
         "plot_resolution_path": (clinclust.plots.plot_resolution_path, {"path": path, "ax": None}),
         "plot_restarts": (clinclust.plots.plot_restarts, {"model": model, "ax": None}),
@@ -181,14 +171,7 @@ def _sound_calls(folder):
         ),
         "validated_associations": (
             clinclust.validated_associations,
-            {
-                "model": model,
-                "frame": frame,
-                "n_restarts": 1,
-                "n_jobs": 1,
-                "contrasts": None,
-                "persons": None,
-            },
+            {"model": model, "frame": frame, "n_restarts": 1, "n_jobs": 1, "contrasts": None, "persons": None},
         ),
         "withhold_associations": (
             clinclust.disclosure.withhold_associations,

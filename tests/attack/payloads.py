@@ -23,8 +23,8 @@ from attack.attempts import Attack, ImpossibleHereError
 from attack.terminal import HOSTILE, on_a_terminal
 from clinclust.errors import InputError
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
-from clinclust.reporting.page.svg import as_svg
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.page.page import as_svg
+from clinclust.reporting.report import write_findings
 
 PAYLOADS = (
     "=1+1", "=cmd|' /C calc'!A0", '=HYPERLINK("http://x.example","a")', "a;=cmd|' /C calc'!A0", "a\t=1+1", "a|=1+1",
@@ -221,7 +221,7 @@ def _in_markdown(made, folder):
     tokens = MarkdownIt("gfm-like").parse(made[4].to_markdown())
     inline = [child for token in tokens for child in token.children or []]
     found = {token.type for token in (*tokens, *inline)} & {
-        *("link_open", "image", "code_inline", "fence", "code_block", "heading_open", "html_block", "bullet_list_open"),
+        *("link_open", "image", "code_inline", "fence", "code_block", "heading_open", "html_block", "bullet_list_open")
     }
     live = {child.content for child in inline if child.type == "html_inline"} - {"<br>", "<!-- -->"}
     return f"{found or live}" if found or live else None

@@ -11,7 +11,7 @@ import clinclust as cc
 from clinclust.cli.outputs import FILES_OF_A_FIT
 from clinclust.files.writing import MANIFEST, write_manifest, write_together
 from clinclust.reporting.assignments import assignment_table, write_inert_csv
-from clinclust.reporting.writing import write_findings
+from clinclust.reporting.report import write_findings
 
 _MOMENT = datetime(2026, 1, 2, tzinfo=UTC)
 

@@ -10,6 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 import clinclust as cc
 from clinclust.check.check import better_priors, statistics_of, values_in
 from clinclust.errors import InputError, SchemaError
+from clinclust.estimators.subtype_model import cohort_of
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 LEVELS = ("a", "b", "c")
@@ -210,11 +211,11 @@ def test_better_priors_are_those_of_the_highest_marginal():
 
     tried = likelihood.compared_hyperparameters(values)
     best = max(tried, key=evidence)
-    (stated,) = better_priors(model.fit_, frame).values()
+    (stated,) = better_priors(cohort_of(model, frame)).values()
     assert stated == {"dispersion": pytest.approx(best[2], rel=0.05)}
     own = np.array([model.hyperparameters_["visits"][name] for name in likelihood.hyperparameter_names])
     assert evidence(best) > evidence(own) + 5.0
     stated_schema = schema.with_changed(
         [*list(schema)[:3], cc.Feature(name="visits", likelihood="negative_binomial", prior=stated)]
     )
-    assert better_priors(fitted(frame, stated_schema).fit_, frame) == {}
+    assert better_priors(cohort_of(fitted(frame, stated_schema), frame)) == {}

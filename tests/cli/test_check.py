@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust import CohortWarning, Feature, FeatureSchema, draft_schema
-from clinclust.check.table import _show_name, _wrap_names, look_at_draft
+from clinclust.check.check import _show_name, _wrap_names, look_at_draft
 from clinclust.methods import PublishedMAPDP
 
 CHECK_MODEL = "check cohort.csv --model out"
@@ -50,7 +50,7 @@ def test_check_refuses_a_schema_without_features_to_cluster_on(here, must_refuse
 
 
 def test_check_tells_what_the_fit_will_need(here, must_refuse, monkeypatch):
-    monkeypatch.setattr("clinclust.estimators.cost.machine_memory", lambda: 1e4)
+    monkeypatch.setattr("clinclust.estimators.settings.machine_memory", lambda: 1e4)
     assert "memory" in refused_by_both(must_refuse)
 
 

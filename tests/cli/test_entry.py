@@ -226,7 +226,7 @@ def test_a_bug_is_called_one_and_told_without_values(kind, code, here, run, monk
 
 
 def test_a_bug_in_a_report_does_not_cost_the_model(here, run, monkeypatch):
-    monkeypatch.setattr("clinclust.reporting.writing.overview", lambda *arguments: {}["x"])
+    monkeypatch.setattr("clinclust.reporting.report.overview", lambda *arguments: {}["x"])
     err = run(f"{FIT} --name 7=Rare", code=70).err  # the graver of two
     assert re.search("^clinclust: --name: .*7", err, re.M)
     assert re.search("^clinclust: subtypes.html.* bug in clinclust", err, re.M)

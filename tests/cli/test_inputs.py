@@ -15,8 +15,8 @@ from command_line import ARGUMENTS, CHECK, FIT, QUICK, SCHEMA, WIDE_SCHEMA, coho
 from scored import scored
 
 from clinclust import MAPDP, FeatureSchema
-from clinclust.files import parquet_partitions
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files import typed_files as parquet_partitions
+from clinclust.files.row_choice import RowChoice
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*inplace.*")  # Dask calls what pandas is to change
 
@@ -451,8 +451,8 @@ def test_files_that_cannot_be_read_are_one_error_that_names_them(damage, partiti
 
 
 WRITING = {
-    "what was read": ("clinclust.engine.search.stored.Store.add", 3, "TMPDIR"),
-    "what was encoded": ("clinclust.engine.search.stored.Store.add", 4, "TMPDIR"),
+    "what was read": ("clinclust.engine.search.partitioned.Store.add", 3, "TMPDIR"),
+    "what was encoded": ("clinclust.engine.search.partitioned.Store.add", 4, "TMPDIR"),
     "assignments": ("pyarrow.parquet.ParquetWriter.write_table", 2, ""),
 }
 
@@ -479,7 +479,7 @@ def test_a_full_disk_is_one_error_and_leaves_nothing(name, number, variable, par
 
 
 def test_draft_and_check_read_a_sample_and_validate_all(partitions, run, run_json, monkeypatch):
-    monkeypatch.setattr("clinclust.schema.partitions.N_SAMPLED", 45)
+    monkeypatch.setattr("clinclust.schema.validation.N_SAMPLED", 45)
     rewrite(partitions[2], lambda frame: frame.assign(stage=["7", *frame["stage"][1:]], tremor=["perhaps"] * 20))
     out = run("draft cohort --out drafted.yaml --describe age").out
     assert "60" in out

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from scored import scored
 
 from clinclust import MAPDP, FeatureSchema
-from clinclust.cli.commands import TableOptions
+from clinclust.cli.commands import COMMANDS, TableOptions
 from clinclust.cli.entry import main  # noqa: F401 - it declares every option
 from clinclust.cli.options import (
+    TEXTS,
     add_options,
     in_options,
     join_names,
@@ -210,8 +211,9 @@ def test_check_takes_the_same_options_and_passes_them_on(arms, run, run_json):
     facts = run_json(check)
     assert "trt" in facts["clustered"]
     assert {*facts["described"]} == {"age", "falls", "crp"}
-    assert "{name: trt, likelihood: bernoulli, levels: [drug, placebo]}" in str(facts["warnings"])
-    out = run(check).out
+    out, err = run(check)
+    assert "{name: trt, likelihood: bernoulli, levels: [drug, placebo]}" in err
+    assert "placebo" not in str(facts)
     assert "seen (time)" in out.partition(".")[0]  # what forms no subtypes is said first
     assert options in out.commands[-1]
 
@@ -277,13 +279,22 @@ def test_names_with_commas_are_quoted_in_lists(here, run):
     assert options in run(f"{ARGUMENTS['check']} {options}").out.commands[-1]
 
 
+def test_every_option_has_a_help_and_every_help_an_option():
+    lineages = {kind for command in COMMANDS.values() for kind in command.__mro__}
+    declared = {(kind.__name__, name) for kind in lineages for name in vars(kind)}
+    assert {(kind, name) for kind, helps in TEXTS["options"].items() for name in helps} <= declared
+    for command in COMMANDS.values():
+        add_options(parser := argparse.ArgumentParser(), command)
+        assert [action.dest for action in parser._actions if not action.help] == []
+
+
 @dataclass(kw_only=True)
 class EveryKind(TableOptions):
     """A table, and one option of each kind."""
 
-    word: tuple[str, ...] = option("words", (), action="append")
-    flag: bool = option("a flag", False)
-    number: int = option("a number", 3, type=int)
+    word: tuple[str, ...] = option((), action="append")
+    flag: bool = option(False)
+    number: int = option(3, type=int)
 
 
 @given(

@@ -27,7 +27,7 @@ from clinclust import MAPDP
 from clinclust.cli import main
 from clinclust.files.writing import PRIVATE_FOLDER, changed_files, read_manifest, write_together
 from clinclust.methods import PublishedMAPDP
-from clinclust.reporting import writing
+from clinclust.reporting import report as writing
 
 WRITING = ["draft", "fit", "report", "table", "assign"]
 

@@ -326,22 +326,12 @@ def test_text_is_carried_as_it_is():
     schema = FeatureSchema(
         [
             Feature(
-                name="{x!r}",
-                likelihood="bernoulli",
-                levels=("@no", formula),
-                label="`1+1`",
-                section="<b>",
-                unit="%d",
+                name="{x!r}", likelihood="bernoulli", levels=("@no", formula), label="`1+1`", section="<b>", unit="%d"
             )
         ]
     )
     result = compare_subtypes(pd.DataFrame({"{x!r}": [formula, "@no", formula]}), [0, 0, 0], schema)
-    assert result.loc[0, ["feature", "label", "section", "level"]].tolist() == [
-        "{x!r}",
-        "`1+1`",
-        "<b>",
-        formula,
-    ]
+    assert result.loc[0, ["feature", "label", "section", "level"]].tolist() == ["{x!r}", "`1+1`", "<b>", formula]
     assert result.loc[0, "count"] == 2
 
 

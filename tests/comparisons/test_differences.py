@@ -195,15 +195,7 @@ def test_groups_without_spread_that_differ_are_the_limit(kind):
 @pytest.mark.parametrize("kind", ["student", "welch", "rank", "counts"])
 @pytest.mark.parametrize(
     "groups",
-    [
-        [],
-        [[]],
-        [[], []],
-        [[1, 2, 3]],
-        [[1, 1, 1], [1, 1, 1]],
-        [[0, 0], [0, 0], [0, 0, 0]],
-        [[NAN, NAN], [1, 2, NAN]],
-    ],
+    [[], [[]], [[], []], [[1, 2, 3]], [[1, 1, 1], [1, 1, 1]], [[0, 0], [0, 0], [0, 0, 0]], [[NAN, NAN], [1, 2, NAN]]],
 )
 def test_nothing_to_contrast(groups, kind):
     found = contrast(groups, kind)

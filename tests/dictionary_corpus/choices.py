@@ -1,16 +1,6 @@
 """REDCap data dictionaries whose choices are written in odd forms, mean missing values, or are boxes to tick."""
 
-from dictionary_corpus.case import (
-    BOX,
-    SEX,
-    SEX_DRAFT,
-    SEX_NOTES,
-    asked,
-    lists,
-    noted,
-    one_project,
-    some,
-)
+from dictionary_corpus.case import BOX, SEX, SEX_DRAFT, SEX_NOTES, asked, lists, noted, one_project, some
 
 CHOICES = {
     "choices in odd forms": one_project(

@@ -155,12 +155,7 @@ FIELDS = {
                 "levels": lists(("0", "Never"), ("1", "Sometimes"), ("2", "Always")),
                 "block": "mood",
             },
-            "weeks": {
-                "label": "Weeks",
-                "section": "Body",
-                "kind": "number",
-                "asked_if": "[low] > '0' and [tired]<>''",
-            },
+            "weeks": {"label": "Weeks", "section": "Body", "kind": "number", "asked_if": "[low] > '0' and [tired]<>''"},
             "rate": {"label": "Rate", "section": "Body", "kind": "number", "role": "describe"},
             "grade": {"label": "Grade", "section": "Body", "role": "describe"},
             "due": {"label": "Due", "section": "Body", "kind": "date"},
@@ -246,9 +241,6 @@ FIELDS = {
                 "levels": lists(("0", "None"), ("1", "Some risk"), ("2", "H2")),
             },
         },
-        drafted={
-            "study_no": {"role": "id"},
-            "edss": {"description": "as the neurologist gives it; 0 to 10"},
-        },
+        drafted={"study_no": {"role": "id"}, "edss": {"description": "as the neurologist gives it; 0 to 10"}},
     ),
 }

@@ -3,7 +3,7 @@
 from itertools import product
 
 from clinclust.disclosure.counts import are_small_rows
-from clinclust.files.selection.row_choice import RowCounts
+from clinclust.files.row_choice import RowCounts
 
 
 def shown(counts, n_subjects, threshold):

@@ -161,11 +161,7 @@ def compared(columns, features):
 
 
 @settings(max_examples=8, deadline=None)
-@given(
-    seed=st.integers(0, 10**6),
-    missing=st.sampled_from([0.0, 0.05, 0.3]),
-    rounding=st.sampled_from([None, 5]),
-)
+@given(seed=st.integers(0, 10**6), missing=st.sampled_from([0.0, 0.05, 0.3]), rounding=st.sampled_from([None, 5]))
 def test_a_level_is_named_where_a_number_that_is_not_small_is_shown(seed, missing, rounding):
     rng = np.random.default_rng(seed)
     column = rng.choice(LEVELS, N_NAMED, p=rng.dirichlet(np.full(len(LEVELS), 0.5))).astype(object)

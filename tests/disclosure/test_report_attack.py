@@ -40,14 +40,14 @@ def test_the_attacker_finds_counts_if_q_is_adjusted_over_withheld_tests(benchmar
     from clinclust.disclosure import released
 
     monkeypatch.setattr(released, "q_of_shown", lambda comparisons: comparisons["q"].to_numpy(dtype=float))
-    monkeypatch.setattr("clinclust.reporting.writing.as_printed", lambda sheet: sheet)
+    monkeypatch.setattr("clinclust.reporting.report.as_printed", lambda sheet: sheet)
     sums = [benchmark.attacked("one rare", seed, tmp_path)["the report"]["narrowed"] for seed in (1, 7, 9, 11)]
     assert sum(sums) > 0
 
 
 @pytest.mark.simulation
 def test_the_attacker_finds_counts_if_features_stand_by_true_relevance(benchmark, tmp_path, monkeypatch):
-    from clinclust.reporting.profiles import Profiles
+    from clinclust.reporting.findings import Profiles
 
     monkeypatch.setattr(Profiles, "withheld_features", frozenset())
     assert benchmark.attacked("one rare", 2, tmp_path)["the report"]["narrowed"] > 0

@@ -418,10 +418,7 @@ def test_means_of_fewer_values_than_asked_are_withheld(n_second):
     answers = np.where(np.arange(150) % 2 == 0, "yes", "no").astype(object)
     answers[np.isnan(values)] = None
     schema = FeatureSchema(
-        [
-            Feature(name="x", likelihood="gaussian"),
-            Feature(name="answer", likelihood="bernoulli", levels=("no", "yes")),
-        ]
+        [Feature(name="x", likelihood="gaussian"), Feature(name="answer", likelihood="bernoulli", levels=("no", "yes"))]
     )
     whole = compare_subtypes(pd.DataFrame({"x": values, "answer": answers}), groups, schema)
     shared = suppress_small_cells(whole, min_n=30)

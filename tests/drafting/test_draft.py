@@ -14,7 +14,7 @@ from clinclust import SchemaError
 from clinclust.drafting import draft, draft_schema
 from clinclust.drafting.column import Proposal
 from clinclust.errors import CohortError, CohortWarning, InputError
-from clinclust.files.column_notes import ColumnNotes, add_notes
+from clinclust.files.text_table import ColumnNotes, add_notes
 from clinclust.likelihoods import REGISTRY
 from clinclust.roles import REASONS
 from clinclust.schema import Feature, FeatureSchema
@@ -148,7 +148,7 @@ def test_a_draft_that_fails_in_all_columns_is_valid(frame):
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "one column of this name"),
         (pd.DataFrame([[1, 2]]), "a column name that is text"),
         (pd.DataFrame([[1]], columns=[" "]), "a column name that is text"),
-    ],
+    ]
 )
 def test_a_table_that_no_schema_can_describe_is_a_cohort_error(frame, words):
     with pytest.raises(CohortError, match=words):

@@ -5,8 +5,8 @@ import pytest
 from partitioned_tables import a_table, cut, in_partitions
 
 import clinclust as cc
-from clinclust.files.selection.sampled_rows import drawn
-from clinclust.schema import partitions
+from clinclust.files.row_choice import drawn
+from clinclust.schema import validation as partitions
 
 N = 1_500
 

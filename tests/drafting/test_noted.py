@@ -13,7 +13,7 @@ from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.errors import CohortWarning
-from clinclust.files.column_notes import ColumnNotes, add_notes
+from clinclust.files.text_table import ColumnNotes, add_notes
 from clinclust.schema import FeatureSchema
 
 rng = np.random.default_rng(0)
@@ -95,13 +95,7 @@ def test_labels_of_some_values_do_not_make_levels():
     assert "only some of its values have a label" in comment
 
 
-@scored(
-    [
-        ("id", [f"p{place}" for place in range(9)], "ignore"),
-        ("date", "12", "ignore"),
-        ("text", "12", "ignore"),
-    ]
-)
+@scored([("id", [f"p{place}" for place in range(9)], "ignore"), ("date", "12", "ignore"), ("text", "12", "ignore")])
 def test_what_a_file_calls_no_feature_is_none(kind, cells, role):
     feature, _ = drafted(cells, kind=kind, label="L", block="b")
     assert (feature.role, feature.label, feature.block) == (role, "L", None)

@@ -10,9 +10,16 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 from redundant_columns import N, found_in, numbers
 from scored import scored
 
-from clinclust.drafting.redundancy import applied, looks, redundancies
-from clinclust.drafting.redundancy.formulas import formulas
-from clinclust.drafting.redundancy.same_measurement import Scored, needed_evidence, relation, step_of
+from clinclust.drafting.redundancy import (
+    Scored,
+    applied,
+    formulas,
+    looks,
+    needed_evidence,
+    redundancies,
+    relation,
+    step_of,
+)
 from clinclust.schema import Feature, FeatureSchema
 
 

@@ -60,7 +60,7 @@ def test_levels_say_what_a_column_is_whatever_its_name(levels, role):
 
 
 def test_the_label_of_a_file_counts_like_the_name():
-    from clinclust.files.column_notes import ColumnNotes, add_notes
+    from clinclust.files.text_table import ColumnNotes, add_notes
 
     frame = pd.DataFrame({**FEATURE, "v12": TWO})
     add_notes(frame, {"v12": ColumnNotes(label="Randomisation arm")})
@@ -112,7 +112,7 @@ def test_of_numbered_visits_the_first_forms_subtypes(names):
     assert (schema[first].role, schema[second].role) == ("cluster", "outcome")
 
 
-@scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2"])
+@scored(["item_1 item_2", "V1 V2", "mds_m1 mds_m2", "q1 q2", f"q{'1' * 5000} q{'2' * 5000}"])
 def test_numbered_items_are_no_visits(names):
     first, second = names.split()
     schema = draft_schema(pd.DataFrame({**FEATURE, first: rng.normal(size=N), second: rng.normal(size=N)}))

@@ -8,6 +8,7 @@ from scipy import stats
 import clinclust as cc
 from clinclust.errors import InputError
 from clinclust.estimators.explanation import left_out_scores
+from clinclust.estimators.subtype_model import cohort_of
 
 LEVELS = ("a", "b", "c")
 KINDS = {
@@ -76,7 +77,7 @@ def test_without_drift_few_batches_are_called_different():
 
 def test_members_are_judged_without_themselves(model, cohort):
     """The scores are those of a fit that never had the subject, for some subjects, under the same hyperparameters."""
-    scores = left_out_scores(model.fit_, model.schema_.validate(cohort, warn=False))
+    scores = left_out_scores(cohort_of(model, cohort))
     for subject in (0, 7, 199):
         others = np.delete(np.arange(200), subject)
         labels = pd.Series(model.labels_[others])

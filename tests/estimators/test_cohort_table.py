@@ -10,7 +10,7 @@ import pytest
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, draft_schema, read_cohort
 from clinclust.errors import InputError
-from clinclust.files.selection.row_choice import RowChoice, RowCounts
+from clinclust.files.row_choice import RowChoice, RowCounts
 from clinclust.methods import PublishedMAPDP
 
 CHOICE = RowChoice(where="visit == 1")

@@ -10,9 +10,9 @@ import pytest
 from reporting.stand_in import gathered
 
 import clinclust as cc
-from clinclust.estimators.copied_rows import copied_rows, warn_of_copied_rows
-from clinclust.files.selection.repeated_subjects import SEVERAL_ROWS, RepeatedSubjects
-from clinclust.reporting.sheets.trust import trust
+from clinclust.estimators.cohort_table import copied_rows, warn_of_copied_rows
+from clinclust.files.row_choice import SEVERAL_ROWS, RepeatedSubjects
+from clinclust.reporting.sheets.overview import trust
 
 SIZES = (200, 1000)
 

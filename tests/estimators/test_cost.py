@@ -11,15 +11,15 @@ import pytest
 from clinclust import CohortWarning, Feature, FeatureSchema
 from clinclust.engine.problem.problem import pose
 from clinclust.errors import InputError
-from clinclust.estimators import cost
-from clinclust.estimators.cost import (
+from clinclust.estimators import settings as cost
+from clinclust.estimators.fitting import prepared
+from clinclust.estimators.settings import (
+    Settings,
     duration_sentence,
     estimated_seconds,
     rounded_duration,
     skewness_of_gaussians,
 )
-from clinclust.estimators.preparation import prepared
-from clinclust.estimators.settings import Settings
 from clinclust.methods import PublishedMAPDP
 
 

@@ -12,8 +12,7 @@ from test_saving import digest, edited, with_arrays, with_the_right_salt
 
 import clinclust as cc
 from clinclust import MAPDP
-from clinclust.engine.problem.objective import feature_relevance
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import feature_relevance, pose
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.fit import FITTED_ATTRIBUTES
 from clinclust.estimators.mixture import SubtypeMixture

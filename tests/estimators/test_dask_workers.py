@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.engine.search import threads
+from clinclust.engine.search import plan as threads
 from clinclust.stability import assess_stability
 
 distributed = pytest.importorskip("distributed")

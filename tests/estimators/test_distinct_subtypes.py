@@ -12,11 +12,11 @@ from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
 from test_notebook import Cells
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition, distinct_subtypes
-from clinclust.engine.problem.objective import log_joint as joint_of
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.problem.problem import log_joint as joint_of
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError, NotFittedError
 from clinclust.estimators.distinct_subtypes import DistinctSubtypes
-from clinclust.estimators.fitted_cohort import cohort_of, fitted_problem
+from clinclust.estimators.subtype_model import cohort_of, fitted_problem
 from clinclust.methods import PublishedMAPDP
 
 N = 160

@@ -9,8 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust.engine.joint_estimates.empirical_bayes import with_prior
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.likelihoods import REGISTRY
 
 every = pytest.mark.parametrize("name", EVERY_LIKELIHOOD)

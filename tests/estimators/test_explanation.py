@@ -10,7 +10,7 @@ from cohorts import mixed_cohort
 
 import clinclust as cc
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.predictives import log_predictives
+from clinclust.engine.problem.problem import log_predictives
 from clinclust.estimators.explanation import (
     SIZE,
     WITHIN,
@@ -19,6 +19,7 @@ from clinclust.estimators.explanation import (
     reasons_of_new,
     terms_of_cohort,
 )
+from clinclust.estimators.subtype_model import cohort_of
 
 
 def fitted(seed, **options):
@@ -27,8 +28,7 @@ def fitted(seed, **options):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"outlying_share": 0.02}, {"select_features": True}],
+    "options", [{}, {"discount": 0.3}, {"coarsening": 0.6}, {"outlying_share": 0.02}, {"select_features": True}]
 )
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
@@ -140,7 +140,7 @@ def walkers():
 )
 def test_left_out_scores_are_those_of_clusters_without_the_subject(options):
     model, cohort = fitted_model(0, **options)
-    fit, found = model.fit_, left_out_scores(model.fit_, cohort)
+    fit, found = model.fit_, left_out_scores(cohort_of(model, cohort))
     clusters, encoding = fit.clusters_, fit.clusters_.encoding
     names = model.schema_.names
     for subject in range(0, len(cohort), 9):
@@ -176,7 +176,7 @@ def _included(clusters):
 @pytest.mark.parametrize("seed", range(2))
 def test_the_terms_of_a_member_add_up_to_the_odds_of_its_membership(seed, options):
     model, cohort = fitted_model(seed, **options)
-    terms = terms_of_cohort(model.fit_, cohort)
+    terms = terms_of_cohort(cohort_of(model, cohort))
     assert (terms.subtype == model.labels_ + 1).all()
     rows = np.arange(len(cohort))
     with np.errstate(divide="ignore"):
@@ -199,7 +199,7 @@ def test_a_subject_alone_in_its_cluster_is_judged_as_by_a_new_one():
     model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False, discount=0.2).fit(frame)
     alone = int(np.flatnonzero(model.cluster_sizes_[model.labels_] == 1)[0])
     cohort = model.schema_.validate(frame, warn=False)
-    scores = left_out_scores(model.fit_, cohort)[alone]
+    scores = left_out_scores(cohort_of(model, cohort))[alone]
     weights = model.concentration_ + model.discount_ * np.array([model.n_clusters_ - 1, model.n_clusters_])
     shift = np.log(weights[0] / weights[1])  # one cluster fewer is left
     np.testing.assert_allclose(scores[model.labels_[alone]], scores[-1] + shift, atol=1e-6)
@@ -229,7 +229,7 @@ def test_no_more_than_three_are_named_and_batches_change_nothing(monkeypatch):
     assert max(len(ODDS.findall(text)) for text in whole) == 3
     monkeypatch.setattr("clinclust.estimators.explanation._AT_ONCE", 7)
     assert reasons_of_new(model.fit_, cohort) == whole
-    assert len(reasons_of_cohort(model.fit_, cohort)) == len(cohort)
+    assert len(reasons_of_cohort(cohort_of(model, cohort))) == len(cohort)
 
 
 def test_odds_are_written_for_people():

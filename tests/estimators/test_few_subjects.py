@@ -17,8 +17,8 @@ from test_saving import edited, with_the_right_salt
 import clinclust as cc
 from clinclust import MAPDP
 from clinclust.errors import InputError
-from clinclust.estimators.cut import WEAK_EVIDENCE, _in_subjects
-from clinclust.estimators.few_subjects import evidence_between, n_standing
+from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE, _in_subjects
+from clinclust.estimators.mixture import evidence_between, n_standing
 from clinclust.estimators.subtype_model import fewest_subjects
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, TreeTest
 from clinclust.methods import PublishedMAPDP

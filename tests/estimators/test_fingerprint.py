@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from clinclust import CohortWarning, Feature, FeatureSchema, Partition
 from clinclust.errors import InputError
-from clinclust.estimators.fingerprint import CohortFingerprint, fingerprint_of, seven_digits
-from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.cohort_table import CohortFingerprint, fingerprint_of, seven_digits
+from clinclust.estimators.subtype_model import cohort_of
 from clinclust.methods import PublishedMAPDP
 
 SCHEMA = FeatureSchema(
@@ -217,7 +217,7 @@ def test_equal_fits_have_equal_fingerprints_and_other_seeds_have_others(model):
 
 def test_nothing_saved_tells_whether_somebody_is_in_the_cohort(model, tmp_path):
     """A row alone, hashed with the salt of the model, must not be found in the files, nor its place in the order."""
-    from clinclust.estimators.fingerprint import _sorted_hashes
+    from clinclust.estimators.cohort_table import _sorted_hashes
 
     fingerprint = model.cohort_fingerprint_
     order, hashes = _sorted_hashes(SCHEMA.validate(cohort()), fingerprint.salt)
@@ -236,7 +236,7 @@ def test_nothing_saved_tells_whether_somebody_is_in_the_cohort(model, tmp_path):
 @given(st.integers(0, 59))
 def test_who_lacks_one_row_cannot_read_the_order(model, absent):
     """Whoever knows all subjects but one gets no number of the order right, except by chance."""
-    from clinclust.estimators.fingerprint import _keystream, _sorted_hashes
+    from clinclust.estimators.cohort_table import _keystream, _sorted_hashes
 
     fingerprint, frame = model.cohort_fingerprint_, SCHEMA.validate(cohort())
     order, _ = _sorted_hashes(frame, fingerprint.salt)

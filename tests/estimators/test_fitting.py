@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.estimators import fitting
 
 ITEMS = [f"item_{number}" for number in range(1, 11)]

@@ -57,10 +57,7 @@ def test_outlying_values_that_cannot_be_are_refused(given, said):
 @pytest.mark.parametrize(
     ("powers", "said"),
     [
-        (
-            {"block 1": 1.5, "block 0": 0.0},
-            "above 0 and at most 1 for each block, not 'block 1': 1.5, 'block 0': 0",
-        ),
+        ({"block 1": 1.5, "block 0": 0.0}, "above 0 and at most 1 for each block, not 'block 1': 1.5, 'block 0': 0"),
         ({"block 1": True}, "'block 1': True"),
         ({1: 0.5}, "no block 1; it has block 0, block 1"),
         ({"pressure": 0.5, "block 1": 0.5}, "no block pressure; it has block 0, block 1"),

@@ -9,8 +9,7 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, feature, mixed_cohort
 
 import clinclust as cc
-from clinclust.control_characters import visible
-from clinclust.engine.joint_estimates.likelihoods_in_clusters import ClusterTree, log_marginals_in_tree
+from clinclust.engine.joint_estimates.empirical_bayes import ClusterTree, log_marginals_in_tree
 from clinclust.estimators import likelihood_check
 from clinclust.estimators.likelihood_check import (
     alternatives_of,
@@ -19,6 +18,7 @@ from clinclust.estimators.likelihood_check import (
     warning_of_misfits,
 )
 from clinclust.likelihoods import REGISTRY
+from clinclust.texts import visible
 
 BETTER = "described clearly better by another likelihood"
 ATTACKS = {

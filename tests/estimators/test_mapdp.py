@@ -336,18 +336,19 @@ def test_bad_values_of_one_parameter(name, values):
 @pytest.mark.parametrize(
     ("parameters", "said"),
     [
-        ({"hyperparameters": "empirical", "select_features": True}, "estimated hyperparameters and select_features"),
-        ({"concentration": "map", "outlying_share": 0.01}, "an estimated concentration and outlying_share above 0"),
-        ({"concentration": [1.0, 2.0], "coarsening": "auto"}, "an estimated concentration and coarsening='auto'"),
+        ({"hyperparameters": "empirical", "select_features": True}, "hyperparameters='empirical' select_features=True"),
+        ({"concentration": "map", "outlying_share": 0.01}, "concentration='map' outlying_share=0.01"),
+        ({"concentration": [1.0, 2.0], "coarsening": "auto"}, "concentration coarsening='auto' coarsening=1"),
         (
             {"coarsening": "auto", "outlying_share": 0.01, "select_features": True},
-            "select_features, coarsening='auto' and outlying_share above 0",
+            "select_features=True coarsening='auto' outlying_share=0.01",
         ),
     ],
 )
 def test_parameters_that_do_not_go_together(parameters, said):
-    with pytest.raises(ValueError, match=f"^{said} cannot be combined"):
+    with pytest.raises(ValueError, match="cannot be combined in one fit") as refused:
         PublishedMAPDP(**parameters).fit(two_groups())
+    assert [word for word in said.split() if word not in str(refused.value)] == []
 
 
 @pytest.mark.parametrize(
@@ -607,8 +608,7 @@ def workers():
 def test_an_error_while_progress_is_shown_ends_every_thread():
     from clinclust.engine.problem.problem import pose
     from clinclust.engine.search.plan import SearchPlan
-    from clinclust.engine.search.restarts import run_restarts
-    from clinclust.engine.search.starts import search_starts
+    from clinclust.engine.search.restarts import run_restarts, search_starts
 
     frame, schema, _, _ = mixed_cohort(1, n=40)
     problem = pose(schema.validate(frame), schema, None, 3.0)

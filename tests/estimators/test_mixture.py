@@ -6,7 +6,7 @@ from cohorts import mixed_cohort
 
 from clinclust import Feature
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.posterior import probabilities
+from clinclust.engine.problem.problem import probabilities
 from clinclust.estimators.mixture import mixture_quantiles, mixture_values, shortest_intervals
 from clinclust.likelihoods import REGISTRY
 from clinclust.methods import PublishedMAPDP

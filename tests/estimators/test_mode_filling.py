@@ -11,7 +11,7 @@ from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, log_joint, w
 from clinclust.associations.refit import refit_plan
 from clinclust.engine.problem.problem import pose
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.starts import single_starts
+from clinclust.engine.search.restarts import single_starts
 from clinclust.errors import InputError
 from clinclust.estimators.search import search
 from clinclust.methods import PublishedMAPDP
@@ -168,7 +168,7 @@ def test_what_cannot_be_combined_is_refused_in_one_message():
     )
     with pytest.raises(InputError, match="missing='mode' cannot be combined with") as refused:
         model.fit(frame)
-    searches = ("auto", "outlying_share", "estimated concentration", "estimated hyperparameters", "select_features")
+    searches = ("coarsening='auto'", "outlying_share", "concentration", "hyperparameters", "select_features")
     for named in searches:
         assert named in str(refused.value)
     with pytest.raises(InputError, match="missing must be 'marginal' or 'mode', not 'mean'"):

@@ -10,12 +10,12 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema, log_joint, resolution_path
-from clinclust.engine.joint_estimates.dependence import independent_share
 from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.objective import log_joint as joint_of
+from clinclust.engine.joint_estimates.selection import independent_share
+from clinclust.engine.kernels.moves import new_partition
+from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import plot_resolution_path, plot_tree
 

@@ -18,9 +18,9 @@ from cohorts import mixed_cohort, random_hyperparameters, with_blocks
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, SchemaError
 from clinclust.errors import InputError
-from clinclust.estimators.fingerprint import salt_of, seal_of_subtypes
+from clinclust.estimators.cohort_table import salt_of, seal_of_subtypes
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.saved_fields import HELD, read_fields, written_fields
+from clinclust.estimators.saving import HELD, read_fields, written_fields
 from clinclust.files.writing import write_manifest
 from clinclust.methods import PublishedMAPDP
 

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from clinclust import MAPDP, Feature, FeatureSchema, distinct_subtypes
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.problem.problem import log_joint
 from clinclust.engine.search.plan import n_threads
-from clinclust.estimators import tested_tree
-from clinclust.estimators.fitted_cohort import fitted_problem
+from clinclust.engine.search.settle import adjusted_rand_index
+from clinclust.estimators import distinct_subtypes as tested_tree
+from clinclust.estimators.distinct_subtypes import PairTests, leaves_merged
+from clinclust.estimators.subtype_model import fitted_problem
 from clinclust.estimators.subtype_tree import SubtypeTree
-from clinclust.estimators.tested_tree import PairTests, leaves_merged
 from clinclust.methods import PublishedMAPDP
 
 

@@ -8,21 +8,20 @@ from scipy.optimize import approx_fprime, minimize_scalar
 from scipy.special import gammaln
 
 from clinclust import MAPDP, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.alternation import Estimated, alternate
-from clinclust.engine.joint_estimates.concentration import (
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
+from clinclust.engine.joint_estimates.resolution import (
+    Estimated,
+    alternate,
     concentration_mode,
     deal_folds,
     log_concentration_hyperprior,
     starts_among,
 )
-from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.objective import log_crp
-from clinclust.engine.problem.objective import log_joint as joint_of
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.kernels.moves import new_partition
+from clinclust.engine.problem.problem import log_crp, pose
+from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import Budget, SearchPlan
-from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
 from clinclust.priors.conjugate import Beta, Dirichlet, Gamma, NormalGamma
 
@@ -179,7 +178,7 @@ def test_the_grid_is_judged_by_the_joint():
 
 
 def test_everybody_is_held_out_once_and_the_density_is_that_of_a_model_of_the_others():
-    from clinclust.engine.joint_estimates.concentration import held_out_log_density
+    from clinclust.engine.joint_estimates.resolution import held_out_log_density
 
     frame, schema, _, groups = mixed_cohort(2, n=60, missing=0.0)
     problem = pose(schema.validate(frame), schema, None, 3.0)

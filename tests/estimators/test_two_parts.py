@@ -7,10 +7,9 @@ from scipy.special import betaln, gammaln
 
 import clinclust as cc
 from clinclust.associations.associate import FeatureTests
-from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.continuum.smoothed_population import smoothed_population
-from clinclust.engine.problem.objective import log_crp
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.continuum.null_cohorts import one_population, smoothed_population
+from clinclust.engine.problem.problem import log_crp, pose
+from clinclust.estimators.subtype_model import cohort_of
 
 TRANSFORMS = {"gaussian": "log"}
 
@@ -211,10 +210,9 @@ def test_both_parts_are_left_out_together_and_have_one_p(fitted):
     assert found["feature"].tolist() == list(schema.names)
     assert found["test"].iloc[0].startswith("Fisher's combination of chi-squared, Mann-Whitney")
     assert found["left_out"].isna().all()
-    from clinclust.associations.feature_test import TestRules
-    from clinclust.associations.refit import refit_plan
+    from clinclust.associations.refit import TestRules, refit_plan
 
-    tests = FeatureTests(model, schema.validate(frame), refit_plan(model, 0, 1), TestRules(3))
+    tests = FeatureTests(cohort_of(model, frame), refit_plan(model, 0, 1), TestRules(3))
     assert len(tests.places["gaussian0"]) == 2
     alone = tests.sharing_a_search([schema["gaussian0"], schema["a"]])
     assert [len(group) for group in alone] == [1, 1]

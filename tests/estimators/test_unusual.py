@@ -8,7 +8,8 @@ from openpyxl import load_workbook
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.unusual import _columns
+from clinclust.estimators.explanation import _read_columns
+from clinclust.estimators.subtype_model import cohort_of
 
 MISFIT = pytest.mark.filterwarnings("ignore:.* described clearly better by another likelihood")
 
@@ -60,7 +61,7 @@ def test_the_density_is_that_of_a_cluster_without_its_subject(seed, options):
     model = fitted(frame, schema, **options)
     cohort = schema.validate(frame, warn=False)
     labels, clusters = model.cluster_labels_, model.clusters_
-    columns = _columns(model.fit_, cohort, labels)
+    columns = _read_columns(cohort_of(model, cohort), labels)
     for place, column in enumerate(columns):
         found = column.left_out_logs()
         likelihood = clusters.encoding.likelihoods[place]
@@ -115,7 +116,7 @@ def test_the_log_predictives_are_those_of_values_drawn_from_the_predictive():
     """A feature whose values are few is drawn from the table of its log predictives: six standard errors."""
     frame, schema, _, _ = mixed_cohort(0, n=60)
     model, rng = fitted(frame, schema), np.random.default_rng(0)
-    for column in _columns(model.fit_, schema.validate(frame, warn=False), model.cluster_labels_):
+    for column in _read_columns(cohort_of(model, frame), model.cluster_labels_):
         subject = int(np.flatnonzero(~np.isnan(column.values))[0])
         drawn = column.without(subject)(4_000, rng)
         own = column.likelihood.statistics(column.values[[subject]])[0] * column.is_counted[subject]

@@ -106,11 +106,7 @@ def test_published_parameters_are_the_truth_to_the_printed_digit(schema, truth):
         assert by_title[title][list(GROUPS[:4])].tolist() == printed, title
         assert by_title[title]["source"] == "Table 4"
         feature = schema[by_title[title].name]
-        assert (feature.likelihood, feature.lowest, feature.n_trials) == (
-            "binomial",
-            lowest,
-            highest - lowest,
-        ), title
+        assert (feature.likelihood, feature.lowest, feature.n_trials) == ("binomial", lowest, highest - lowest), title
 
 
 def test_hoehn_and_yahr_stages_are_mapped_as_in_the_paper(schema):
@@ -183,10 +179,7 @@ def test_a_large_cohort_agrees_with_the_truth(schema, truth):
                 score = np.arange(len(values))
                 mean = float(truth.loc[feature.name, GROUPS[group]]) - (feature.lowest or 0)
                 sd = math.sqrt(probability[group] @ (score - score @ probability[group]) ** 2)
-                assert abs(seen @ score / size - mean) <= 4.5 * sd / math.sqrt(size) + 1e-9, (
-                    feature.name,
-                    group,
-                )
+                assert abs(seen @ score / size - mean) <= 4.5 * sd / math.sqrt(size) + 1e-9, (feature.name, group)
     # Thousands of nearly standard normal deviations: none wild, and neither too large nor too small as a
     # whole.
     assert np.abs(z).max() < 5

@@ -50,8 +50,7 @@ def test_counts_of_conditions_give_back_the_percentages(raw, recoded):
 
 
 @pytest.mark.parametrize(
-    ("percentage", "ticked"),
-    [(0.0, 0), (3.4, 1), (4.3, 1), (13.0, 3), (13.8, 4), (58.6, 17), (13.73189, np.nan)],
+    ("percentage", "ticked"), [(0.0, 0), (3.4, 1), (4.3, 1), (13.0, 3), (13.8, 4), (58.6, 17), (13.73189, np.nan)]
 )
 def test_one_percentage(example, percentage, ticked):
     np.testing.assert_equal(example.conditions_ticked(pd.Series([percentage])).item(), ticked)
@@ -65,10 +64,7 @@ def test_self_rated_health_keeps_the_three_indicators(example, raw, recoded):
 
 
 def test_nothing_paid_is_not_a_small_payment(raw, recoded):
-    for log_dollars, flag, dollars in (
-        ("lpi", "incentive_paid", "incentive"),
-        ("fmde", "limit_set", "limit"),
-    ):
+    for log_dollars, flag, dollars in (("lpi", "incentive_paid", "incentive"), ("fmde", "limit_set", "limit")):
         assert (recoded[flag] == (raw[log_dollars] > 0)).all()
         assert (recoded[dollars].isna() == (recoded[flag] == 0)).all()
         back = np.log(recoded[dollars]).fillna(0)

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "sites"

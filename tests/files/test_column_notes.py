@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clinclust.errors import InputError
-from clinclust.files.column_notes import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
+from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of
 
 texts = st.none() | st.text(max_size=5)
 numbers = st.none() | st.floats(allow_nan=False, allow_infinity=False)

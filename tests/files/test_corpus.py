@@ -8,7 +8,7 @@ from corpus import CORPUS
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.column_notes import notes_of
+from clinclust.files.text_table import notes_of
 
 
 def read(path, options):

@@ -2,18 +2,18 @@
 
 import warnings
 
-import openpyxl
 import pandas as pd
 import pytest
 from dictionary_corpus import CASES
 from dictionary_corpus.case import RECORD, SEX, Case, asked, project
 from hypothesis import given
 from hypothesis import strategies as st
+from test_tables import write_xlsx
 
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.column_notes import notes_of
 from clinclust.files.dictionaries import note_columns, read_dictionary
 from clinclust.files.dictionaries.words import coded_values, interval, listed_values, plain_text, redcap_choices
+from clinclust.files.text_table import notes_of
 from clinclust.reading import read_cohort
 
 
@@ -74,14 +74,8 @@ REFUSED = {
         ["'sex' (rows 2, 4)"],
     ),
     "two ranges": (wide(["sex", "", "0-1"], ["sex", "", "0-2"]), ["'sex' (rows 2, 3)"]),
-    "of another table": (
-        wide(["weight", "", ""], ["height", "", ""]),
-        ["none of the 2 variables", "'sex'"],
-    ),
-    "the table itself": (
-        [["sex", "crp"], ["1", "2.5"], ["2", "3.5"]],
-        ["its headers are columns of the table"],
-    ),
+    "of another table": (wide(["weight", "", ""], ["height", "", ""]), ["none of the 2 variables", "'sex'"]),
+    "the table itself": ([["sex", "crp"], ["1", "2.5"], ["2", "3.5"]], ["its headers are columns of the table"]),
     "no rows": (wide(), ["describes no variable"]),
     "no fields": (project(), ["describes no variable"]),
     "hostile names": (wide(["\x1b]0;owned\x07" * 400, "", ""]), ["none of the 1 variables"]),
@@ -109,13 +103,9 @@ def test_a_file_that_is_no_table_is_refused(name, content, tmp_path):
 
 
 def test_a_sheet_can_be_chosen(tmp_path):
-    workbook = openpyxl.Workbook()
-    workbook.active.append(["anything"])
-    sheet = workbook.create_sheet("Codebook")
-    for row in wide(["sex", "Sex", "1=male; 2=female"]):
-        sheet.append([cell or None for cell in row])
-    workbook.save(tmp_path / "book.xlsx")
-    assert read_dictionary(tmp_path / "book.xlsx", ["sex"], sheet="Codebook").notes["sex"].label == "Sex"
+    rows = [[cell or None for cell in row] for row in wide(["sex", "Sex", "1=male; 2=female"])]
+    path = write_xlsx(tmp_path / "book.xlsx", ("Sheet", [["anything"]]), ("Codebook", rows))
+    assert read_dictionary(path, ["sex"], sheet="Codebook").notes["sex"].label == "Sex"
 
 
 def test_a_parquet_dictionary_is_read_like_text(tmp_path):

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.selection.condition import parsed
-from clinclust.files.selection.matching import Matching, Reader
-from clinclust.files.selection.repeated_subjects import repeated_subjects
+from clinclust.files.conditions import Matching, Reader, parsed
+from clinclust.files.row_choice import repeated_subjects
 from clinclust.files.text_table import TableRead
 
 VISITS = pd.DataFrame(

@@ -12,8 +12,7 @@ from test_rows_and_columns import told_of
 
 from clinclust import read_cohort
 from clinclust.errors import InputError
-from clinclust.files.selection.condition import name_in_condition, parsed, text_in_condition
-from clinclust.files.selection.matching import Matching, Reader
+from clinclust.files.conditions import Matching, Reader, name_in_condition, parsed, text_in_condition
 from clinclust.files.text_table import TableRead
 
 
@@ -127,9 +126,7 @@ def test_the_first_and_last_row_of_a_subject_follow_the_calendar(tmp_path_factor
     cells = [*cells, ("d", CLEAR)]
     notation = "%d.%m.%Y" if points else "%m/%d/%Y"
     path = written(
-        tmp_path_factory.mktemp("x"),
-        id=[who for who, _ in cells],
-        seen=[date.strftime(notation) for _, date in cells],
+        tmp_path_factory.mktemp("x"), id=[who for who, _ in cells], seen=[date.strftime(notation) for _, date in cells]
     )
     keep = "last" if last else "first"
     found, told = told_of(path, one_row_per="id", by="seen", keep=keep)

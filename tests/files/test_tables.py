@@ -1,5 +1,4 @@
 import datetime
-import sys
 import warnings
 
 import numpy as np
@@ -11,23 +10,11 @@ from hypothesis import strategies as st
 
 from clinclust import read_cohort
 from clinclust.errors import CohortError, CohortWarning, InputError
+from clinclust.files.cell_text import NUMBER, without_letters
+from clinclust.files.number_notation import looks_like_number, parts_of
 from clinclust.schema import Feature, FeatureSchema
 
-AWKWARD = [
-    "001",
-    "1E5",
-    "None",
-    "NA",
-    "",
-    "nan",
-    " x ",
-    "1,5",
-    "=1+1",
-    'a "quote"',
-    "two\nlines",
-    "é",
-    "12:30",
-]
+AWKWARD = ["001", "1E5", "None", "NA", "", "nan", " x ", "1,5", "=1+1", 'a "quote"', "two\nlines", "é", "12:30"]
 
 
 def write(path, content, encoding="utf-8"):
@@ -85,10 +72,11 @@ def test_rows_of_delimiters_only_are_left_out_and_told(tmp_path):
     assert frame.index.tolist() == [0, 2]
 
 
-@pytest.mark.parametrize(("ending", "last"), [("\n", ""), ("\r\n", "\r\n"), ("\r", "\r"), ("\n", "\n\n\n")])
-def test_line_endings_and_blank_lines_do_not_matter(tmp_path, ending, last):
-    path = write(tmp_path / "x.csv", ending.join(["a,b", "1,2", "", "3,4"]) + last)
-    assert read_cohort(path).to_numpy().tolist() == [["1", "2"], ["3", "4"]]
+@pytest.mark.parametrize("read", [NUMBER.fullmatch, parts_of, looks_like_number, without_letters])
+def test_no_pattern_looks_for_a_number_in_a_text_of_more_than_64_characters(read):
+    """Their work may grow with the cube of the length, and a cell may have 131,072 characters."""
+    texts = [f"{'1' * 62}.5", f"{'1' * 63}.5"]
+    assert [bool(read([text] if read is without_letters else text)) for text in texts] == [True, False]
 
 
 def test_duplicate_names_are_refused_and_left_out_by_number(tmp_path):
@@ -156,10 +144,8 @@ MALFORMED = [
     ("x.csv", 'a,b\n1,2\n"open,2\n3,4\n', "line 3 cannot be read"),
     ("x.csv", 'a,b\n1,"x"y\n', "line 2 cannot be read"),
     ("x.tsv", "a\tb\n1\t2\t3\n", "line 2 has 3 fields"),
-    ("x.csv", "a,,c\n1,2,3\n", "no name for column 2 of 3"),
     ("x.csv", "a, \n1,2\n", "no name for column 2"),
     ("x.csv", "", "the file is empty"),
-    ("x.csv", "\n\n", "the file is empty"),
     ("x.csv", b"\xef\xbb\xbf", "the file is empty"),
     ("x.xlsx", "", "the file is empty"),
     ("x.xlsx", "a,b\n", "not an xlsx file"),
@@ -246,13 +232,6 @@ def test_parquet_keeps_its_types_and_its_named_index(tmp_path):
     pd.testing.assert_frame_equal(read_cohort(path), frame)
     frame.set_index("a").to_parquet(path)
     pd.testing.assert_frame_equal(read_cohort(path), frame)
-
-
-def test_parquet_without_pyarrow_says_what_to_install(tmp_path, monkeypatch):
-    path = write(tmp_path / "x.parquet", "x")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(ImportError, match=r"a parquet file needs pyarrow: pip install pyarrow$"):
-        read_cohort(path)
 
 
 def test_reading_a_sound_file_warns_of_nothing(tmp_path):

@@ -11,7 +11,7 @@ from old_and_open_workbooks import ods, xls
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError, MissingPackageError
-from clinclust.files.column_notes import ColumnNotes, add_notes, notes_of
+from clinclust.files.text_table import ColumnNotes, add_notes, notes_of
 
 
 @pytest.mark.parametrize("metadata", [b"{", b"[]", b"{}", b'{"columns": 3}', b'{"index_columns": [{}], "columns": []}'])
@@ -81,6 +81,7 @@ def test_text_that_is_no_text_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("name", "package", "make"),
     [
+        ("c.parquet", "pyarrow", lambda path: path.write_text("x")),
         ("c.xls", "xlrd", xls(CELLS)),
         ("c.ods", "python_calamine", lambda path: path.write_bytes(ods(CELLS))),
         ("c.sav", "pyreadstat", spss({"n": [1.0]})),

@@ -1,10 +1,11 @@
 """A cover before the table is passed over, and said to be; rows that `rows` leaves out are counted in every format."""
 
 import numpy as np
-import openpyxl
 import pandas as pd
 import pytest
-from old_and_open_workbooks import ods
+from calls import calls_of
+from old_and_open_workbooks import ods, xlsb
+from test_tables import write_xlsx
 
 import clinclust as cc
 from clinclust.errors import InputError
@@ -21,14 +22,7 @@ def subjects(seed=0, n=40):
 
 
 def workbook(path, **sheets):
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for name, rows in sheets.items():
-        sheet = book.create_sheet(name)
-        for row in rows:
-            sheet.append(row)
-    book.save(path)
-    return path
+    return write_xlsx(path, *sheets.items())
 
 
 @pytest.mark.parametrize("cover", [COVER, LEGEND])
@@ -45,17 +39,6 @@ def test_several_tables_are_asked_about(tmp_path):
     with pytest.raises(InputError, match=r"'Cover', is no table of subjects.*`sheet`: 'Data', 'Labs'"):
         cc.read_cohort(path)
     assert len(cc.read_cohort(path, sheet="Labs")) == 40
-
-
-def test_a_first_sheet_that_is_a_table_is_read_as_before(tmp_path):
-    path = workbook(tmp_path / "c.xlsx", Data=subjects(), Labs=subjects(1))
-    with pytest.warns(cc.CohortWarning, match="read the first sheet, 'Data'"):
-        assert len(cc.read_cohort(path)) == 40
-
-
-def test_a_sheet_that_was_asked_for_is_read_whatever_it_is(tmp_path):
-    path = workbook(tmp_path / "c.xlsx", Legend=LEGEND, Data=subjects())
-    assert cc.read_cohort(path, sheet="Legend").shape == (2, 2)
 
 
 def test_a_first_sheet_at_fault_is_not_passed_over_but_the_others_are_named(tmp_path):
@@ -75,10 +58,7 @@ ROWS = [
 
 def written(path):
     if path.suffix == ".xlsx":
-        book = openpyxl.Workbook()
-        for row in ROWS:
-            book.active.append([text or None for text in row])
-        book.save(path)
+        workbook(path, Data=[[text or None for text in row] for row in ROWS])
     elif path.suffix == ".ods":
         path.write_bytes(ods(ROWS))
     else:
@@ -92,3 +72,23 @@ def test_rows_left_out_by_hand_are_counted(tmp_path, name):
     frame = cc.read_cohort(written(tmp_path / name), rows="2-31")
     counts = frame.attrs["rows_taken"]["counts"]
     assert (len(frame), counts["in_table"], counts["outside"]) == (30, 32, 2)
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "ods", "xlsb"])
+@pytest.mark.filterwarnings("ignore::clinclust.CohortWarning")
+def test_a_stray_cell_in_the_last_column_of_excel_costs_no_work_for_the_empty_cells_of_each_row(tmp_path, kind):
+    def read(rows, **choice):
+        path = tmp_path / f"c.{kind}"
+        if kind == "xlsx":
+            workbook(path, Data=rows)
+        else:
+            path.write_bytes({"ods": ods, "xlsb": xlsb}[kind](rows))
+        frames = []
+        return calls_of(lambda: frames.append(cc.read_cohort(path, **choice))), frames[0]
+
+    rows = subjects()
+    n_calls, frame = read(rows)
+    stray = [*rows[:30], [*rows[30], *[None] * 16_380, "x"], *rows[31:]]
+    n_more, same = read(stray, drop=["#16384"])
+    pd.testing.assert_frame_equal(same, frame)
+    assert n_more - n_calls < 200 * len(rows)

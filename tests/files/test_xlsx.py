@@ -23,7 +23,7 @@ from scored import scored
 
 from clinclust import read_cohort
 from clinclust.errors import CohortWarning, InputError
-from clinclust.files.xlsx import shown_by
+from clinclust.files.workbooks import shown_by
 
 HEADER = row_xml(1, text("a"), text("b"))
 SOUND = sheet_xml(HEADER + row_xml(2, number(1), number(2)))
@@ -48,23 +48,11 @@ UNSOUND = {
     "a negative row": (row_xml(-5, number(1)), "row -5 after row 1"),
     "a row far beyond the last": (row_xml(999_999_999, number(1)), "row 999999999 after row 1"),
     "a row number that is none": (row_xml("x", number(1)), "row x after row 1"),
-    "a cell twice": (
-        '<row r="2"><c r="A2"><v>1</v></c><c r="A2"><v>7</v></c></row>',
-        "A2: rows and cells",
-    ),
-    "cells out of order": (
-        '<row r="2"><c r="B2"><v>1</v></c><c r="A2"><v>7</v></c></row>',
-        "A2: rows and cells",
-    ),
+    "a cell twice": ('<row r="2"><c r="A2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: rows and cells"),
+    "cells out of order": ('<row r="2"><c r="B2"><v>1</v></c><c r="A2"><v>7</v></c></row>', "A2: rows and cells"),
     "a cell of another row": ('<row r="2"><c r="A9"><v>1</v></c></row>', "A9: rows and cells"),
-    "a column beyond the last": (
-        '<row r="2"><c r="XFE2"><v>1</v></c></row>',
-        "XFE2: rows and cells",
-    ),
-    "a column that is none": (
-        '<row r="2"><c r="XFDZZ2"><v>1</v></c></row>',
-        "XFDZZ2: rows and cells",
-    ),
+    "a column beyond the last": ('<row r="2"><c r="XFE2"><v>1</v></c></row>', "XFE2: rows and cells"),
+    "a column that is none": ('<row r="2"><c r="XFDZZ2"><v>1</v></c></row>', "XFDZZ2: rows and cells"),
     "a reference that is none": ('<row r="2"><c r="$A$2"><v>1</v></c></row>', "A.2: rows and cells"),
     "a negative shared text": (row_xml(2, 't="s"><v>-1</v>'), r"A2 \('-1'\): cells with a value"),
     "a shared text too many": (row_xml(2, 't="s"><v>2</v>'), r"A2 \('2'\): cells with a value"),
@@ -187,7 +175,7 @@ def test_dates_agree_with_those_that_openpyxl_writes(tmp_path_factory, moment):
         ("mm:ss.0", "time"),
         ("[h]:mm:ss", "duration"),
         ("[mm]:ss", "duration"),
-    ],
+    ]
 )
 def test_formats_of_dates_are_told_from_others(code, kind):
     assert shown_by("170", code) == kind

@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust.likelihoods import REGISTRY
-from clinclust.likelihoods.far_values import ends, winsorised, without_far_values
+from clinclust.likelihoods.likelihood import ends, winsorised, without_far_values
 
 GAUSSIAN = REGISTRY["gaussian"]()
 

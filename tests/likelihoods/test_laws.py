@@ -8,7 +8,7 @@ from scipy import integrate, stats
 
 from clinclust import Feature
 from clinclust.likelihoods import REGISTRY
-from clinclust.likelihoods.far_values import winsorised
+from clinclust.likelihoods.likelihood import winsorised
 
 
 # Every example that a likelihood brings along: an instance, hyperparameters, and how values come about.

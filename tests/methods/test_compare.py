@@ -15,6 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust import methods
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.methods.compare import CANDIDATES, Measures, draft_refits, predict_density
 
 SCHEMA = cc.FeatureSchema(
@@ -123,13 +124,13 @@ def test_a_report_has_a_sheet_of_other_methods(compared, tmp_path, suffix):
 
 def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path, monkeypatch):
     found, frame, _ = compared
-    asked = []
+    models = []
     monkeypatch.setattr(
-        "clinclust.reporting.writing.compare_methods", lambda *given, **options: asked.append(options) or found
+        "clinclust.reporting.report.run_methods", lambda measures, **options: models.append(measures.ours) or found
     )
     model, quick = found.models["MAP-DP"], {"associations": None, "progress": False}
     page = cc.write_report(model, frame, tmp_path / "x.html", other_methods=True, **quick)
-    assert asked == [{"model": model, "progress": False}]
+    assert models == [model]
     assert "Distinct: how many of the clusters" in unescape(page.read_text(encoding="utf-8"))
     cc.write_report(model, frame, tmp_path / "y.html", other_methods=True, suppress=5, **quick)
     few = frame.head(12)
@@ -143,7 +144,7 @@ def test_a_report_runs_the_other_methods_where_it_is_asked_to(compared, tmp_path
         )
     clinician = cc.Partition(model.labels_, SCHEMA, made_by="a clinician")
     cc.write_report(clinician, frame, tmp_path / "z.html", other_methods=True, **quick)
-    assert len(asked) == 1
+    assert len(models) == 1
 
 
 def test_methods_of_another_cohort_are_refused(compared, tmp_path):
@@ -168,7 +169,7 @@ def test_the_same_seed_gives_the_same_table(compared):
 
 def measures(frame, schema, n_draws=50):
     """Return the measures in the model of a schema, without a fit of ours."""
-    return Measures(frame, SimpleNamespace(schema_=schema, block_weights_={}), 1, n_draws, 0)
+    return Measures(FittedCohort(SimpleNamespace(schema_=schema, block_weights_={}), frame), 1, n_draws, 0)
 
 
 def test_the_held_out_density_is_that_of_scipy():

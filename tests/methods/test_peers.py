@@ -10,8 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
 from clinclust import methods
-from clinclust.methods.method import Candidate, MethodByCriterion, measure_separation
-from clinclust.methods.peers import harmonic_means
+from clinclust.methods.method import Candidate, MethodByCriterion, harmonic_means, measure_separation
 
 from .clear_groups import SCHEMA, cohort
 

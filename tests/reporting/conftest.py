@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 from clinclust import compare_subtypes
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 
 from .stand_in import associations_of, fitted_cohort, write_report

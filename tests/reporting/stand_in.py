@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from clinclust import reporting
-from clinclust.estimators.fitted_cohort import cohort_of
+from clinclust.estimators.subtype_model import cohort_of
 from clinclust.estimators.subtype_tree import SubtypeTree
 from clinclust.reporting.options import ReportOptions
-from clinclust.reporting.writing import gather_findings
+from clinclust.reporting.report import gather_findings
 from clinclust.schema import Feature, FeatureSchema
 
 # A stand-in cannot be fitted again without one of its features.
@@ -212,12 +212,7 @@ def cohort(N=120):
             Feature(name="patient", role="id", label="Patient"),
             motor("tremor", "bernoulli", "Resting tremor (present and typical)", **no_yes),
             motor("bradykinesia", "bernoulli", "Bradykinesia", **no_yes),
-            motor(
-                "falls_ever",
-                "bernoulli",
-                "Falls since the onset of symptoms, as reported by the patient",
-                **no_yes,
-            ),
+            motor("falls_ever", "bernoulli", "Falls since the onset of symptoms, as reported by the patient", **no_yes),
             motor("face", "binomial", "Facial expression", trials=4),
             motor("rigidity_right", "binomial", "Rigidity (right upper extremity)", trials=4),
             motor("rigidity_left", "binomial", "Rigidity (left upper extremity)", trials=4),

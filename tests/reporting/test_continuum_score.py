@@ -8,12 +8,12 @@ from scipy.stats import rankdata
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.fitted_cohort import FittedCohort, cohort_of
-from clinclust.reporting.continuum_score import find_continuum
+from clinclust.estimators.subtype_model import FittedCohort, cohort_of
+from clinclust.reporting.assignments import find_continuum
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.divisions import verdict
+from clinclust.reporting.sheets.overview import trust
 from clinclust.reporting.sheets.subjects import on_continuum_score
-from clinclust.reporting.sheets.trust import trust
 
 
 def severity(seed=0, n=150, loadings=(1, 1, 1, -1, 0.2), noise=0.7):

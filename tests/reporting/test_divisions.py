@@ -14,19 +14,17 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.estimators.subtype_tree import JOIN_DTYPES, SubtypeTree, TreeTest
 from clinclust.reporting.assignments import tabulate_assignments, write_inert_csv
 from clinclust.reporting.divisions import divisions_of, n_distinct, n_parted, shows_tested_subtypes
-from clinclust.reporting.figures.tested_tree import ScaleOfExcess
+from clinclust.reporting.figures.tree import ScaleOfExcess
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.sheets.charts import charts
-from clinclust.reporting.sheets.divisions import divisions_table, on_the_test, p_in_words, verdict
+from clinclust.reporting.page.page import illustrations
+from clinclust.reporting.sheets.divisions import charts, divisions_table, on_the_test, p_in_words, verdict
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import overview
+from clinclust.reporting.sheets.overview import cautions, overview, trust
 from clinclust.reporting.sheets.subjects import assignments, continuum_table, on_continuum_score
-from clinclust.reporting.sheets.trust import cautions, trust
 
 from .conftest import GENERATED
 from .stand_in import fitted as stand_in

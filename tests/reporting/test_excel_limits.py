@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.workbook import worksheet
+from clinclust.reporting.workbook import workbook as worksheet
 from clinclust.reporting.workbook.workbook import write_workbook
 
 from .conftest import GENERATED

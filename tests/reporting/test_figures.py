@@ -14,7 +14,6 @@ from matplotlib.patches import Rectangle
 
 import clinclust.plots
 from clinclust import Feature, FeatureSchema, compare_subtypes
-from clinclust.control_characters import shortened
 from clinclust.methods import PublishedMAPDP
 from clinclust.plots import (
     plot_certainty,
@@ -25,7 +24,8 @@ from clinclust.plots import (
     plot_restarts,
     plot_tree,
 )
-from clinclust.reporting.subtype_table.summaries import Compared
+from clinclust.reporting.subtype_table.plan import Compared
+from clinclust.texts import shortened
 
 from .stand_in import cohort, fitted
 

@@ -15,18 +15,14 @@ from hypothesis import strategies as st
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
 from clinclust.errors import InputError
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import percent
-from clinclust.reporting.sheets.associations import association_table
+from clinclust.reporting.results import summarise_fit
+from clinclust.reporting.sheets.associations import association_table, grades_of, sentences
 from clinclust.reporting.sheets.methods import methods
-from clinclust.reporting.sheets.overview import overview
-from clinclust.reporting.sheets.profile import profile
-from clinclust.reporting.sheets.subtypes import pairwise_tests
-from clinclust.reporting.sheets.summary import summary
-from clinclust.reporting.sheets.trust import trust
-from clinclust.reporting.sheets.validated import grades_of, sentences
-from clinclust.reporting.summary_of_fit import summarise_fit
+from clinclust.reporting.sheets.overview import overview, summary, trust
+from clinclust.reporting.sheets.subtypes import pairwise_tests, profile
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
@@ -291,10 +287,7 @@ ALL = "Of 21 features that the subtypes were found from, "
             "21 differ between subtypes found without them (q at most 0.01), by more than their relation to other "
             "features explains.",
         ),
-        (
-            ["differs", "no"],
-            "1 differs between subtypes found without it (q at most 0.01); 20 were not shown to.",
-        ),
+        (["differs", "no"], "1 differs between subtypes found without it (q at most 0.01); 20 were not shown to."),
         (
             ["beyond", "differs", "missing", "no", "elsewhere", "untested", "differs"],
             "18 differ between subtypes found without them (q at most 0.01), 1 of these by more than their relation to "

@@ -11,7 +11,7 @@ from cohorts import LIKELIHOODS, mixed_cohort, with_groups
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.assignments import assignment_table, tabulate_assignments
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.sheets.methods import methods

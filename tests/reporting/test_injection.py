@@ -13,14 +13,13 @@ import pytest
 from cohorts import every_example
 
 from clinclust import compare_subtypes
-from clinclust.control_characters import visible
-from clinclust.estimators.notebook_view import model_html
+from clinclust.estimators.estimator import model_html
 from clinclust.plots import plot_profile
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page.page import write_page
-from clinclust.reporting.page.svg import as_svg
+from clinclust.reporting.page.page import as_svg, write_page
 from clinclust.reporting.workbook.workbook import write_workbook
 from clinclust.schema import Feature, FeatureSchema
+from clinclust.texts import visible
 
 from .conftest import GENERATED
 from .stand_in import associations_of, fitted, write_report
@@ -53,12 +52,7 @@ def everywhere():
     features.append(Feature(name="=id", role="id", label=payload(0)))
     for i, text in enumerate(PAYLOADS):
         name = f"{text}{i}"
-        texts = {
-            "label": text,
-            "section": payload(i // 9 * 9),
-            "unit": payload(i + 5),
-            "description": payload(i + 7),
-        }
+        texts = {"label": text, "section": payload(i // 9 * 9), "unit": payload(i + 5), "description": payload(i + 7)}
         levels = [f"{payload(j).strip()}{j - i}" for j in range(i, i + 3)]
         feature, columns[name] = every_example(name, i, rng, N, levels, **texts)
         features.append(feature)

@@ -9,11 +9,11 @@ import pytest
 
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
+from clinclust.reporting.report import as_shared
+from clinclust.reporting.results import summarise_fit
 from clinclust.reporting.sheets.model_check import likelihoods_sheets, on_likelihoods
-from clinclust.reporting.summary_of_fit import summarise_fit
-from clinclust.reporting.writing import as_shared
 
 from .test_groups import Words
 

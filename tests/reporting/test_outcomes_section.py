@@ -6,9 +6,9 @@ import pytest
 
 import clinclust as cc
 from clinclust.disclosure.counts import Rule
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.outcomes import outcomes_sheets
+from clinclust.reporting.sheets.associations import outcomes_sheets
 
 NAMES = list("abcd")
 
@@ -75,3 +75,11 @@ def test_of_given_subtypes_only_the_answer_as_assigned_is_known(findings):
     (first, *_) = sheet.tables[0].rows
     assert first[4] == "these subtypes have no probabilities"
     assert " to " in first[6]
+
+
+def test_a_report_validates_its_table_once(findings, tmp_path, monkeypatch):
+    validate, calls = cc.FeatureSchema.validate, []
+    monkeypatch.setattr(cc.FeatureSchema, "validate", lambda *table, **how: calls.append(1) or validate(*table, **how))
+    model, table = findings.cohort.model, findings.cohort.table
+    cc.write_report(model, table, tmp_path / "x.json", stability=1, progress=False)
+    assert calls == [1]

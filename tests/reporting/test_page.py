@@ -13,15 +13,12 @@ import pytest
 
 from clinclust import compare_subtypes
 from clinclust.disclosure.counts import Rule
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.plots import plot_restarts
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.page.illustrations import illustrations
-from clinclust.reporting.page.page import STYLE, write_page
-from clinclust.reporting.page.svg import as_svg
-from clinclust.reporting.sheets.overview import overview
-from clinclust.reporting.sheets.trust import trust
+from clinclust.reporting.page.page import STYLE, as_svg, illustrations, write_page
+from clinclust.reporting.sheets.overview import overview, trust
 
 from .conftest import GENERATED
 from .stand_in import write_report

@@ -9,8 +9,8 @@ import pytest
 
 import clinclust as cc
 from clinclust.errors import InputError
-from clinclust.estimators.fitted_cohort import cohort_of
-from clinclust.reporting.writing import draw_posterior
+from clinclust.estimators.subtype_model import cohort_of
+from clinclust.reporting.report import draw_posterior
 
 from .test_groups import Words
 
@@ -102,10 +102,7 @@ def test_without_draws_or_in_a_shared_report_there_is_nothing_of_them(model, coh
 
 
 def test_draws_of_another_cohort_or_none_are_refused(model, cohort, drawn, tmp_path):
-    for posterior, problem in (
-        (cc.GibbsDP(), "posterior is not fitted"),
-        ("yes", "posterior"),
-    ):
+    for posterior, problem in ((cc.GibbsDP(), "posterior is not fitted"), ("yes", "posterior")):
         with pytest.raises((InputError, TypeError), match=problem):
             cc.write_report(model, cohort, tmp_path / "x.html", posterior=posterior, **QUICK)
     other = cc.methods.PublishedMAPDP(model.schema_, n_restarts=1, random_state=0, progress=False).fit(cohort.head(60))
@@ -136,7 +133,7 @@ def test_values_that_the_search_set_aside_are_missing_for_the_sampler(cohort, mo
 def test_true_draws_them(model, cohort, drawn, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(
-        "clinclust.reporting.writing.draw_posterior", lambda *args, **options: asked.append(options) or drawn
+        "clinclust.reporting.report.draw_posterior", lambda *args, **options: asked.append(options) or drawn
     )
     page = cc.write_report(model, cohort, tmp_path / "x.html", posterior=True, **QUICK).read_text(encoding="utf-8")
     assert asked == [{"n_jobs": None, "progress": False}]

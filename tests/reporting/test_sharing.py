@@ -12,8 +12,8 @@ from true_names import true_levels
 
 from clinclust import compare_subtypes, suppress_small_cells
 from clinclust.disclosure import audit_disclosure
-from clinclust.reporting.sheets.summary import data_fingerprint
-from clinclust.reporting.words import _TESTS
+from clinclust.reporting.layout import _TESTS
+from clinclust.reporting.sheets.overview import data_fingerprint
 
 from .conftest import GENERATED
 from .stand_in import cohort, fitted, write_report
@@ -172,12 +172,7 @@ def shared(request, tmp_path_factory):
     for suppress in (None, 10):
         for suffix in ("xlsx", "html"):
             paths[suppress, suffix] = write_report(
-                model,
-                frame,
-                folder / f"{suppress}.{suffix}",
-                comparisons=whole,
-                suppress=suppress,
-                generated=GENERATED,
+                model, frame, folder / f"{suppress}.{suffix}", comparisons=whole, suppress=suppress, generated=GENERATED
             )
     tables = {key: (tables_of_workbook if key[1] == "xlsx" else tables_of_page)(path) for key, path in paths.items()}
     return model, frame, whole, tables

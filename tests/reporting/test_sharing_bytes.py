@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice
 from clinclust.reporting.subtype_table import subtype_table
 
 from .conftest import GENERATED
@@ -184,7 +184,7 @@ def test_reports_and_tables_with_other_words_of_few_are_the_same(tmp_path, suffi
 @pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_what_is_not_listed_is_withheld(tmp_path, suffix, monkeypatch):
     """A new sheet, column or fact, until somebody lists it."""
-    from clinclust.reporting import writing
+    from clinclust.reporting import report as writing
     from clinclust.reporting.layout import Column, Sheet, Table
 
     def with_more(sheet):

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema, Partition
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice
 from clinclust.methods import PublishedMAPDP
 from clinclust.reporting import write_report
 

@@ -15,9 +15,9 @@ from clinclust.disclosure.counts import Rule
 from clinclust.reporting.layout import WITHHELD
 from clinclust.reporting.sheets import subtypes
 from clinclust.reporting.sheets.associations import association_table
-from clinclust.reporting.sheets.charts import charts, effect_sizes
-from clinclust.reporting.sheets.codebook import codebook, tidy_data
-from clinclust.reporting.sheets.profile import profile
+from clinclust.reporting.sheets.divisions import charts, effect_sizes
+from clinclust.reporting.sheets.subjects import codebook, tidy_data
+from clinclust.reporting.sheets.subtypes import profile
 from reporting.stand_in import gathered
 
 MEASURED = ["mean", "sd", "median", "q1", "q3", "count", "percent", "estimate", "lower", "upper"]

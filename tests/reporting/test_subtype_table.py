@@ -15,11 +15,11 @@ import pytest
 from scipy import stats
 
 import clinclust as cc
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
 from clinclust.reporting.page.page import write_page
 from clinclust.reporting.sheets.subtypes import table_of_report
-from clinclust.reporting.subtype_table.summaries import p_text
+from clinclust.reporting.subtype_table.plan import p_text
 from clinclust.reporting.workbook.workbook import write_workbook
 
 from .conftest import GENERATED
@@ -54,10 +54,7 @@ def associations(comparisons):
         "tremor": ("refit", 0.02, 0.04, "not shown", ""),
         "face": ("refit", 0.0002, 0.0008, "differs beyond dependence", ""),
     }
-    found |= {
-        "falls": ("refit", 0.5, 0.5, "not shown", ""),
-        "probability_of_pd": ("direct", 0.3, 0.4, "not shown", ""),
-    }
+    found |= {"falls": ("refit", 0.5, 0.5, "not shown", ""), "probability_of_pd": ("direct", 0.3, 0.4, "not shown", "")}
     for name, values in found.items():
         table.loc[table["feature"] == name, ["method", "p", "q", "grade", "remark"]] = values
     return table

@@ -67,11 +67,7 @@ def reported(n_groups, **options):
     return "".join(f"{text}\n" for text in dict.fromkeys(kept))
 
 
-REPORTS = {
-    "two_subtypes": (2, {"stability": 4}),
-    "one_group": (1, {}),
-    "shared": (2, {"suppress": 10, "round_to": 5}),
-}
+REPORTS = {"two_subtypes": (2, {"stability": 4}), "one_group": (1, {}), "shared": (2, {"suppress": 10, "round_to": 5})}
 
 
 @pytest.mark.parametrize("name", REPORTS)

@@ -7,10 +7,16 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.estimators.fitted_cohort import FittedCohort
+from clinclust.estimators.subtype_model import FittedCohort
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.sheets.overview import overview
-from clinclust.reporting.sheets.trust import cautions, fit_without, on_dominant_columns, searches_sentence, trust
+from clinclust.reporting.sheets.overview import (
+    cautions,
+    fit_without,
+    on_dominant_columns,
+    overview,
+    searches_sentence,
+    trust,
+)
 from reporting.stand_in import gathered
 
 

@@ -74,11 +74,7 @@ def test_the_sheets_are_set_up_for_reading_and_printing(book):
 
 @pytest.mark.parametrize(
     ("name", "first_column", "n_rows"),
-    [
-        ("Pairwise tests", "Section", 24 * 3 + 3),
-        ("Assignments", "Patient", 120),
-        ("Missing data", "Section", 23),
-    ],
+    [("Pairwise tests", "Section", 24 * 3 + 3), ("Assignments", "Patient", 120), ("Missing data", "Section", 23)],
 )
 def test_flat_sheets_filter_below_a_heading_that_stays_in_view(book, name, first_column, n_rows):
     sheet = book[name]
@@ -129,17 +125,9 @@ def test_the_summary_says_what_was_run(book, model, frame):
     assert found["Schema fingerprint (SHA-256)"] == model.schema_.fingerprint
     assert re.fullmatch("[0-9a-f]{64}", found["Data fingerprint (SHA-256)"])
     assert found["Report written"] == "2026-01-02 03:04 UTC"
-    assert {
-        "clinclust",
-        "Python",
-        "numpy",
-        "scipy",
-        "pandas",
-        "numba",
-        "statsmodels",
-        "pandera",
-        "openpyxl",
-    } <= set(found)
+    assert {"clinclust", "Python", "numpy", "scipy", "pandas", "numba", "statsmodels", "pandera", "openpyxl"} <= set(
+        found
+    )
     assert found["openpyxl"] == openpyxl.__version__
     observed = model.schema_.validate(frame, warn=False).drop(columns=["patient", "probability_of_pd", "dementia"])
     missing = 100 * observed.isna().to_numpy().mean()

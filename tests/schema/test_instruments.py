@@ -9,7 +9,7 @@ import pytest
 from clinclust import Feature, FeatureSchema, SchemaError
 from clinclust.cli import main
 from clinclust.errors import InputError
-from clinclust.schema.instruments import instruments, schema_of_instrument
+from clinclust.schema.feature_schema import instruments, schema_of_instrument
 
 SUMS = {"phq9": 27, "gad7": 21, "hads": 42, "nihss": 42}
 

@@ -13,34 +13,19 @@ MALFORMED = [
     ({"name": "a\ud800", "likelihood": "gaussian"}, ["name", "surrogate"]),
     ({"name": "x"}, ["x: likelihood", "needs one of", "gaussian"]),
     ({"name": "x", "likelihood": "gausian"}, ["x: likelihood", "'gausian'", "Did you mean 'gaussian'"]),
-    (
-        {"name": "x", "likelihood": "gaussian", "lable": "X"},
-        ["x: lable", "unknown key", "Did you mean 'label'"],
-    ),
+    ({"name": "x", "likelihood": "gaussian", "lable": "X"}, ["x: lable", "unknown key", "Did you mean 'label'"]),
     ({"name": "x", "likelihood": "gaussian", "role": "cluter"}, ["x: role", "Did you mean 'cluster'"]),
     ({"name": "x", "likelihood": "gaussian", "transform": "ln"}, ["x: transform", "log, log1p, sqrt"]),
-    (
-        {"name": "x", "likelihood": "poisson", "transform": "log"},
-        ["x: transform", "poisson has no transform"],
-    ),
+    ({"name": "x", "likelihood": "poisson", "transform": "log"}, ["x: transform", "poisson has no transform"]),
     ({"name": "x", "likelihood": "binomial"}, ["x: trials", "exactly one of", "levels", "maximum"]),
     ({"name": "x", "likelihood": "binomial", "trials": "four"}, ["x: trials", "must be a number", "'four'"]),
     ({"name": "x", "likelihood": "binomial", "trials": True}, ["x: trials", "not True"]),
     ({"name": "x", "likelihood": "binomial", "trials": 0}, ["x: trials", "at least 1"]),
     ({"name": "x", "likelihood": "binomial", "trials": 2.5}, ["x: trials", "whole number"]),
-    (
-        {"name": "x", "likelihood": "binomial", "trials": 4, "levels": ["a", "b"]},
-        ["x: trials", "exactly one of"],
-    ),
+    ({"name": "x", "likelihood": "binomial", "trials": 4, "levels": ["a", "b"]}, ["x: trials", "exactly one of"]),
     ({"name": "x", "likelihood": "binomial", "minimum": 1}, ["x: maximum", "needs both"]),
-    (
-        {"name": "x", "likelihood": "binomial", "minimum": 1.5, "maximum": 4},
-        ["x: minimum", "whole number, not 1.5"],
-    ),
-    (
-        {"name": "x", "likelihood": "binomial", "minimum": 4, "maximum": 4},
-        ["x: maximum", "greater than the minimum"],
-    ),
+    ({"name": "x", "likelihood": "binomial", "minimum": 1.5, "maximum": 4}, ["x: minimum", "whole number, not 1.5"]),
+    ({"name": "x", "likelihood": "binomial", "minimum": 4, "maximum": 4}, ["x: maximum", "greater than the minimum"]),
     ({"name": "x", "likelihood": "poisson", "trials": 4}, ["x: trials", "only binomial"]),
     ({"name": "x", "likelihood": "gaussian", "minimum": float("nan")}, ["x: minimum", "finite"]),
     ({"name": "x", "likelihood": "gaussian", "minimum": "1_0"}, ["x: minimum", "must be a number"]),
@@ -55,22 +40,10 @@ MALFORMED = [
     ({"name": "x", "likelihood": "categorical", "levels": [1, 2]}, ["x: levels", '"1" in quotes']),
     ({"name": "x", "likelihood": "categorical", "levels": ["no", False]}, ["x: levels", "levels are text"]),
     ({"name": "x", "likelihood": "categorical", "levels": ["a ", "b"]}, ["x: levels", "white space"]),
-    (
-        {"name": "x", "likelihood": "categorical", "levels": ["a", "b"], "minimum": 0},
-        ["x: minimum", "has no minimum"],
-    ),
-    (
-        {"name": "x", "likelihood": "bernoulli", "levels": ["a", "b", "c"]},
-        ["x: levels", "exactly two", "there are 3"],
-    ),
-    (
-        {"name": "x", "likelihood": "gaussian", "levels": ["a", "b"]},
-        ["x: levels", "takes numbers, not levels"],
-    ),
-    (
-        {"name": "x", "likelihood": "bernoulli", "levels": ["a", "b"], "missing_codes": ["b"]},
-        ["missing_codes", "'b'"],
-    ),
+    ({"name": "x", "likelihood": "categorical", "levels": ["a", "b"], "minimum": 0}, ["x: minimum", "has no minimum"]),
+    ({"name": "x", "likelihood": "bernoulli", "levels": ["a", "b", "c"]}, ["x: levels", "exactly two", "there are 3"]),
+    ({"name": "x", "likelihood": "gaussian", "levels": ["a", "b"]}, ["x: levels", "takes numbers, not levels"]),
+    ({"name": "x", "likelihood": "bernoulli", "levels": ["a", "b"], "missing_codes": ["b"]}, ["missing_codes", "'b'"]),
     ({"name": "x", "likelihood": "gaussian", "missing_codes": "-9"}, ["x: missing_codes", "must be a list"]),
     ({"name": "x", "likelihood": "gaussian", "missing_codes": [True]}, ["x: missing_codes", "not True"]),
     ({"name": "x", "likelihood": "gaussian", "complete": "yes"}, ["x: complete", "true or false"]),
@@ -124,11 +97,7 @@ def test_numeric_text_is_accepted_because_yaml_hands_it_over():
 
 
 def test_missing_codes_may_be_numbers_in_python():
-    assert Feature(name="x", likelihood="gaussian", missing_codes=[-9, 99.0, "NA"]).missing_codes == (
-        "-9",
-        "99",
-        "NA",
-    )
+    assert Feature(name="x", likelihood="gaussian", missing_codes=[-9, 99.0, "NA"]).missing_codes == ("-9", "99", "NA")
 
 
 @pytest.mark.parametrize(

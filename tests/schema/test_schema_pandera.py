@@ -70,12 +70,7 @@ def test_checks_that_a_feature_can_express_become_its_fields(checks, metadata, f
         ([pa.Check(lambda x: x % 2 == 0, error="even")], {"likelihood": "poisson"}, [0, 2], [0, 1]),
         ([pa.Check(lambda x: x > 1, element_wise=True)], {"likelihood": "poisson"}, [2, 3], [1, 2]),
         ([pa.Check(lambda x: x.mean() < 5)], {"likelihood": "gaussian"}, [1, 2], [100, 3]),
-        (
-            [pa.Check.isin(["a", "b"])],
-            {"likelihood": "categorical", "levels": ["a", "b", "c"]},
-            ["a", "b"],
-            ["a", "c"],
-        ),
+        ([pa.Check.isin(["a", "b"])], {"likelihood": "categorical", "levels": ["a", "b", "c"]}, ["a", "b"], ["a", "c"]),
         ([pa.Check.isin([1, 3])], {"likelihood": "poisson"}, [1, 3], [1, 2]),
     ],
 )
@@ -140,21 +135,9 @@ def test_a_single_unique_id_is_what_an_id_is_anyway():
     [
         ({"x": column(int, metadata={"likelihod": "poisson"})}, {}, "x: likelihod: unknown key"),
         ({"x": column(int, metadata="poisson")}, {}, "x: metadata 'clinclust' must be a dict"),
-        (
-            {"x": column(int, metadata={"likelihood": "poisson"}, regex=True)},
-            {},
-            "x: a column given by a regular",
-        ),
-        (
-            {"x": column(int, metadata={"likelihood": "poisson"})},
-            {"drop_invalid_rows": True},
-            "drop_invalid_rows",
-        ),
-        (
-            {"x": column(int, metadata={"likelihood": "poisson"})},
-            {"parsers": pa.Parser(lambda f: f)},
-            "parsers of the",
-        ),
+        ({"x": column(int, metadata={"likelihood": "poisson"}, regex=True)}, {}, "x: a column given by a regular"),
+        ({"x": column(int, metadata={"likelihood": "poisson"})}, {"drop_invalid_rows": True}, "drop_invalid_rows"),
+        ({"x": column(int, metadata={"likelihood": "poisson"})}, {"parsers": pa.Parser(lambda f: f)}, "parsers of the"),
         ({"x": pa.Column(int)}, {"metadata": {"clinclust": {"titel": "x"}}}, "Did you mean 'title'"),
         ({}, {}, "features: there is none"),
     ],

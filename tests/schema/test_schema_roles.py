@@ -8,7 +8,7 @@ from schema_strategies import cohorts
 
 from clinclust import Feature, FeatureSchema, SchemaError
 from clinclust.roles import REASONS, ROLES
-from clinclust.schema.changed_roles import on_unused
+from clinclust.schema.yaml_files import on_unused
 
 COHORT = pd.DataFrame({"who": ["a", "b", "c"], "x": ["1", "2", "4"], "y": ["0.5", "", "2"]})
 

@@ -4,8 +4,8 @@ import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema, SchemaError, draft_schema
-from clinclust.files.column_notes import ColumnNotes, add_notes
-from clinclust.files.selection.row_choice import RowChoice
+from clinclust.files.row_choice import RowChoice
+from clinclust.files.text_table import ColumnNotes, add_notes
 
 TEXT = """\
 clinclust: 1
@@ -34,10 +34,7 @@ FEATURES = [Feature(name="falls", likelihood="poisson")]
         ("{by: date}", "rows: `keep` and `by` choose a row of a subject"),
         ("{rows: 5-2}", "rows: rows='5-2': '5-2' is no range of rows; write the first and the last row"),
         ("{dates: day-first}", "rows: `dates` says how `where` and `by` read dates"),
-        (
-            "{keep: best, dates: x}",
-            "keep must be first or last, not 'best'; dates must be day-first or month-first",
-        ),
+        ("{keep: best, dates: x}", "keep must be first or last, not 'best'; dates must be day-first or month-first"),
     ],
 )
 def test_what_chooses_no_rows_is_refused_with_its_line(rows, problem):

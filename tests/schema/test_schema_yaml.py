@@ -138,8 +138,7 @@ def test_whatever_is_written_is_refused_as_a_schema_or_read(text):
 
 def test_all_problems_of_a_file_are_listed_at_once_in_line_order():
     text = one(
-        "{name: a, likelihod: poisson}\n  - {name: b, likelihood: binomial, trials: x}",
-        "clinclust: 1\ntitel: x\n",
+        "{name: a, likelihod: poisson}\n  - {name: b, likelihood: binomial, trials: x}", "clinclust: 1\ntitel: x\n"
     )
     with pytest.raises(SchemaError) as caught:
         FeatureSchema.from_yaml(text)

@@ -1,11 +1,4 @@
-"""Cohorts drawn from one continuous population with the margins and the correlations of given subjects.
-
-A Gaussian copula: a score z is mapped to the observed value at the same quantile,
-
-    z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j),
-
-with R such that the drawn values have the subjects' correlations.
-"""
+"""Cohorts of one continuous population: normal scores, their smoothed density, and draws."""
 
 from __future__ import annotations
 
@@ -14,26 +7,260 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
+from scipy.linalg import eigh
+from scipy.ndimage import gaussian_filter, label, maximum
+from scipy.special import ndtr, ndtri
 
-from clinclust.arrays import Array, Whole
-from clinclust.engine.continuum.normal_scores import (
-    correlations,
-    in_score_steps,
-    nearest_correlation,
-    normal_scores,
-    reliable_correlations,
-    standard_normals,
-    whole_columns,
-    with_correlation,
-    with_unit_diagonal,
-)
-from clinclust.engine.problem.problem import Problem
+from clinclust.arrays import Array, Labels, Whole
+from clinclust.engine.kernels.dip import dip
+from clinclust.engine.kernels.moves import CohortArrays
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.encoding import EncodedCohort, encoded_columns, principal_axis
+from clinclust.engine.problem.problem import Problem, patterns_of
+from clinclust.graded import mid_ranks
+from clinclust.schema.feature import pairs_of_parts
 
-_ROUNDS, _STEP = 2, 1.4
-"""How often the correlations are moved, and by how many times their error: ties shrink what a move changes."""
-DRAWS_OF_A_ROUND = 3000
-_LARGEST = 0.97
+# Normal scores of the features of given subjects, their correlations, and the subjects' first principal score.
+#
+# The normal score of a value with mid-rank r among the n observed ones is Phi^-1((r - 1/2) / n), after nominal levels
+# are ordered by their mean position on the principal axis. The first principal score is that of Hotelling (1933).
+
+_STEPS = 2.0**20
+"""Normal draws are whole multiples of its inverse, so that sums of 16,000 of their products are exact in any order."""
+_LEAST_EIGENVALUE = 0.02
+_FEWEST_PAIRS = 5.0
+"""A correlation of n pairs counts n / (n + this)."""
+SCORE_STEPS = 1024.0
+"""Normal scores are whole multiples of its inverse, so that sums of their products are exact."""
+
+
+def normal_scores(column: Array) -> Array:
+    """Return the normal score of the mid-rank of each value, in whole steps; NaN = missing."""
+    n_seen = max(int((~np.isnan(column)).sum()), 1)
+    return in_score_steps(ndtri((mid_ranks(column) - 0.5) / n_seen))
+
+
+def in_score_steps(scores: Array) -> Array:
+    """Return scores counted in whole steps."""
+    return np.asarray(np.rint(SCORE_STEPS * scores))
+
+
+def whole_columns(cohort: EncodedCohort) -> tuple[list[Array], list[tuple[int, ...]]]:
+    """Return `ordered_columns` with one column for both parts of a feature, and the encoded features of each.
+
+    A value at a point mass has the place of the point mass among the other values.
+    """
+    columns = ordered_columns(cohort.arrays)
+    pairs = dict(pairs_of_parts(cohort.encoding.features))
+    members: list[tuple[int, ...]] = []
+    for place in range(len(columns)):
+        if place in pairs.values():
+            continue
+        members.append((place, pairs[place]) if place in pairs else (place,))
+        if place in pairs:
+            columns[place] = _with_point_masses(cohort, place, pairs[place])
+    return [columns[one[0]] for one in members], members
+
+
+def _with_point_masses(cohort: EncodedCohort, first: int, second: int) -> Array:
+    """Return a feature in two parts as one column."""
+    arrays, encoding, n_table = cohort.arrays, cohort.encoding, cohort.arrays.codes.shape[1]
+    codes = arrays.codes[:, first]
+    if second < n_table:
+        others = arrays.level_values[arrays.codes[:, second]]
+        others = np.where(arrays.codes[:, second] > 0, others, np.nan)
+    else:
+        others = arrays.values[:, second - n_table]
+    with np.errstate(all="ignore"):
+        masses, _ = encoding.features[second].on_model_scale(np.array(encoding.features[first].whole.point_masses))
+        masses = encoding.likelihoods[second].encoded((masses - encoding.centres[second]) / encoding.scales[second])
+    masses = np.where(np.isnan(masses), -np.inf, masses)  # the logarithm of no value at no point mass is below it
+    place = arrays.level_values[codes].astype(np.int64)
+    found = np.where(place > 0, np.concatenate([[np.nan], masses])[place], others)
+    return np.where(codes > 0, found, np.nan)
+
+
+def ordered_columns(arrays: CohortArrays) -> list[Array]:
+    """Return each feature as a column whose order means something, float64 (N,), NaN = missing."""
+    columns, along = [], None
+    for column, is_nominal in encoded_columns(arrays):
+        if is_nominal:
+            along = principal_axis(arrays) if along is None else along
+            columns.append(_along(column, along))
+        else:
+            columns.append(column)
+    return columns
+
+
+def _along(column: Array, axis: Array) -> Array:
+    """Return the levels of a nominal feature numbered by their mean position on the axis."""
+    seen = ~np.isnan(column)
+    _, level = np.unique(column[seen], return_inverse=True)
+    position = np.bincount(level, axis[seen]) / np.maximum(np.bincount(level), 1)
+    ranked = np.full(column.size, np.nan)
+    ranked[seen] = np.argsort(np.argsort(position, kind="stable"), kind="stable")[level]
+    return ranked
+
+
+def expected_score(scores: Array, correlation: Array, axis: Array) -> Array:
+    """Return the expected score of each subject along an axis (D,), float64 (N,); NaN where nothing is observed.
+
+    With R the correlation matrix of the scores z, (N, D), NaN = missing, it is v' R_.o R_oo^-1 z_o given the observed
+    ones o, v the axis.
+    """
+    observed = ~np.isnan(scores)
+    if observed.all():
+        return np.asarray(np.einsum("ij,j->i", scores, axis))
+    expected = np.full(len(scores), np.nan)
+    for seen, rows in patterns_of(observed):
+        if seen.any():
+            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[seen] @ axis)
+            expected[rows] = np.einsum("ij,j->i", scores[np.ix_(rows, seen)], weights)
+    return expected
+
+
+def conditional_draws(scores: Array, correlation: Array, normals: Array) -> Array:
+    """Return scores (N, D) with draws where they are missing (NaN), given the observed ones; by N(0, R).
+
+    A draw y ~ N(0, R), made from independent normals (N, D), becomes y_m + R_mo R_oo^-1 (z_o - y_o) (Journel and
+    Huijbregts 1978, *Mining Geostatistics*).
+    """
+    observed = ~np.isnan(scores)
+    if observed.all():
+        return scores
+    drawn = with_correlation(normals, correlation)
+    for seen, rows in patterns_of(observed):
+        if seen.any() and not seen.all():
+            weights = np.linalg.solve(correlation[np.ix_(seen, seen)], correlation[np.ix_(seen, ~seen)])
+            off = scores[np.ix_(rows, seen)] - drawn[np.ix_(rows, seen)]
+            drawn[np.ix_(rows, ~seen)] += np.einsum("ij,jk->ik", off, weights)
+    return np.where(observed, scores, drawn)
+
+
+def first_axis(correlation: Array) -> tuple[Array, float]:
+    """Return the first eigenvector, with its largest entry positive, and its eigenvalue."""
+    values, vectors = np.linalg.eigh(correlation)
+    axis = vectors[:, -1]
+    return axis * (-1.0 if axis[np.argmax(np.abs(axis))] < 0.0 else 1.0), float(values[-1])
+
+
+def reliable_correlations(scores: Array) -> Array:
+    """Return the correlations of columns in pairs, each drawn towards 0 where few subjects have both; (D, D)."""
+    found, n_both = correlations(scores)
+    found *= n_both / (n_both + _FEWEST_PAIRS)
+    return found
+
+
+def correlations(scores: Array) -> tuple[Array, Array]:
+    """Return the correlations of columns (N, D) in pairs, and in how many rows both are observed, float64 (D, D) each.
+
+    A column that does not vary has correlation 0 with others. Sums of whole numbers are exact.
+    """
+    missing = np.isnan(scores)
+    if missing.any():
+        seen, scores = (~missing).astype(np.float64), np.where(missing, 0.0, scores)
+        n_both = np.maximum(seen.T @ seen, 1.0)
+        mean = scores.T @ seen / n_both  # of the column of the row, where that of the column is observed
+        variance = (scores**2).T @ seen / n_both - mean**2
+    else:
+        n_both = np.full((scores.shape[1], scores.shape[1]), max(float(scores.shape[0]), 1.0))
+        mean = scores.sum(axis=0)[:, None] / n_both
+        variance = (scores**2).sum(axis=0)[:, None] / n_both - mean**2
+    covariance = scores.T @ scores / n_both - mean * mean.T
+    product = variance * variance.T
+    varying = np.minimum(variance, variance.T) > 1e-9
+    correlation = np.where(varying, covariance / np.sqrt(np.where(varying, product, 1.0)), 0.0)
+    np.fill_diagonal(correlation, 1.0)
+    return np.clip(correlation, -1.0, 1.0), n_both
+
+
+def nearest_correlation(matrix: Array) -> Array:
+    """Return a correlation matrix near a symmetric matrix: eigenvalues raised to at least .02, then the diagonal 1."""
+    values, vectors = np.linalg.eigh(matrix)
+    raised = (vectors * np.maximum(values, _LEAST_EIGENVALUE)) @ vectors.T
+    scale = 1.0 / np.sqrt(np.diag(raised))
+    nearest = raised * scale * scale[:, None]
+    np.fill_diagonal(nearest, 1.0)
+    return np.asarray(0.5 * (nearest + nearest.T))
+
+
+def with_unit_diagonal(matrix: Array) -> Array:
+    """Return a copy of a square matrix with ones on the diagonal."""
+    matrix = matrix.copy()
+    np.fill_diagonal(matrix, 1.0)
+    return matrix
+
+
+def standard_normals(n_rows: int, n_columns: int, rng: np.random.Generator) -> Array:
+    """Return independent standard normal draws in exact steps, float64 (n_rows, n_columns)."""
+    return _in_exact_steps(rng.standard_normal((n_rows, n_columns)))
+
+
+def _in_exact_steps(values: Array) -> Array:
+    return np.asarray(np.rint(values * _STEPS) / _STEPS)
+
+
+def with_correlation(normals: Array, correlation: Array) -> Array:
+    """Return independent normal draws (N, D) transformed to have these correlations, float64 (N, D)."""
+    factor = _in_exact_steps(np.asarray(np.linalg.cholesky(correlation), dtype=np.float64))
+    return normals @ factor.T
+
+
+# Statistics of a cohort that tell groups from degrees: the gap in a division, and main axes in two halves.
+#
+# A gap is the dip of Hartigan and Hartigan (1985, *The dip test of unimodality*, Annals of Statistics 13, 70-84), of
+# the log odds of the best division into two.
+#
+# The halves of an axis are the mean log likelihood ratio of two normal distributions of equal weight, at a distance of
+# 2 delta, to one normal, of standardised principal scores x:
+#
+#     log cosh(x delta / v) - (x^2 + delta^2) / (2 v) + x^2 / 2 - log(v) / 2,   v = 1 - delta^2
+#
+# This is the most powerful statistic against these two (Neyman and Pearson 1933, *On the problem of the most efficient
+# tests of statistical hypotheses*, Philosophical Transactions A 231, 289-337); the axis that parts two groups of
+# similar size is among the principal ones.
+
+_MOST_AXES = 3
+_APART = (0.7, 0.9)
+"""Distances delta of the halves from the middle, in standard deviations of the whole."""
+_LEAST = 1e-4
+"""Least dip, of which the logarithm is taken."""
+
+
+def shape_of(part: Problem, scores: Array, halves: Labels) -> Array:
+    """Return the log dip of a division (N,), and the halves of the A main axes at both distances, float64 (1 + 2 A,).
+
+    The axes are the first min(D, 3) principal components of normal scores, float64 (N, D), NaN = missing.
+    """
+    return np.concatenate([[log_dip(part, halves)], axes_in_halves(scores).ravel()])
+
+
+def log_dip(part: Problem, halves: Labels) -> float:
+    """Return the log of the dip of the subjects' log odds in a division; that of a least dip if there is one half."""
+    if not 0 < halves.sum() < halves.size:
+        return float(np.log(_LEAST))
+    logs = np.empty((halves.size, 3))
+    write_scores(part.cohort.arrays, part.model, part.partition(halves), logs)
+    return float(np.log(max(dip(np.sort(logs[:, 1] - logs[:, 0])), _LEAST)))
+
+
+def axes_in_halves(scores: Array) -> Array:
+    """Return the mean log likelihood ratios, in nats, of the first A principal components of scores (N, D); (2, A).
+
+    A missing value (NaN) has the mean, 0.
+    """
+    size = scores.shape[1]
+    _, axes = eigh(correlations(scores)[0], subset_by_index=[max(size - _MOST_AXES, 0), size - 1])
+    along = np.nan_to_num(scores) @ axes[:, ::-1]
+    along = along - along.mean(axis=0)
+    x = along / np.maximum(along.std(axis=0), 1e-9)
+    return np.array([_log_ratio(x, delta).mean(axis=0) for delta in _APART])
+
+
+def _log_ratio(x: Array, delta: float) -> Array:
+    v = 1.0 - delta**2
+    log_cosh = np.logaddexp(x * delta / v, -x * delta / v) - np.log(2.0)
+    return np.asarray(log_cosh - (x**2 + delta**2) / (2.0 * v) + x**2 / 2.0 - np.log(v) / 2.0)
 
 
 @dataclass(frozen=True)
@@ -95,7 +322,7 @@ class OnePopulation:
 
     def moved(self, wanted: Array, found: Array) -> Self:
         """Return the population with correlations moved towards those that give the wanted ones, not those found."""
-        moved = np.clip(self.correlation + _STEP * (wanted - found), -_LARGEST, _LARGEST)
+        moved = np.clip(self.correlation + _STEP * (wanted - found), -_LARGEST_CORRELATION, _LARGEST_CORRELATION)
         return replace(self, correlation=nearest_correlation(with_unit_diagonal(moved)))
 
 
@@ -114,3 +341,130 @@ def one_population(part: Problem, rng: np.random.Generator) -> OnePopulation:
     for _ in range(_ROUNDS):
         population = population.moved(wanted, population.found_of(normals))
     return population
+
+
+# One continuous population of any shape: the subjects' own distribution, smoothed until it has one peak.
+#
+# With z_i the normal scores of subject i, R their correlations and e ~ N(0, R), its latent scores are draws of the
+# smoothed bootstrap (Silverman and Young 1987, *The bootstrap: to smooth or not to smooth?*, Biometrika 74, 469-479)
+#
+#     z = (z_i + h e) / (1 + h^2)^(1/2),   i drawn with replacement,
+#
+# with another h in the plane of the first two principal axes than at right angles to it. What is missing of subject i
+# is missing in its draw; for its place on the axes, it is drawn given what is observed. In the plane, h is the critical
+# bandwidth (Silverman 1981, *Using kernel density estimates to investigate multimodality*, Journal of the Royal
+# Statistical Society B 43, 97-99): the smallest at which the density has one peak. A further one counts if the density
+# falls below .7 of it on every way to a higher one. At right angles, h is N^(-1/(D+4)) (Scott 1992, *Multivariate
+# Density Estimation*), and e is on the scale of the subject: times the root mean square of its scores there over that
+# of all.
+
+_FARTHEST, _CELLS = 5.0, 80
+"""The plane, in standard deviations from its middle, and its cells along each axis."""
+_VALLEY, _LOWEST = 0.7, 0.05
+"""Share of a peak below which a valley parts it from a higher one, and of the highest below which none is counted."""
+_LEVELS = np.geomspace(_LOWEST * _VALLEY, _VALLEY, 40)
+_NARROWEST, _WIDEST = 0.1, 3.0
+"""Bounds of the bandwidth, in standard deviations."""
+_HALVINGS = 10
+
+
+@dataclass(frozen=True)
+class SmoothedPopulation(OnePopulation):
+    """The subjects' own distribution, smoothed."""
+
+    axes: Array
+    """(D, A) the first two principal axes, or one where there is one feature."""
+    within: Array
+    """(N, A) the subjects' scores along these axes."""
+    beside: Array
+    """(N, D) what is left of their scores."""
+    bandwidth: float
+    """h in the plane of the axes."""
+    quantiles: Array
+    """(M, D) sorted latent draws of each feature."""
+
+    def shares(self, latent: Array) -> Array:
+        """Return the share of the observed values of the population below each latent score, float64 (N, D)."""
+        columns = zip(self.quantiles.T, (~np.isnan(self.quantiles)).sum(axis=0), latent.T, strict=True)
+        return np.column_stack([(np.searchsorted(sample[:n], column) + 0.5) / (n + 1) for sample, n, column in columns])
+
+    def subjects(self, rng: np.random.Generator) -> tuple[Array, NDArray[np.bool_]]:
+        """Return latent scores of as many subjects, float64 (N, D), and whether each is observed, (N, D)."""
+        normals = self.normals(len(self.scores), rng)
+        chosen = rng.integers(len(self.scores), size=len(self.scores))
+        return self.blurred(chosen, normals), ~np.isnan(self.scores[chosen])
+
+    def blurred(self, chosen: Labels, normals: Array) -> Array:
+        """Return the latent scores of chosen subjects (n,), blurred by independent normal draws (n, D); (n, D)."""
+        n_subjects, n_features = self.beside.shape
+        noise = with_correlation(normals, self.correlation)
+        within = noise @ self.axes
+        scale = np.sqrt((self.beside**2).mean(axis=1) / max(float((self.beside**2).mean()), 1e-12))
+        beside = scale[chosen, None] * (noise - within @ self.axes.T)
+        beside = _blurred(self.beside[chosen], beside, n_subjects ** (-1.0 / (n_features + 4.0)))
+        return np.asarray(beside + _blurred(self.within[chosen], within, self.bandwidth) @ self.axes.T)
+
+
+def smoothed_population(straight: OnePopulation, rng: np.random.Generator) -> SmoothedPopulation:
+    """Return the population of any shape of the subjects of a straight one."""
+    scores = straight.scores / SCORE_STEPS
+    scores = conditional_draws(scores, straight.correlation, straight.normals(len(scores), rng))
+    axes = np.linalg.eigh(straight.correlation)[1][:, :-3:-1]
+    within = scores @ axes
+    of_straight = (straight.part, straight.scores, straight.ascending, straight.columns, straight.correlation)
+    of_axes = (axes, within, scores - within @ axes.T, one_peak_bandwidth(within))
+    population = SmoothedPopulation(*of_straight, *of_axes, scores)
+    normals = population.normals(DRAWS_OF_A_ROUND, rng)
+    chosen = rng.integers(len(scores), size=len(normals))
+    latent = np.where(np.isnan(straight.scores[chosen]), np.nan, population.blurred(chosen, normals))
+    return replace(population, quantiles=np.sort(latent, axis=0))
+
+
+def _blurred(scores: Array, noise: Array, h: float) -> Array:
+    return np.asarray((scores + h * noise) / np.sqrt(1.0 + h**2))
+
+
+def one_peak_bandwidth(plane: Array) -> float:
+    """Return the smallest bandwidth at which the density estimate of points, (N, 2) or (N, 1), has one peak.
+
+    It is in standard deviations of each coordinate.
+    """
+    spread = plane.std(axis=0)
+    standard = (plane - plane.mean(axis=0)) / np.where(spread > 0.0, spread, 1.0)
+    edges = np.linspace(-_FARTHEST, _FARTHEST, _CELLS + 1)
+    counts = np.histogramdd(np.clip(standard, -_FARTHEST, _FARTHEST), bins=[edges] * plane.shape[1])[0]
+    low, high = _NARROWEST, _WIDEST
+    for _ in range(_HALVINGS):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if has_one_peak(_smoothed(counts, middle)) else (middle, high)
+    return high
+
+
+def _smoothed(counts: Array, bandwidth: float) -> Array:
+    return np.asarray(gaussian_filter(counts, bandwidth * _CELLS / (2.0 * _FARTHEST), mode="constant", truncate=5.0))
+
+
+def has_one_peak(density: Array) -> bool:
+    """Return whether no valley of a density on a grid parts two peaks that count."""
+    touching = np.ones((3,) * density.ndim)
+    for level in density.max() * _LEVELS:
+        parts, n_parts = label(density > level, structure=touching)
+        if n_parts > 1:
+            peaks = np.asarray(maximum(density, parts, np.arange(1, n_parts + 1)))
+            if (peaks * _VALLEY > level).sum() > 1:
+                return False
+    return True
+
+
+# Cohorts drawn from one continuous population with the margins and the correlations of given subjects.
+#
+# A Gaussian copula: a score z is mapped to the observed value at the same quantile,
+#
+#     z ~ N(0, R),   x_j = the observed value of feature j at rank floor(Phi(z_j) n_j),
+#
+# with R such that the drawn values have the subjects' correlations.
+
+_ROUNDS, _STEP = 2, 1.4
+"""How often the correlations are moved, and by how many times their error: ties shrink what a move changes."""
+DRAWS_OF_A_ROUND = 3000
+_LARGEST_CORRELATION = 0.97

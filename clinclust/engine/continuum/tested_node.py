@@ -38,16 +38,13 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from clinclust.arrays import Array, Labels
-from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population
-from clinclust.engine.continuum.shape import shape_of
-from clinclust.engine.continuum.smoothed_population import smoothed_population
-from clinclust.engine.kernels.partition import Partition, accumulate, relabel
+from clinclust.engine.continuum.null_cohorts import OnePopulation, one_population, shape_of, smoothed_population
+from clinclust.engine.kernels.moves import Partition, accumulate, relabel
 from clinclust.engine.kernels.sweep import make_moves
-from clinclust.engine.problem.numeric_columns import principal_axis
-from clinclust.engine.problem.objective import joint_of, log_joint
-from clinclust.engine.problem.problem import Problem
+from clinclust.engine.problem.encoding import principal_axis
+from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.search.plan import SearchCancelled
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.threads import SearchCancelled
 
 _CUTS = (0.5, 0.1, 0.9)
 """Quantiles of the principal axis at which a division begins: the middle, and small subtypes at either end."""
@@ -162,8 +159,8 @@ class DrawPlan:
         if of_gain.spread <= _LEAST_SPREAD:
             return None
         both = ((of_gain.z, self.significance_level), (of_shape.z, self.significance_level / _SHAPE_COUNTS))
-        left = 1.0 / n_draws - 1.0 / self.n_draws
-        margins = [(z + ndtri(level), _STANDARD_ERRORS * np.sqrt((1.0 + 0.5 * z**2) * left)) for z, level in both]
+        variance = 1.0 / n_draws - 1.0 / self.n_draws
+        margins = [(z + ndtri(level), _STANDARD_ERRORS * np.sqrt((1.0 + 0.5 * z**2) * variance)) for z, level in both]
         if any(above > error for above, error in margins):
             return True
         return False if all(above < -error for above, error in margins) else None

@@ -12,12 +12,10 @@ import numpy as np
 
 from clinclust.arrays import Array, Labels, Whole
 from clinclust.engine.problem.encoding import starts
-from clinclust.engine.problem.objective import joint_of
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.one_start import Attempts
+from clinclust.engine.problem.problem import Problem, joint_of
 from clinclust.engine.search.plan import RestartResult, SearchPlan
+from clinclust.engine.search.restarts import Attempts, Start
 from clinclust.engine.search.settle import settle
-from clinclust.engine.search.starts import Start
 from clinclust.likelihoods import Likelihood
 
 LEAST_RISE = 1e-6
@@ -145,15 +143,15 @@ def _levels(problem: Problem, feature: int, filled: Array) -> _Levels:
     """Return the levels of a discrete feature with those of its filled values, float64 (N,), and who has which."""
     arrays, likelihood = problem.cohort.arrays, problem.cohort.encoding.likelihoods[feature]
     old = slice(arrays.level_start[feature], arrays.level_start[feature + 1])
-    known, is_filled = arrays.level_values[old], ~np.isnan(filled)
-    values = np.union1d(known, filled[is_filled])
+    present, is_filled = arrays.level_values[old], ~np.isnan(filled)
+    values = np.union1d(present, filled[is_filled])
     codes = arrays.codes[:, feature].astype(np.int64) - arrays.level_start[feature]
     codes[arrays.codes[:, feature] == 0] = -1
     is_observed = codes >= 0
-    codes[is_observed] = np.searchsorted(values, known)[codes[is_observed]]
+    codes[is_observed] = np.searchsorted(values, present)[codes[is_observed]]
     codes[is_filled] = np.searchsorted(values, filled[is_filled])
-    if values.size == known.size:
-        return _Levels(codes, known, arrays.level_statistics[old], arrays.level_log_base[old])
+    if values.size == present.size:
+        return _Levels(codes, present, arrays.level_statistics[old], arrays.level_log_base[old])
     log_base = likelihood.log_base_measure(values, _prior_of(problem, feature))
     counted = np.zeros((values.size, 2)) if likelihood.counts_levels else likelihood.statistics(values)
     return _Levels(codes, values, counted, log_base)

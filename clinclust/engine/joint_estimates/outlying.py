@@ -1,32 +1,65 @@
-"""Outlying values given the partition: single values that do not come from their subject's cluster.
-
-Every observed value x_id has an indicator o_id. With probability 1 - share it is drawn from its subject's cluster (o_id
-= 0), and with probability `share` from the prior predictive of its feature (o_id = 1):
-
-    ln p(X_obs, z, o) = ln p(z) + coarsening * sum_d power_d [ sum_k ln m_d(values in cluster k with o_id = 0)
-                        + sum over o_id = 0 of ln(1 - share) + sum over o_id = 1 of ln share + ln m_d(x_id) ]
-
-An outlying value adds nothing to the statistics of its cluster, like a missing value: given the mask, the joint is that
-of another cohort (`without_outlying`). The term of one value in a subject's score is at least coarsening * power_d *
-[ln m_d(x) + ln share - ln(1 - share)], so that no single value opens a cluster.
-"""
+"""Outlying values: which cells are set aside, and the searches that alternate with it."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
-from typing import NamedTuple
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clinclust.arrays import Array, Labels, Mask, Whole
+from clinclust.engine.kernels.moves import (
+    CohortArrays,
+    Model,
+    Partition,
+    clusters_without_subjects,
+    make_missing,
+    new_partition,
+)
 from clinclust.engine.kernels.outlying_scores import bounded_scores, gains_of_indicators, prior_predictives
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, make_missing, new_partition
 from clinclust.engine.problem.encoding import log_base_measures
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.labels import compact
-from clinclust.engine.search.settle import minimum_gain
+from clinclust.engine.problem.problem import Problem, log_joint
+from clinclust.engine.search.partitioned import (
+    Handle,
+    Numbers,
+    Partitioned,
+    Shard,
+    Sums,
+    places_among,
+    problem_of,
+    searched_on,
+    sums_of,
+)
+from clinclust.engine.search.plan import RestartResult, SearchPlan
+from clinclust.engine.search.restarts import N_SAMPLED, Attempts, Start, index_of_best, run_restarts, search_from
+from clinclust.engine.search.settle import (
+    Settled,
+    SweepResult,
+    compact,
+    minimum_gain,
+    settle,
+    settled_by_scans,
+    worth_a_round,
+)
+
+# Outlying values given the partition: single values that do not come from their subject's cluster.
+#
+# Every observed value x_id has an indicator o_id. With probability 1 - share it is drawn from its subject's cluster
+# (o_id = 0), and with probability `share` from the prior predictive of its feature (o_id = 1):
+#
+#     ln p(X_obs, z, o) = ln p(z) + coarsening * sum_d power_d [ sum_k ln m_d(values in cluster k with o_id = 0)
+#                         + sum over o_id = 0 of ln(1 - share) + sum over o_id = 1 of ln share + ln m_d(x_id) ]
+#
+# An outlying value adds nothing to the statistics of its cluster, like a missing value: given the mask, the joint is
+# that of another cohort (`without_outlying`). The term of one value in a subject's score is at least coarsening *
+# power_d * [ln m_d(x) + ln share - ln(1 - share)], so that no single value opens a cluster.
+
+# Outlying values: which cells are set aside, and the search that alternates with it.
 
 OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
@@ -46,9 +79,9 @@ def without_outlying(problem: Problem, outlying: OutlyingMask, share: float) -> 
 
 
 def _arrays_kept(arrays: CohortArrays, values: Whole) -> CohortArrays:
-    kept = arrays._replace(codes=arrays.codes.copy(), values=arrays.values.copy())
-    make_missing(kept, values)
-    return kept
+    copies = arrays._replace(codes=arrays.codes.copy(), values=arrays.values.copy())
+    make_missing(copies, values)
+    return copies
 
 
 def of_outlying_values(problem: Problem, values: Whole) -> float:
@@ -161,3 +194,342 @@ def changes_that_raise(
 
 def _log_odds(model: Model, share: float) -> float:
     return model.coarsening * (math.log(share) - math.log1p(-share))
+
+
+# Search for the partition and for the outlying values. Both raise the same joint (`outlying`), in turns.
+#
+# Clusters of subjects with outlying values, which are not extreme under their wide distribution, are dissolved in turn.
+
+ROUNDS = 4
+"""Largest number of turns of outlying values and sweeps after the members of a cluster have moved."""
+_SWEEPS_OF_A_DISSOLUTION = 20
+SEEN_IN_SAMPLE = 30
+"""Number of members in the sample of a large cohort from which on a cluster counts as shown by it."""
+
+
+class Dissolution:
+    """Dissolves clusters up to a size, the smallest first, while this raises the joint; remembers where none could."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        plan: SearchPlan,
+        sweep: Callable[[Problem, Labels], SweepResult],
+        least: float,
+        largest: float = np.inf,
+    ) -> None:
+        self._problem, self._plan, self._sweep, self._least, self._largest = problem, plan, sweep, least, largest
+        self._ended: list[tuple[Labels, OutlyingMask]] = []
+
+    def __call__(self, restart: RestartResult, outlying: OutlyingMask) -> tuple[RestartResult, OutlyingMask]:
+        """Return the restart and its mask after all dissolutions that raise the joint."""
+        if self._has_ended_at(restart.labels, outlying):
+            return restart, outlying
+        cluster, order = 0, self._by_size(restart.labels)
+        while cluster < order.size and restart.labels.max() > 0 and not self._plan.budget.used_up():
+            labels, its_outlying, joint = self._without(int(order[cluster]), restart, outlying)
+            cluster += 1
+            if joint > restart.log_joint + self._least:
+                restart = restart.raised_to(joint, labels)
+                outlying = its_outlying
+                cluster, order = 0, self._by_size(labels)
+        self._ended.append((restart.labels, outlying))
+        return restart, outlying
+
+    def _has_ended_at(self, labels: Labels, outlying: OutlyingMask) -> bool:
+        return any(np.array_equal(labels, at) and np.array_equal(outlying, mask) for at, mask in self._ended)
+
+    def _by_size(self, labels: Labels) -> NDArray[np.intp]:
+        """Return the clusters that may be dissolved, the smallest first."""
+        sizes = np.bincount(labels)
+        order = np.argsort(sizes, kind="stable")
+        return order[sizes[order] <= self._largest]
+
+    def _without(
+        self, cluster: int, restart: RestartResult, outlying: OutlyingMask
+    ) -> tuple[Labels, OutlyingMask, float]:
+        """Move the members of a cluster elsewhere, then find outlying values and sweep, in turns.
+
+        A turn is the last if its sweep gains less than is missing to the joint of the restart. Return labels, mask, log
+        joint.
+        """
+        problem, share = self._problem, self._plan.outlying_share
+        labels = best_elsewhere(problem, restart.labels, outlying, share, cluster)
+        joint = -np.inf
+        for _ in range(ROUNDS):
+            outlying, before = best_outlying(problem, labels, outlying, share)
+            settled = self._sweep(without_outlying(problem, outlying, share), labels)
+            labels = compact(settled.partition.labels)
+            joint = settled.trace[-1] if settled.trace else -np.inf
+            if joint - before <= max(self._least, restart.log_joint - joint):
+                break
+        return labels, outlying, joint
+
+
+class OutlyingResult(NamedTuple):
+    """Result of a search with outlying values."""
+
+    restarts: list[RestartResult]
+    """Restarts as of `run_restarts`, each with the best outlying values of its partition in its log joint."""
+    best: int
+    """Index of the best restart, the only one continued in turns (`raise_in_turns`)."""
+    outlying: OutlyingMask
+    """(N, D) outlying values of the best restart."""
+    problem: Problem
+    """Problem of the values that are kept in the best restart."""
+
+
+def none_outlying(problem: Problem) -> OutlyingMask:
+    """Return the mask that keeps every value, bool (N, D)."""
+    return np.zeros((problem.cohort.n_subjects, len(problem.cohort.encoding.features)), dtype=np.bool_)
+
+
+def outlying_together(problem: Problem, share: float) -> OutlyingMask:
+    """Return the values that are outlying in the whole cohort as one cluster: they would mislead a first search."""
+    return best_outlying(problem, problem.cohort.together, none_outlying(problem), share)[0]
+
+
+def search_with_outlying(problem: Problem, starts: list[Start], plan: SearchPlan) -> OutlyingResult:
+    """Search from every start for the best partition and, if the plan's share is above 0, for outlying values."""
+    if plan.outlying_share == 0.0:
+        restarts = run_restarts(problem, starts, plan)
+        return OutlyingResult(restarts, index_of_best(restarts), none_outlying(problem), problem)
+    outlying = outlying_together(problem, plan.outlying_share)
+    restarts, masks = run_outlying_restarts(problem, starts, outlying, plan)
+    best = index_of_best(restarts)
+    given = problem, restarts[best], masks[best], starts[0], plan
+    restarts[best], outlying = raise_in_turns(*given, look_back=plan.look_back)
+    return OutlyingResult(restarts, best, outlying, without_outlying(problem, outlying, plan.outlying_share))
+
+
+def run_outlying_restarts(
+    problem: Problem, starts: list[Start], outlying: OutlyingMask, plan: SearchPlan
+) -> tuple[list[RestartResult], list[OutlyingMask]]:
+    """Search from every start on the values that are kept; return restarts with outlying values, and their masks."""
+    share = plan.outlying_share
+    if share == 0.0:
+        restarts = run_restarts(problem, starts, plan)
+        return restarts, [outlying] * len(restarts)
+    restarts = run_restarts(without_outlying(problem, outlying, share), starts, plan)
+    pairs = [best_outlying(problem, restart.labels, outlying, share) for restart in restarts]
+    restarts = [restart.raised_to(joint) for restart, (_, joint) in zip(restarts, pairs, strict=True)]
+    return restarts, [mask for mask, _ in pairs]
+
+
+def raise_in_turns(
+    problem: Problem, restart: RestartResult, outlying: OutlyingMask, start: Start, plan: SearchPlan, *, look_back: bool
+) -> tuple[RestartResult, OutlyingMask]:
+    """Raise the joint by outlying values, by the search and by dissolving clusters, in turns, until none can raise it.
+
+    The seed and the order of visits are those of `start`. `look_back` searches once more with all values kept: those of
+    a rare and distant subtype may have been classified as outlying one by one.
+    """
+    share = plan.outlying_share
+    if share == 0.0:
+        return _searched_on(problem, restart, start, plan), outlying
+    least = minimum_gain(problem)
+
+    def sweep(kept: Problem, labels: Labels) -> SweepResult:
+        return settle(kept, labels, start.order, _SWEEPS_OF_A_DISSOLUTION, plan.cancelled, traced=False)
+
+    dissolved = Dissolution(problem, plan, sweep, least)
+    while True:
+        before = restart.log_joint
+        outlying, _ = best_outlying(problem, restart.labels, outlying, share)
+        restart = _searched_on(without_outlying(problem, outlying, share), restart, start, plan)
+        if plan.budget.used_up():
+            return restart, outlying
+        restart, outlying = dissolved(restart, outlying)
+        if restart.log_joint > before + least:
+            continue
+        if not look_back:
+            return restart, outlying
+        look_back = False
+        whole = search_from(problem, _from(restart.labels, start), plan, Attempts())
+        again, joint = best_outlying(problem, whole.labels, none_outlying(problem), share)
+        result = replace(restart, labels=whole.labels, log_joint=joint)
+        other, its_outlying = dissolved(result, again)
+        if other.log_joint > restart.log_joint + least:
+            trace = np.append(restart.trace, other.log_joint)
+            restart, outlying = replace(other, trace=trace), its_outlying
+
+
+def _from(labels: Labels, start: Start) -> Start:
+    return Start("given", labels, start.seed, start.order)
+
+
+def _searched_on(kept: Problem, restart: RestartResult, start: Start, plan: SearchPlan) -> RestartResult:
+    """Continue the search from a restart's partition, on the values that are kept."""
+    return restart.followed_by(search_from(kept, _from(restart.labels, start), plan, Attempts()))
+
+
+# The search in shards from the clusters of a sample, in turns with the outlying values (`outlying`).
+#
+# The model is that of the sample: hyperparameters, coarsening, weights of blocks and concentration are not changed.
+
+_AT_ONCE = 8_192
+NOTHING = np.empty(0, dtype=np.int64)
+"""No outlying values."""
+
+
+def _changes(
+    shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, share: float, least: float
+) -> Changes:
+    clusters, n_features = clusters_without_subjects(shard.tables, *sums), shard.tables.kinds.size
+    found = [Changes(NOTHING, np.empty(0), NOTHING)]
+    for rows, block in shard.blocks(NOTHING):
+        partition = clusters._replace(labels=labels[rows].astype(np.int64))
+        first, last = np.searchsorted(aside, np.array([rows.start, rows.stop]) * n_features)
+        own = aside[first:last] - rows.start * n_features
+        changes = changes_that_raise(block, model, partition, own, share, least)
+        found.append(changes._replace(values=changes.values + rows.start * n_features))
+    return Changes(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def _changes_of_members(
+    shard: Shard, labels: Numbers, aside: Whole, before: Numbers, cluster: int, *given: Any
+) -> Changes:
+    """Return the changes among the subjects that were members of a cluster before."""
+    members, n_features = np.flatnonzero(before == cluster), shard.tables.kinds.size
+    some = shard.some(members)
+    changes = _changes(some, labels[members], places_among(aside, members, n_features), *given)
+    subjects, features = np.divmod(changes.values, n_features)
+    return changes._replace(values=members[subjects] * n_features + features)
+
+
+def _elsewhere(shard: Shard, labels: Numbers, model: Model, sums: Sums, cluster: int, share: float) -> Numbers:
+    """Return labels with the members of a cluster in their best other clusters."""
+    members = np.flatnonzero(labels == cluster)
+    clusters = clusters_without_subjects(shard.tables, *sums)._replace(labels=np.full(members.size, cluster))
+    moved = labels.copy()
+    arrays = shard.taken(members, NOTHING)
+    moved[members] = best_others(arrays, model, clusters, np.arange(members.size), share)
+    return moved
+
+
+def _changed(aside: Whole, found: Changes) -> Whole:
+    return np.setxor1d(aside, found.values)
+
+
+def _best_changes(found: Changes, n_features: int) -> Changes:
+    return found.only(found.are_best(n_features))
+
+
+def _rise_of_base(shard: Shard, aside: Whole, found: Changes, problem: Problem, share: float) -> float:
+    """Return how changes raise the log base measure of the kept values at coarsening 1 (`outlying`), in nats."""
+    n_features, log_odds = shard.tables.kinds.size, math.log(share) - math.log1p(-share)
+    rise = 0.0
+    for values, sign in ((np.setdiff1d(found.values, aside), 1.0), (np.intersect1d(found.values, aside), -1.0)):
+        n_values = np.bincount(values % n_features, minlength=n_features)
+        rise += sign * float((problem.model.powers * n_values).sum()) * log_odds
+        subjects = np.unique(values // n_features)
+        for start in range(0, subjects.size, _AT_ONCE):
+            rows = subjects[start : start + _AT_ONCE]
+            some = problem_of(problem, shard.taken(rows, NOTHING), 0)
+            rise += sign * of_outlying_values(some, places_among(values, rows, n_features))
+    return rise
+
+
+def _with_changes(cohort: Partitioned, changes: Sequence[Handle], share: float) -> Partitioned:
+    """Return the partitions with other outlying values."""
+    problem = cohort.problem
+    rises = cohort.each(_rise_of_base, problem, share, lists=(cohort.shards, cohort.aside, changes))
+    log_base = problem.cohort.log_base + math.fsum(cohort.place.results(rises))
+    problem = replace(problem, cohort=replace(problem.cohort, log_base=log_base))
+    aside = tuple(cohort.each(_changed, lists=(cohort.aside, changes)))
+    return replace(cohort, problem=problem, aside=aside).with_labels(cohort.labels, cohort.n_clusters)
+
+
+def _joint(cohort: Partitioned) -> float:
+    return log_joint(cohort.problem, cohort.clusters)
+
+
+def with_best_outlying(cohort: Partitioned, share: float) -> Partitioned:
+    """Change which values are outlying until no change of a single value raises the joint (`best_outlying`)."""
+    least = minimum_gain(cohort.problem)
+    while True:
+        arguments = cohort.problem.model, sums_of(cohort.clusters), share, least
+        changes = cohort.each(_changes, *arguments, lists=cohort.lists)
+        if not any(cohort.place.results(cohort.each(attrgetter("values.size"), lists=[changes]))):
+            return cohort
+        changed = _with_changes(cohort, changes, share)
+        if _joint(changed) <= _joint(cohort) + least:
+            changed = _with_changes(cohort, _best_of_all(cohort, changes), share)
+            if _joint(changed) <= _joint(cohort):  # the gains were rounding errors
+                return cohort
+        cohort = changed
+
+
+def _best_of_all(cohort: Partitioned, changes: Sequence[Handle]) -> list[Handle]:
+    """Return the change with the largest gain in each cluster and feature, the first of equal ones, by partition."""
+    n_features = len(cohort.problem.cohort.encoding.features)
+    best = cohort.each(_best_changes, n_features, lists=[changes])
+    found: list[Changes] = cohort.place.results(best)
+    kept = Changes(*map(np.concatenate, zip(*found, strict=True))).are_best(n_features)
+    of_parts = np.split(kept, np.cumsum([own.values.size for own in found])[:-1])
+    return [cohort.place.submit(Changes.only, own, mine) for own, mine in zip(best, of_parts, strict=True)]
+
+
+def search_partitions(
+    cohort: Partitioned, sampled: Sums, share: float, plan: SearchPlan, rng: np.random.Generator, pool: Executor
+) -> Settled[Partitioned]:
+    """Assign all subjects to the clusters of a sample, and raise the joint by the search and by outlying values.
+
+    `cohort` has one cluster and no outlying values.
+    """
+    if share > 0.0:
+        problem = cohort.problem
+        n_observed = float((problem.model.powers * problem.cohort.n_observed).sum())
+        log_base = problem.cohort.log_base + n_observed * math.log1p(-share)
+        cohort = replace(cohort, problem=replace(problem, cohort=replace(problem.cohort, log_base=log_base)))
+        # Values that are outlying in the cohort as one cluster would mislead the assignment.
+        cohort = with_best_outlying(cohort, share)
+    settled = searched_on(cohort.assigned(sampled), plan, rng, pool)
+    trace, least = list(settled.trace), worth_a_round(cohort.problem)
+    while share > 0.0 and not plan.budget.used_up():
+        plan.refuse_cancelled()
+        raised = _without_small(with_best_outlying(settled.partitions, share), share, plan)
+        joint = _joint(raised)
+        if joint <= trace[-1] + least:
+            break
+        settled = searched_on(raised, plan, rng, pool)
+        trace += [joint, *settled.trace]
+    return settled._replace(trace=trace)
+
+
+def _without_small(cohort: Partitioned, share: float, plan: SearchPlan) -> Partitioned:
+    """Dissolve small clusters, the smallest first, while this raises the joint (`Dissolution`)."""
+    largest = SEEN_IN_SAMPLE * cohort.problem.cohort.n_subjects / N_SAMPLED
+    place = 0
+    while place < cohort.n_clusters > 1 and not plan.budget.used_up():
+        sizes = cohort.clusters.sizes[: cohort.n_clusters]
+        cluster = int(np.argsort(sizes, kind="stable")[place])
+        if sizes[cluster] > largest:
+            break
+        dissolved = _dissolved(cohort, cluster, share, plan)
+        cohort, place = (cohort, place + 1) if dissolved is None else (dissolved, 0)
+    return cohort
+
+
+def _dissolved(cohort: Partitioned, cluster: int, share: float, plan: SearchPlan) -> Partitioned | None:
+    """Move the members of a cluster elsewhere, then sweep and find outlying values in turns; None if the joint falls.
+
+    Without a sweep, only the moved subjects can have other outlying values.
+    """
+    model, least, before = cohort.problem.model, worth_a_round(cohort.problem), cohort
+    arguments = model, sums_of(cohort.clusters), cluster, share
+    labels = cohort.each(_elsewhere, *arguments, lists=(cohort.shards, cohort.labels))
+    cohort = cohort.with_labels(labels, cohort.n_clusters)
+    of_members = cluster, model, sums_of(cohort.clusters), share, minimum_gain(cohort.problem)
+    changes = cohort.each(_changes_of_members, *of_members, lists=(*cohort.lists, before.labels))
+    cohort = _with_changes(cohort, changes, share)
+    for _ in range(ROUNDS):
+        started = _joint(cohort)
+        cohort = settled_by_scans(cohort, plan).partitions
+        joint = _joint(cohort)
+        if joint > _joint(before) + least:
+            return cohort
+        if joint - started <= max(least, _joint(before) - joint):
+            break
+        cohort = with_best_outlying(cohort, share)
+    return None

@@ -1,35 +1,270 @@
-"""The best partition found at each of a decreasing sequence of coarsenings, each with fewer clusters.
-
-In a large cohort, the path is followed in a sample to the first coarsening that is borne out, then among all subjects.
-"""
+"""How strongly features count: coarsening, alternation, and the concentration."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import logsumexp, polygamma, psi
 
-from clinclust.arrays import Labels
-from clinclust.engine.joint_estimates.dependence import independent_share
-from clinclust.engine.joint_estimates.outlying import OutlyingMask, best_outlying, without_outlying
-from clinclust.engine.joint_estimates.outlying_search import (
+from clinclust.arrays import Array, Labels
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, maximise_hyperparameters, with_prior
+from clinclust.engine.joint_estimates.outlying import (
     SEEN_IN_SAMPLE,
     Dissolution,
+    OutlyingMask,
     OutlyingResult,
+    best_outlying,
     outlying_together,
     raise_in_turns,
     run_outlying_restarts,
     search_with_outlying,
+    without_outlying,
 )
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.plan import ResolutionPlan, RestartResult, SearchPlan, n_threads
-from clinclust.engine.search.restarts import N_SAMPLED, carried_over, index_of_best, searched_on_among_all
-from clinclust.engine.search.settle import SweepResult, settle_by_scans, worth_a_round
-from clinclust.engine.search.starts import Start, search_starts, starts_from
-from clinclust.engine.search.threads import Threads
+from clinclust.engine.joint_estimates.selection import independent_share
+from clinclust.engine.kernels.moves import Partition, clusters_without_subjects
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.encoding import EncodedCohort
+from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.search.plan import Budget, ResolutionPlan, RestartResult, SearchPlan, Threads, n_threads
+from clinclust.engine.search.restarts import (
+    N_SAMPLED,
+    Start,
+    carried_over,
+    index_of_best,
+    search_starts,
+    searched_on_among_all,
+    starts_from,
+)
+from clinclust.engine.search.settle import SweepResult, compact, minimum_gain, settle, settle_by_scans, worth_a_round
 from clinclust.progress import SILENT
+
+# Alternation of search and estimation: the partition given the model, then the model given the partition.
+#
+# The objective is the extended joint, with the log hyperpriors of the estimated parameters:
+#
+#     ln p(X_obs, z | theta, N0) + ln h(theta) + ln h(N0)
+#
+# The search raises the first term, and a new model is accepted only if it raises the sum, so that the alternation ends.
+# `choose_greedily` tries values without a hyperprior instead, as in the paper.
+
+Search = Callable[[Problem, list[Start]], list[RestartResult]]
+"""`run_restarts` or `run_selecting_restarts` with a fixed plan: it takes a problem and starts, and returns restarts."""
+
+_MOST_ROUNDS = 20
+_LEAST_GAIN = 1e-6
+"""Nats by which a new model must raise the extended joint, above the error of the maximisation."""
+_FACTORS = (1 / 8, 1 / 4, 1 / 2, 2.0, 4.0, 8.0)
+"""Factors by which a positive hyperparameter is multiplied; the paper does not give values."""
+_STEPS = (-1.0, -0.5, 0.5, 1.0)
+"""Steps of the prior mean of a Gaussian feature, in its standard deviations."""
+
+
+@dataclass(frozen=True)
+class Estimated:
+    """The parts of the model that are estimated in addition to the partition."""
+
+    hyperprior: Hyperprior | None = None
+    """Hyperprior of the hyperparameters; None if they are not estimated."""
+    concentration: bool = False
+    """Whether the concentration is estimated."""
+
+    def log_hyperprior(self, problem: Problem) -> float:
+        """Return the sum of the log hyperpriors of the estimated parameters, in nats."""
+        total = 0.0
+        if self.hyperprior is not None:
+            total += self.hyperprior.log_density(problem.model.prior)
+        if self.concentration:
+            total += log_concentration_hyperprior(problem.model.concentration)
+        return total
+
+    def maximised(self, problem: Problem, partition: Partition) -> Problem:
+        """Return the problem with the model that maximises the extended joint given a partition."""
+        if self.hyperprior is not None:
+            problem = maximise_hyperparameters(problem, partition, self.hyperprior)
+        if self.concentration:
+            n_clusters = int(partition.n_clusters[0])
+            mode = concentration_mode(problem.cohort.n_subjects, n_clusters, problem.model.discount)
+            problem = replace(problem, model=problem.model._replace(concentration=mode))
+        return problem
+
+
+def alternate(
+    problem: Problem,
+    restarts: list[RestartResult],
+    starts: list[Start],
+    estimated: Estimated,
+    search: Search,
+    budget: Budget,
+) -> tuple[Problem, list[RestartResult]]:
+    """Estimate the model from the best partition and continue the search, in turns, until neither changes.
+
+    Return the problem with the last model, and as many restarts, with log joints under the last model; the best one is
+    continued. Traces show the extended joint less the log hyperprior of the last model.
+    """
+    if estimated.hyperprior is None and not estimated.concentration:
+        return problem, restarts  # keep the log joints: after feature selection they include the prior of the selection
+    for turn in range(_MOST_ROUNDS):
+        if turn and budget.used_up():
+            break
+        best = restarts[index_of_best(restarts)]
+        partition = problem.partition(best.labels)
+        candidate = estimated.maximised(problem, partition)
+        fall = estimated.log_hyperprior(problem) - estimated.log_hyperprior(candidate)
+        if log_joint(candidate, partition) - fall - best.log_joint <= _LEAST_GAIN:
+            break
+        problem = candidate
+        restarts = carry_on(problem, restarts, starts, search, fall)
+    return problem, restarts
+
+
+def carry_on(
+    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, fall: float = 0.0
+) -> list[RestartResult]:
+    """Compute the log joint of all restarts under a new model, and continue the search from the best of them.
+
+    `fall` is the decrease of the log hyperprior by the new model, in nats, which is added to the traces.
+    """
+    restarts = [
+        replace(restart, log_joint=joint_of(problem, restart.labels), trace=restart.trace + fall)
+        for restart in restarts
+    ]
+    lead = index_of_best(restarts)
+    best = restarts[lead]
+    restarts[lead] = best.followed_by(search(problem, starts_from(best.labels, [starts[0].seed]))[0])
+    return restarts
+
+
+def choose_greedily(
+    problem: Problem, restarts: list[RestartResult], starts: list[Start], search: Search, plan: SearchPlan
+) -> tuple[Problem, list[RestartResult]]:
+    """Set one hyperparameter after the other to the value with the highest log joint (Raykov et al. 2016, app. G.2).
+
+    Differences to the paper: results are compared by the log joint, not by eq. 12, which sweeps do not minimise; sweeps
+    continue from the best partition so far, and clusters are merged and divided once, at the end; the first values are
+    the defaults; each hyperparameter that the schema does not state is changed once, by `_FACTORS` or `_STEPS`.
+    """
+    hyperprior = Hyperprior.of(problem)
+    lead = index_of_best(restarts)
+    best = restarts[lead]
+    for index in np.flatnonzero(hyperprior.free):
+        if plan.budget.used_up():
+            break
+        here = problem
+        for value in _values(problem.model.prior[index], bool(hyperprior.location[index])):
+            prior = here.model.prior.copy()
+            prior[index] = value
+            candidate = with_prior(here, prior)
+            settled = settle(candidate, best.labels, starts[0].order, plan.max_sweeps, plan.cancelled, traced=False)
+            if settled.converged and settled.trace[-1] > best.log_joint + minimum_gain(problem):
+                problem = candidate
+                best = best.raised_to(settled.trace[-1], settled.partition.labels)
+    restarts = [best if index == lead else restart for index, restart in enumerate(restarts)]
+    return problem, carry_on(problem, restarts, starts, search)
+
+
+def _values(default: float, location: bool) -> Array:
+    return np.asarray(default + np.array(_STEPS) if location else default * np.array(_FACTORS))
+
+
+# The concentration N0: its most probable value given a partition, and cross-validation of values that are tried.
+#
+# Raykov et al. (2016, appendix G, eq. 35): with N0 ~ Gamma(a, b), given K clusters of N subjects,
+#
+#     p(N0 | N, K) is proportional to Gamma(N0) / Gamma(N0 + N) N0^(K + a - 1) exp(-b N0).
+#
+# The density maximised here is that of u = ln N0, with one more factor N0, as in Rasmussen (2000): it is log-concave,
+# with a mode above 0 for every K. With a discount, N0^K becomes the product of N0 + j discount over j = 0 .. K - 1.
+#
+# In cross-validation, each fold is scored with the clusters of the other folds (point 4, and eq. 33); the encoding and
+# the default priors come from the whole cohort.
+
+DEFAULT = 3.0
+"""The default concentration, which is the mean of the hyperprior."""
+_SHAPE, _RATE = 1.0, 1.0 / DEFAULT
+"""Shape a and rate b of the gamma hyperprior, an exponential distribution with mean 3. It weighs as one cluster."""
+_MOST_STEPS = 200
+
+
+def log_concentration_hyperprior(concentration: float) -> float:
+    """Return the log density of ln N0 under the hyperprior, a ln b - ln Gamma(a) + a ln N0 - b N0."""
+    return _SHAPE * math.log(_RATE) - math.lgamma(_SHAPE) + _SHAPE * math.log(concentration) - _RATE * concentration
+
+
+def concentration_mode(n_subjects: int, n_clusters: int, discount: float = 0.0) -> float:
+    """Return the N0 at the mode of p(ln N0 | N, K), found by Newton's method within a bracket, else bisection.
+
+    With f the log density of u = ln N0, and sums over j = 1 .. K - 1:
+
+        f'(u) = 1 + a + N0 [sum 1 / (N0 + j discount) + psi(N0) - psi(N0 + N) - b]
+        f''(u) = f'(u) - (1 + a) + N0^2 [psi'(N0) - psi'(N0 + N) - sum 1 / (N0 + j discount)^2].
+    """
+    seats = discount * np.arange(1, n_clusters)
+    low, high = math.log(1e-12), math.log(1e12)
+    u = math.log(DEFAULT)
+    for _ in range(_MOST_STEPS):
+        concentration = math.exp(u)
+        first = concentration * (
+            float((1.0 / (concentration + seats)).sum())
+            + float(psi(concentration) - psi(concentration + n_subjects))
+            - _RATE
+        )
+        second = first + concentration**2 * (
+            float(polygamma(1, concentration) - polygamma(1, concentration + n_subjects))
+            - float((1.0 / (concentration + seats) ** 2).sum())
+        )
+        slope = 1.0 + _SHAPE + first
+        if slope > 0.0:
+            low = u
+        else:
+            high = u
+        target = u - slope / second if second < 0.0 else math.nan
+        if not low < target < high:
+            target = 0.5 * (low + high)
+        if abs(target - u) <= 1e-12:
+            break
+        u = target
+    return math.exp(u)
+
+
+def deal_folds(n_subjects: int, n_folds: int, rng: np.random.Generator) -> Iterator[tuple[Labels, Labels]]:
+    """Yield (training, held-out) subjects of each fold, ascending; every subject is held out once."""
+    fold = rng.permutation(np.arange(n_subjects) % min(n_folds, n_subjects))
+    for index in range(int(fold.max()) + 1):
+        yield np.flatnonzero(fold != index), np.flatnonzero(fold == index)
+
+
+def starts_among(starts: list[Start], subjects: Labels) -> list[Start]:
+    """Return the starts restricted to a subset of the subjects."""
+    position = np.full(starts[0].labels.size, -1, dtype=np.int64)
+    position[subjects] = np.arange(subjects.size)
+    restricted = []
+    for start in starts:
+        order = position[start.order]
+        restricted.append(start._replace(labels=compact(start.labels[subjects]), order=order[order >= 0]))
+    return restricted
+
+
+def held_out_log_density(training: Problem, labels: Labels, cohort: EncodedCohort, subjects: Labels) -> Array:
+    """Return ln p(x | training clusters) of held-out subjects, in nats, float64 (n,): the mixture of eq. 33."""
+    clusters = training.partition(labels)
+    n_clusters = int(clusters.n_clusters[0])
+    arrays = cohort.with_prior(training.model.prior, training.model.powers).arrays
+    arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
+    new = clusters_without_subjects(arrays, clusters.sizes[:n_clusters], clusters.statistics[:n_clusters])
+    scores = np.zeros((subjects.size, n_clusters + 1))
+    # The clusters may come from powers of likelihoods, but only densities that count in full integrate to 1.
+    write_scores(arrays, training.model.in_full(), new, scores)
+    scores -= np.log(labels.size + training.model.concentration)
+    return np.asarray(logsumexp(scores, axis=1) + cohort.encoding.log_jacobian(arrays), dtype=np.float64)
+
+
+# The best partition found at each of a decreasing sequence of coarsenings, each with fewer clusters.
+#
+# In a large cohort, the path is followed in a sample to the first coarsening that is borne out, then among all
+# subjects.
 
 _TOLERANCE = 0.01
 """Difference to the estimated share of independent features that does not change the partition."""
@@ -197,10 +432,10 @@ def sampled_steps(problem: Problem, plan: SearchPlan, seed: np.random.SeedSequen
 
 
 def _in_sample(part: Problem, plan: SearchPlan, seed: np.random.SeedSequence) -> ResolutionStep:
-    found = first_step(part, search_starts(part.cohort.n_subjects, plan.seeds), plan)
+    first = first_step(part, search_starts(part.cohort.n_subjects, plan.seeds), plan)
     if plan.resolution is None:
-        return step_of(part, found.restarts, found.best, found.outlying, plan.outlying_share)
-    steps = resolution_steps(part, plan, seed, found)
+        return step_of(part, first.restarts, first.best, first.outlying, plan.outlying_share)
+    steps = resolution_steps(part, plan, seed, first)
     return steps[chosen_step(steps)]
 
 

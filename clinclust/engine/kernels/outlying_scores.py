@@ -11,10 +11,9 @@ import numpy as np
 
 from clinclust.arrays import Array, Whole
 from clinclust.compiled import flat, kernel, subkernel
-from clinclust.engine.kernels.likelihood_kernels import CHAINED
-from clinclust.engine.kernels.moves import State, refresh, state_of, value_left_out
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition
-from clinclust.engine.kernels.scoring import chained_score
+from clinclust.engine.kernels.moves import CohortArrays, Model, Partition, State, refresh, state_of, value_left_out
+from clinclust.engine.kernels.predictives import CHAINED
+from clinclust.engine.kernels.sweep import chained_score
 
 _MARGIN = 0.1
 """Nats by which a value must be worth keeping to count as usual."""
@@ -147,12 +146,7 @@ def gains_of_indicators(
 
 @kernel
 def bounded_scores(
-    cohort: CohortArrays,
-    model: Model,
-    partition: Partition,
-    subjects: Whole,
-    log_odds: float,
-    scores: Array,
+    cohort: CohortArrays, model: Model, partition: Partition, subjects: Whole, log_odds: float, scores: Array
 ) -> None:
     """Fill the scores of some subjects (M,) under every cluster but their own, with their best outlying values.
 

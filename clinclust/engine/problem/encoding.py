@@ -1,12 +1,9 @@
-"""Encoding of a validated cohort as the arrays of the engine, discrete features first.
-
-Discrete values become row numbers of a table of log predictives, continuous ones standardised floats. Subjects are
-sorted by their values, so that the order of the rows of the table does not change the result.
-"""
+"""The encoded cohort: codes of levels, standardised numbers, and blocks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -14,15 +11,192 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import eigh
 
 from clinclust.arrays import Array, Codes, Labels, Mask, Whole
-from clinclust.engine.kernels.partition import CohortArrays
-from clinclust.engine.problem.blocks import likelihoods_of, most_complete_first
-from clinclust.likelihoods import Likelihood
+from clinclust.engine.kernels.moves import CohortArrays
+from clinclust.errors import InputError
+from clinclust.files.cell_text import listed
+from clinclust.likelihoods import REGISTRY, Likelihood
 from clinclust.schema import Feature
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# The features of an encoded cohort as numeric columns, and the first principal axis of its subjects.
+
+_POWER_ITERATIONS = 8
+_NOMINAL = np.array([likelihood.kernel for likelihood in REGISTRY.values() if likelihood.is_nominal])
+_MANY_COLUMNS = 500
+"""Number of columns above which an eigenvector is found by Lanczos iterations, without all cross products."""
+
+
+def _ordered_and_unordered(arrays: CohortArrays) -> tuple[Whole, Whole]:
+    """Return the indices of the discrete features with ordered levels, and of the nominal ones."""
+    is_nominal = (arrays.kinds[: arrays.codes.shape[1], None] == _NOMINAL).any(axis=1)
+    return np.flatnonzero(~is_nominal), np.flatnonzero(is_nominal)
+
+
+def numeric_columns(arrays: CohortArrays) -> tuple[Array, Whole]:
+    """Return numeric columns, float64 (N, C), NaN = missing, and the index of the feature of each, int64 (C,).
+
+    They are the codes of discrete features with ordered levels, the continuous values, and an indicator of each level
+    of the nominal features.
+    """
+    ordered, unordered = _ordered_and_unordered(arrays)
+    n_discrete, n_continuous = arrays.codes.shape[1], arrays.values.shape[1]
+    codes = np.take(arrays.codes, ordered, axis=1)  # contiguous rows, so that sums always have the same order
+    n_levels = np.diff(arrays.level_start)[unordered]
+    of_level = np.repeat(unordered, n_levels)
+    levels = [np.arange(arrays.level_start[feature], arrays.level_start[feature + 1]) for feature in unordered]
+    nominal = np.take(arrays.codes, of_level, axis=1)
+    indicators = nominal == np.concatenate([np.empty(0, dtype=np.int64), *levels])
+    columns = [np.where(codes > 0, codes, np.nan), arrays.values, np.where(nominal > 0, indicators, np.nan)]
+    owners = [ordered, np.arange(n_discrete, n_discrete + n_continuous), of_level]
+    return np.hstack(columns), np.concatenate(owners)
+
+
+def encoded_columns(arrays: CohortArrays) -> Iterator[tuple[Array, bool]]:
+    """Yield the encoded values of each feature, float64 (N,), NaN = missing, and whether the feature is nominal."""
+    _, unordered = _ordered_and_unordered(arrays)
+    for feature, code in enumerate(arrays.codes.T):
+        yield np.where(code > 0, code, np.nan), feature in unordered
+    for column in arrays.values.T:
+        yield column, False
+
+
+def _standardised(table: Array) -> Array:
+    """Return columns with mean 0 and one variance; a missing value counts as the mean of its column."""
+    observed = ~np.isnan(table)
+    counts = np.maximum(observed.sum(axis=0), 1)
+    table = np.where(observed, table, 0.0)
+    table = np.where(observed, table - table.sum(axis=0) / counts, 0.0)
+    table /= np.sqrt(np.maximum((table**2).sum(axis=0) / counts, 1e-12))
+    return table
+
+
+def principal_axis(arrays: CohortArrays, rng: np.random.Generator | None = None) -> Array:
+    """Return the subjects' positions along their first principal axis, float64 (M,).
+
+    With `rng`, positions along about this axis, by a few power iterations from a random start, so that searches that
+    begin along it begin at different places.
+    """
+    table = _standardised(numeric_columns(arrays)[0])
+    if rng is None:
+        loadings = _first_loadings(table)
+        return np.asarray(table @ (loadings * np.sign(loadings[np.abs(loadings).argmax()])))
+    along: Array = np.asarray(rng.normal(size=table.shape[0]))
+    for _ in range(_POWER_ITERATIONS):
+        # einsum instead of table @ along, because the last digits of a BLAS product depend on its number of threads.
+        along = np.einsum("ij,j->i", table, np.einsum("ij,i->j", table, along))
+        along /= max(float(np.sqrt((along**2).sum())), 1e-300)
+    return along
+
+
+def _first_loadings(table: Array) -> Array:
+    """Return the first eigenvector of the cross products of columns (N, C), float64 (C,), of any length above 0."""
+    n_rows, size = table.shape
+    if n_rows < size:  # the products of rows have the same eigenvalues
+        return np.asarray(table.T @ eigh(table @ table.T, subset_by_index=[n_rows - 1, n_rows - 1])[1][:, 0])
+    if size <= _MANY_COLUMNS:
+        return np.asarray(eigh(table.T @ table, subset_by_index=[size - 1, size - 1])[1][:, 0])
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
+    products = LinearOperator((size, size), matvec=lambda vector: table.T @ (table @ vector), dtype=np.float64)
+    return np.asarray(eigsh(products, k=1, which="LA", v0=np.ones(size), tol=1e-8)[1][:, 0])
+
+
+# Blocks: named groups of features that depend on each other even within subtypes, and the power of each.
+#
+# At the power w, p features count for w p. In a multivariate Gaussian block, of power 1, each depends on those before
+# it.
+
+
+def likelihoods_of(features: Sequence[Feature]) -> tuple[Likelihood, ...]:
+    """Return the likelihood of each feature, in its place in its block where that block has one likelihood."""
+    sizes = Counter(feature.block for feature in features if feature.traits.is_chained)
+    before: Counter[str | None] = Counter()
+    likelihoods = []
+    for feature in features:
+        likelihood = feature.traits.of(feature)
+        if likelihood.is_chained and feature.block is not None:
+            likelihood = likelihood.in_block(before[feature.block], sizes[feature.block])
+            before[feature.block] += 1
+        likelihoods.append(likelihood)
+    return tuple(likelihoods)
+
+
+def members_of_chains(features: Sequence[Feature]) -> list[list[int]]:
+    """Return the places of the features of each multivariate Gaussian block of several features, in their order."""
+    chains: list[list[int]] = []
+    for place, likelihood in enumerate(likelihoods_of(features)):
+        if likelihood.n_before:
+            chains[-1].append(place)
+        elif likelihood.is_chained:
+            chains.append([place])
+    return [chain for chain in chains if len(chain) > 1]
+
+
+def most_complete_first(
+    features: Sequence[Feature], n_missing: Mapping[str, int], given: Mapping[str, Mapping[str, Any]]
+) -> tuple[Feature, ...]:
+    """Return the same features, those of each multivariate Gaussian block by their number of missing values.
+
+    A value takes part only where those before it in the block are observed, so the most complete come first. Where the
+    rows of a block's scatter matrix are stated, their lengths, 1 to p, give the order. The features of a block are
+    adjacent; hyperparameters in `given` take precedence over those of the schema.
+    """
+    ordered = list(features)
+    for members in members_of_chains(features):
+        block = [features[place] for place in members]
+        rows = [{**feature.stated, **given.get(feature.name, {})}.get("scatter") for feature in block]
+        keys = [n_missing[feature.name] for feature in block]
+        if any(row is not None for row in rows):
+            lengths = [len(row) if isinstance(row, Sequence) else 0 for row in rows]
+            is_order = sorted(lengths) == list(range(1, len(block) + 1))
+            keys = lengths if is_order else [0] * len(block)
+        by_key = sorted(range(len(block)), key=lambda place: keys[place])
+        for place, chosen in zip(members, by_key, strict=True):
+            ordered[place] = block[chosen]
+    return tuple(ordered)
+
+
+def members_of_blocks(features: Sequence[Feature]) -> dict[str, Whole]:
+    """Return the indices of the features of each block that has a power, int64 (p,), by its name."""
+    members: dict[str, list[int]] = {}
+    for place, feature in enumerate(features):
+        if feature.block is not None and not feature.traits.is_chained:
+            members.setdefault(feature.block, []).append(place)
+    return {block: np.array(places, dtype=np.int64) for block, places in members.items()}
+
+
+def powers_of_features(features: Sequence[Feature], powers: Mapping[str, float]) -> Array:
+    """Return the power of each feature, float64 (D,), from the weights of blocks: 1 for others."""
+    weights = [1.0 if feature.block is None else float(powers.get(feature.block, 1.0)) for feature in features]
+    return np.array(weights, dtype=np.float64)
+
+
+def powers_of_blocks(features: Sequence[Feature], powers: Array) -> dict[str, float]:
+    """Return the power of each block by its name, from the powers of its features, float64 (D,)."""
+    return {block: float(powers[places[0]]) for block, places in members_of_blocks(features).items()}
+
+
+def refuse_unknown_blocks(named: Iterable[str], features: Iterable[Feature]) -> None:
+    """Raise InputError if a block is named to which no clustered feature belongs."""
+    blocks = dict.fromkeys(
+        feature.block for feature in features if feature.block is not None and not feature.traits.is_chained
+    )
+    unknown = [str(block) for block in named if block not in blocks]
+    if unknown:
+        has = f"it has {listed(list(blocks))}" if blocks else "no clustered feature of it has a block"
+        raise InputError(f"block_weights: the schema has no block {listed(unknown)}; {has}")
+
+
+# Encoding of a validated cohort as the arrays of the engine, discrete features first.
+#
+# Discrete values become row numbers of a table of log predictives, continuous ones standardised floats. Subjects are
+# sorted by their values, so that the order of the rows of the table does not change the result.
 
 Scalar = TypeVar("Scalar", bound=np.generic)
 
@@ -197,7 +371,7 @@ class EncodedCohort:
             encoding,
             CohortArrays(
                 codes=np.ascontiguousarray(np.where(codes > 0, codes - shift, 0), dtype=np.int32),
-                values=np.ascontiguousarray(arrays.values[:, valued]),  # noqa: PD011
+                values=np.ascontiguousarray(arrays.values[:, valued]),
                 kinds=arrays.kinds[kept],
                 level_start=level_start,
                 level_values=arrays.level_values[rows],
@@ -312,14 +486,14 @@ def log_base_measures(cohort: EncodedCohort, prior: Array, subjects: Labels, fea
     """Return the log base measure of values, by subject and encoded feature (M,), under a prior (H,); 0 = missing."""
     arrays = cohort.arrays
     n_table = arrays.codes.shape[1]
-    found, in_table = np.empty(subjects.size), features < n_table
-    found[in_table] = arrays.level_log_base[arrays.codes[subjects[in_table], features[in_table]]]
+    measures, in_table = np.empty(subjects.size), features < n_table
+    measures[in_table] = arrays.level_log_base[arrays.codes[subjects[in_table], features[in_table]]]
     for feature in np.unique(features[~in_table]).tolist():
         own = features == feature
-        column = arrays.values[subjects[own], feature - n_table]  # noqa: PD011
+        column = arrays.values[subjects[own], feature - n_table]
         theta = prior[arrays.prior_start[feature] : arrays.prior_start[feature + 1]]
-        found[own] = cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
-    return found
+        measures[own] = cohort.encoding.likelihoods[feature].log_base_measure(column, theta)
+    return measures
 
 
 def log_bases(cohort: EncodedCohort, prior: Array) -> Array:

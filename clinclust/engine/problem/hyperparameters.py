@@ -1,7 +1,4 @@
-"""Hyperparameters in two forms: by name for users, and as one flat array on the encoded scale for the engine.
-
-By name they refer to the validated column after its transform; the engine standardises Gaussian features.
-"""
+"""Hyperparameters in two forms: by name for users, and as one flat array on the encoded scale for the engine."""
 
 from __future__ import annotations
 
@@ -11,15 +8,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from clinclust.arrays import Array, Mask
-from clinclust.engine.problem.blocks import members_of_chains
+from clinclust.engine.problem.encoding import members_of_chains
 from clinclust.errors import InputError, SchemaError
-from clinclust.likelihoods import Likelihood
-from clinclust.likelihoods.likelihood import KNOWN_DEGREES
+from clinclust.likelihoods.likelihood import KNOWN_DEGREES, Likelihood
 from clinclust.likelihoods.multivariate_gaussian import default_correlations
 from clinclust.schema import Feature
 
 if TYPE_CHECKING:
     from clinclust.engine.problem.encoding import Encoding
+
+
+# Hyperparameters in two forms: by name for users, and as one flat array on the encoded scale for the engine.
+#
+# By name they refer to the validated column after its transform; the engine standardises Gaussian features.
 
 Hyperparameters = dict[str, dict[str, Any]]
 
@@ -98,17 +99,17 @@ def _out_of_bounds(
     if likelihood.with_unit.isdisjoint(stated):
         return []
     free = dict(zip(likelihood.hyperparameter_names, likelihood.unit_free(theta, values).tolist(), strict=True))
-    found = []
+    problems = []
     for key in sorted(likelihood.with_unit & set(stated)):
         low, high = likelihood.bounds.get(key, likelihood.usual_bounds)
         if not low <= free[key] <= high:
             own = stated[key][-1] if isinstance(stated[key], list) else stated[key]
             called, unit = _as_stated(likelihood, key, stated)
-            found.append(
+            problems.append(
                 f"{name}: {called} {float(own) / unit:g} cannot be used with the values of the column: in units of "
                 f"their spread it is {free[key] / unit:g}, and must lie between {low / unit:g} and {high / unit:g}"
             )
-    return found
+    return problems
 
 
 def _as_stated(likelihood: Likelihood, key: str, stated: Mapping[str, Any]) -> tuple[str, float]:

@@ -1,17 +1,36 @@
-"""The problem that the engine solves: find the partition of a cohort with the highest log joint under a model."""
+"""The problem that a search solves: its log joint and posterior, and predictives in a cluster."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from clinclust.arrays import Array, Labels, Mask, Whole
-from clinclust.engine.kernels.partition import Model, Partition, log_marginals, new_partition
-from clinclust.engine.problem.blocks import powers_of_features, refuse_unknown_blocks
-from clinclust.engine.problem.encoding import EncodedCohort, Encoding, canonical_order, log_bases, model_values
+from clinclust.engine.kernels.moves import (
+    CohortArrays,
+    Model,
+    Partition,
+    add_up,
+    clusters_without_subjects,
+    log_marginals,
+    new_partition,
+)
+from clinclust.engine.kernels.outlying_scores import mixed_scores
+from clinclust.engine.kernels.sweep import write_scores
+from clinclust.engine.problem.encoding import (
+    EncodedCohort,
+    Encoding,
+    canonical_order,
+    log_bases,
+    model_values,
+    powers_of_features,
+    refuse_unknown_blocks,
+)
 from clinclust.engine.problem.hyperparameters import (
     Hyperparameters,
     default_hyperparameters,
@@ -21,12 +40,20 @@ from clinclust.engine.problem.hyperparameters import (
     stated_hyperparameters,
 )
 from clinclust.errors import InputError
+from clinclust.likelihoods.likelihood import Likelihood
+from clinclust.priors.conjugate import log_gamma_ratio
+from clinclust.priors.normal_wishart import NormalWishart, parts
 from clinclust.schema import Feature, FeatureSchema
 from clinclust.schema.feature import few_of_the_rest
 from clinclust.schema.validation import uninformative
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+# The problem that the engine solves: find the partition of a cohort with the highest log joint under a model.
+
+# The problem that a search solves: encoded cohort, prior, concentration; its log joint and posterior.
 
 _NARROWEST = 1e-100
 """Smallest standard deviation of a continuous feature, whose square is still a normal float64."""
@@ -83,7 +110,7 @@ class Problem:
         A change of labels changes its log joint by as much as that of the whole cohort. `log_base` is 0.
         """
         arrays = self.cohort.arrays
-        arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])  # noqa: PD011
+        arrays = arrays._replace(codes=arrays.codes[subjects], values=arrays.values[subjects])
         cohort = EncodedCohort(self.cohort.encoding, arrays, 0.0, np.arange(subjects.size))
         concentration = self.model.concentration + n_others * self.model.discount
         return replace(self, cohort=cohort, model=self.model._replace(concentration=concentration))
@@ -105,8 +132,8 @@ def pose(
     values = model_values(frame, schema.clustered_parts)
     features, excluded = _informative(frame, schema, values)
     if not features:
-        found = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
-        raise InputError(f"No feature is left to cluster on: {found or 'the schema has none with role cluster'}")
+        reasons = ", ".join(f"{name} has {reason}" for name, reason in excluded.items())
+        raise InputError(f"No feature is left to cluster on: {reasons or 'the schema has none with role cluster'}")
     refuse_unknown_blocks(block_weights or {}, schema.clustered)
     stated = stated_hyperparameters(hyperparameters or {}, schema.clustered_parts)
     order = canonical_order([values[feature.name] for feature in features])
@@ -138,10 +165,10 @@ def _informative(
         for part in feature.parts:
             if part.is_part and part.name not in reasons and (few := few_of_the_rest(part, frame[feature.name])):
                 reasons[part.name] = few
-        kept = [part for part in feature.parts if part.name not in reasons]
+        parts = [part for part in feature.parts if part.name not in reasons]
         left_out = {part.name: reasons[part.name] for part in feature.parts if part.name in reasons}
-        excluded |= left_out if kept or not left_out else {feature.name: next(iter(left_out.values()))}
-        features += kept
+        excluded |= left_out if parts or not left_out else {feature.name: next(iter(left_out.values()))}
+        features += parts
     return tuple(features), excluded
 
 
@@ -155,3 +182,343 @@ def _refuse_narrow(features: tuple[Feature, ...], values: Mapping[str, Array]) -
             f"The values of {', '.join(narrow)} lie too close together to be modelled; give the column in a smaller "
             f"unit, so that its standard deviation is at least {_NARROWEST:g}"
         )
+
+
+# The collapsed log joint, which is the objective of every search, and the relevance of each feature.
+#
+#     ln p(X_obs, z) = ln p(z) + coarsening * sum_d power_d sum_k ln m_d(observed values of feature d in cluster k)
+#     ln p(z)        = sum_{j<K} ln(N0 + j discount) + sum_k [ln Gamma(n_k - discount) - ln Gamma(1 - discount)]
+#                      + ln Gamma(N0) - ln Gamma(N0 + N)
+#
+# With discount 0 the prior is the Chinese restaurant process of the papers. The power of a feature is below 1 where it
+# shares its information with other features of its block.
+
+
+def log_joint(problem: Problem, partition: Partition) -> float:
+    """Return ln p(X_obs, z) of a partition, in nats, with the powers of the model and all constants."""
+    k = int(partition.n_clusters[0])
+    return joint_of_sums(problem, partition.sizes[:k], partition.statistics[:k])
+
+
+def joint_of(problem: Problem, labels: Labels) -> float:
+    """Return the log joint of the partition with these labels, 0 .. K - 1, int64 (N,), in nats."""
+    arrays, n_clusters = problem.cohort.arrays, int(labels.max()) + 1
+    sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(arrays.statistic_start[-1])))
+    add_up(arrays, np.ascontiguousarray(labels, dtype=np.int64), sizes, statistics)
+    return joint_of_sums(problem, sizes, statistics)
+
+
+def joint_of_sums(problem: Problem, sizes: Array, statistics: Array) -> float:
+    """Return the log joint of clusters with these sizes (K,) and statistics (K, S), in nats."""
+    model = problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, statistics)
+    log_likelihood = float((marginals * model.powers).sum()) + problem.cohort.log_base
+    return log_crp(sizes, model.concentration, model.discount) + model.coarsening * log_likelihood
+
+
+def log_crp(sizes: Array, concentration: float, discount: float = 0.0) -> float:
+    """Return the log probability of a partition with these cluster sizes (K,) under the Chinese restaurant process.
+
+    With a discount above 0 it is the two-parameter process (Pitman 1995), the partition law of a Pitman-Yor process.
+    """
+    return float(
+        np.log(concentration + discount * np.arange(sizes.size)).sum()
+        + (gammaln(sizes - discount) - gammaln(1.0 - discount)).sum()
+        - _log_of_all(concentration, float(sizes.sum()))
+    )
+
+
+@lru_cache
+def _log_of_all(concentration: float, n_subjects: float) -> float:
+    return float(log_gamma_ratio(concentration, n_subjects))
+
+
+def feature_relevance(problem: Problem, partition: Partition) -> Array:
+    """Return the evidence that each encoded feature differs between the clusters, in nats, float64 (D,).
+
+    R_d = sum_k ln m_d(values in cluster k) - ln m_d(all values together), without coarsening and block weights.
+    Below 0, the data favour one distribution for all clusters.
+    """
+    statistics = partition.statistics[: int(partition.n_clusters[0])]
+    return relevance_of(problem.cohort.arrays, problem.model.prior, statistics)
+
+
+def relevance_of(arrays: CohortArrays, prior: Array, statistics: Array) -> Array:
+    """Return the `feature_relevance` of clusters with these statistics, float64 (K, S); no subject is needed."""
+    apart = log_marginals(arrays, prior, statistics).sum(axis=0)
+    together = log_marginals(arrays, prior, statistics.sum(axis=0, keepdims=True))[0]
+    return np.asarray(apart - together, dtype=np.float64)
+
+
+def leave_one_out_nll(problem: Problem, partition: Partition, scores: Array) -> float:
+    """Return the papers' objective E (Raykov et al. 2016, eq. 12), including C(N0, N); for reproduction only.
+
+    It is a sum of leave-one-out predictives, from the `leave_one_out_scores` (N, K) of a problem without block
+    weights; a move that raises the log joint can worsen it.
+    """
+    labels, sizes, model = partition.labels, partition.sizes[: int(partition.n_clusters[0])], problem.model
+    others = sizes[labels] - 1.0
+    new = model.concentration + model.discount * (sizes.size - 1)
+    weights = np.log(np.where(others > 0.0, others - model.discount, new))
+    densities = (scores[np.arange(labels.size), labels] - weights) / model.coarsening
+    densities += problem.cohort.encoding.log_jacobian(problem.cohort.arrays)
+    return -float(densities.sum()) - log_crp(sizes, model.concentration, model.discount)
+
+
+# The clusters of a fitted model: scores of the fitted subjects and of new subjects.
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The clusters of a fitted model, without the subjects."""
+
+    encoding: Encoding
+    model: Model
+    sizes: Array
+    """(K,) number of subjects in each cluster."""
+    statistics: Array
+    """(K, S) sufficient statistics of each cluster, of all features."""
+    included: Mask
+    """(D,) the features that differ between the clusters; the others have one distribution for all subjects."""
+    outlying_share: float = 0.0
+    """Probability that a value is outlying, that is, drawn from the prior predictive of its feature."""
+    temperature: float = 1.0
+    """Divisor of the log weights of clusters for the probabilities of a subject (`sampling.calibration`)."""
+
+    def pooled(self, into: Labels) -> Clusters:
+        """Return the clusters merged into the clusters `into`, int64 (K,), 0, 1, ...: sizes and statistics add up."""
+        groups = [np.flatnonzero(into == group) for group in range(int(into.max()) + 1)]
+        sizes = np.array([self.sizes[members].sum() for members in groups])
+        return replace(self, sizes=sizes, statistics=np.array([self.statistics[it].sum(axis=0) for it in groups]))
+
+    def relevance(self) -> Array:
+        """Return the `feature_relevance` of each encoded feature, in nats, float64 (D,)."""
+        return relevance_of(self._without_subjects(), self.model.prior, self.statistics)
+
+    def log_joint_of_partition(self) -> float:
+        """Return the terms of the log joint that a merger of clusters changes, in nats."""
+        model = self.model
+        likelihood = float(self._counted_log_marginals()[:, self.included].sum())
+        return log_crp(self.sizes, model.concentration, model.discount) + model.coarsening * likelihood
+
+    def log_joint_of_each(self) -> Array:
+        """Return the term of each cluster in the log joint of a partition, in nats, float64 (K,)."""
+        model = self.model
+        of_sizes = gammaln(self.sizes - model.discount) - gammaln(1.0 - model.discount)
+        likelihood = self._counted_log_marginals()[:, self.included].sum(axis=1)
+        return np.asarray(of_sizes + model.coarsening * likelihood, dtype=np.float64)
+
+    def likelihood_terms(self) -> Array:
+        """Return the term of each cluster and included feature in the log joint, in nats, float64 (K, D)."""
+        return np.where(self.included, self.model.coarsening * self._counted_log_marginals(), 0.0)
+
+    def _counted_log_marginals(self) -> Array:
+        """Return the log marginal of each feature in each cluster times the power of the feature, float64 (K, D)."""
+        return log_marginals(self._without_subjects(), self.model.prior, self.statistics) * self.model.powers
+
+    def _without_subjects(self) -> CohortArrays:
+        """Return the arrays of a cohort without subjects, with the places of the numbers of each feature."""
+        none = {feature.name: np.empty(0) for feature in self.encoding.features}
+        return self.encoding.encode(none, self.model.prior)[0]
+
+    def scores(self, values: Mapping[str, Array], *, coarsened: bool) -> Array:
+        """Return ln p(z = k) + ln p(x | cluster k) of new subjects, in nats, (n, K + 1); the last cluster is empty.
+
+        Densities refer to the columns of `model_values` (Raykov et al. 2016, appendix E): the log-sum-exp of a row is
+        eq. 33, and its largest entry is eq. 34. If values may be outlying, p(x_d | cluster k) is its mixture with p(x_d
+        | prior). Assignment to clusters needs `coarsened`, which multiplies ln p(x_d | cluster k) by the coarsening and
+        the power of the feature, and divides the sum by the temperature; densities do not integrate to 1 then.
+        """
+        n_subjects = next(iter(values.values())).size
+        prior, statistics = self._shared()
+        arrays, _ = self.encoding.encode(dict(values), prior)
+        n_clusters = self.sizes.size
+        partition = clusters_without_subjects(arrays, self.sizes, statistics)
+        model = self.model._replace(prior=prior)
+        model = model if coarsened else model.in_full()
+        scores = np.zeros((n_subjects, n_clusters + 1))
+        if self.outlying_share > 0.0:
+            mixed_scores(arrays, model.in_full(), partition, self.outlying_share, model.exponents, scores)
+        else:
+            write_scores(arrays, model, partition, scores)
+        scores += model.coarsening * self.encoding.log_jacobian(arrays, model.powers)[:, None]
+        scores -= np.log(self.sizes.sum() + model.concentration)
+        return np.asarray(scores / self.temperature if coarsened else scores, dtype=np.float64)
+
+    def posteriors(self, feature: int) -> Array:
+        """Return the encoded posterior hyperparameters of one feature in every cluster; last, its prior, (K + 1, P)."""
+        theta, sums = self.of_feature(feature)
+        prior = self.encoding.alone[feature].prior
+        estimates: Array = prior.posterior(np.broadcast_to(theta, (sums.shape[0], theta.size)), sums)
+        return np.vstack([estimates, theta])
+
+    def of_feature(self, feature: int) -> tuple[Array, Array]:
+        """Return the hyperparameters (P,) and the statistics (K, S) with which one feature is predicted by itself."""
+        likelihood = self.encoding.likelihoods[feature]
+        theta, sums = self.factor_of(feature)
+        return likelihood.marginal_prior(theta), likelihood.marginal_statistics(sums)
+
+    def factor_of(self, feature: int) -> tuple[Array, Array]:
+        """Return the hyperparameters (P,) and the statistics (K, S) of a feature given those before it in its block."""
+        return self._part_of(feature, *self._shared())
+
+    def _part_of(self, feature: int, prior: Array, statistics: Array) -> tuple[Array, Array]:
+        start, first = self.encoding.prior_start[feature:], self.encoding.statistic_start[feature:]
+        return prior[start[0] : start[1]], statistics[:, first[0] : first[1]]
+
+    def _shared(self) -> tuple[Array, Array]:
+        """Return the prior (H,) and the statistics (K, S) with which values are predicted.
+
+        A feature that is not included has its posterior given all subjects as prior, and no statistics.
+        """
+        if self.included.all():
+            return self.model.prior, self.statistics
+        prior, statistics = self.model.prior.copy(), self.statistics.copy()
+        for feature in np.flatnonzero(~self.included).tolist():
+            theta, sums = self._part_of(feature, prior, statistics)
+            theta[:] = self.encoding.likelihoods[feature].prior.posterior(theta, sums.sum(axis=0))
+            sums[:] = 0.0
+        return prior, statistics
+
+
+def clusters_of(problem: Problem, partition: Partition, included: Mask | None = None) -> Clusters:
+    """Return the clusters of a partition; `included`, bool (D,), are the features that differ between them."""
+    k = int(partition.n_clusters[0])
+    encoding = problem.cohort.encoding
+    included = np.ones(len(encoding.features), dtype=np.bool_) if included is None else included
+    return Clusters(encoding, problem.model, partition.sizes[:k].copy(), partition.statistics[:k].copy(), included)
+
+
+def leave_one_out_scores(problem: Problem, partition: Partition) -> Array:
+    """Return each subject's log posterior weight for each cluster without it, (N, K); for its own alone, a new one."""
+    scores = np.zeros((problem.cohort.n_subjects, int(partition.n_clusters[0]) + 1))
+    write_scores(problem.cohort.arrays, problem.model, partition, scores)
+    return scores[:, :-1]
+
+
+def probabilities(scores: Array) -> Array:
+    """Return rows of probabilities from rows of log weights, each normalised to sum to 1."""
+    weights: Array = np.exp(scores - scores.max(axis=1, keepdims=True))
+    weights /= weights.sum(axis=1, keepdims=True)
+    return weights
+
+
+# Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
+#
+# The latter are exact if no value of the block was missing in the cohort; else each regression on the features before
+# it rests on the subjects with its features, and the degrees of freedom are those of the last.
+
+
+# Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
+
+
+def log_predictives(
+    clusters: Clusters, values: Mapping[str, Array], labels: Labels, left_out: Mask | None = None
+) -> Array:
+    """Return ln p(x_d | a cluster) of subjects, float64 (D, n), the terms of a score; 0 where a value is missing.
+
+    With A the log normaliser of the conjugate prior and theta_k the posterior of the cluster, it is A(theta_k + T(x)) -
+    A(theta_k) + ln h(x) on the encoded scale, without the Jacobian; where values may be outlying, the mixture with the
+    prior predictive. `labels` (n,) are the clusters that judge; K is the empty one. The `left_out` values (D, n) are
+    taken from the statistics of the cluster first, because these hold them.
+    """
+    encoding, found = clusters.encoding, []
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.likelihoods, strict=True)):
+        before = encoding.features[index - likelihood.n_before : index]
+        centres, scales = encoding.standards_of(index, likelihood.n_before)
+        columns = (np.column_stack([values[one.name] for one in (*before, feature)]) - centres) / scales
+        # Given features one of which is missing, the value takes no part.
+        column = np.where(np.isnan(columns).any(axis=1), np.nan, columns[:, -1])
+        theta, sums = clusters.factor_of(index)
+        held = np.vstack([sums, np.zeros(sums.shape[1])])[labels]
+        # Of a feature that is the same in all clusters, one value of N counts for nothing, and in every cluster alike.
+        if left_out is not None and clusters.included[index]:
+            held -= likelihood.statistics_of_block(columns) * left_out[index][:, None]
+        logs = _logs(likelihood, columns, likelihood.prior.posterior(theta[None, :], held), theta)
+        if clusters.outlying_share > 0.0 and not likelihood.is_chained:
+            share = clusters.outlying_share
+            of_prior = _logs(likelihood, columns, theta[None, :], theta)
+            logs = np.logaddexp(np.log1p(-share) + logs, np.log(share) + of_prior)
+        found.append(np.where(np.isnan(column), 0.0, logs))
+    return np.array(found).reshape(len(found), labels.size)
+
+
+def _logs(likelihood: Likelihood, values: Array, posteriors: Array, theta: Array) -> Array:
+    """Return the log predictives of values (n, l + 1), the feature's own last, under posteriors (n, P) or (1, P)."""
+    prior = likelihood.prior
+    after = prior.posterior(posteriors, likelihood.statistics_of_block(values))
+    rise: Array = prior.log_normalizer(after) - prior.log_normalizer(posteriors)
+    return rise + likelihood.log_base_measure(values[:, -1], theta)
+
+
+@dataclass(frozen=True)
+class BlockPredictive:
+    """The multivariate Student t distribution of a block in each cluster; the last is a new one."""
+
+    mean: Array
+    """(K + 1, p)"""
+    scale: Array
+    """(K + 1, p, p)"""
+    degrees: Array
+    """(K + 1,) degrees of freedom."""
+
+    def given(self, place: int, others: Mask, values: Array) -> Array:
+        """Return the distribution of one feature given others, as Normal-Gamma hyperparameters, float64 (n, K + 1, 4).
+
+        It is Student's t with nu + q degrees of freedom for q others, bool (p,), with the conditional mean of the
+        normal distribution of encoded values (n, p), and its conditional variance times (nu + squared Mahalanobis
+        distance of the others) / (nu + q).
+        """
+        n, q = len(values), int(others.sum())
+        found = np.empty((n, self.degrees.size, 4))
+        for k, (mean, scale, degrees) in enumerate(zip(self.mean, self.scale, self.degrees, strict=True)):
+            apart = values[:, others] - mean[others]
+            weights = np.linalg.solve(scale[np.ix_(others, others)], np.column_stack([scale[others, place], apart.T]))
+            distance = np.einsum("nq,qn->n", apart, weights[:, 1:])
+            rest = scale[place, place] - float(scale[place, others] @ weights[:, 0])
+            variance = (degrees + distance) / (degrees + q) * rest
+            shape = 0.5 * (degrees + q)
+            found[:, k, 0] = mean[place] + np.einsum("nq,q->n", apart, weights[:, 0])
+            found[:, k, 1], found[:, k, 2] = 1.0, shape
+            found[:, k, 3] = 0.5 * variance * shape  # the squared scale of the predictive is 2 rate / shape
+        return found
+
+
+def encoded_block(frame: pd.DataFrame, encoding: Encoding, members: list[int]) -> Array:
+    """Return the columns of a block of a validated frame as encoded values, float64 (n, p); NaN = missing."""
+    features = tuple(encoding.features[index] for index in members)
+    values = model_values(frame, features)
+    columns = np.column_stack([values[feature.name] for feature in features])
+    return np.asarray((columns - encoding.centres[members]) / encoding.scales[members])
+
+
+def block_predictive(clusters: Clusters, members: list[int]) -> BlockPredictive:
+    """Return the distribution of a block in each cluster, from `members_of_chains`."""
+    n = clusters.sizes.size + 1
+    mean, scale = np.zeros((n, len(members))), np.zeros((n, len(members), len(members)))
+    degrees = kappa = np.ones(n)
+    for place, index in enumerate(members):
+        means, kappa, of_factor, scatter = parts(_posterior(clusters, index), place + 1)
+        degrees = of_factor - place
+        for k in range(n):
+            slopes = np.linalg.solve(scatter[k, :place, :place], scatter[k, :place, place])
+            rest = scatter[k, place, place] - float(slopes @ scatter[k, :place, place])
+            before = scale[k, :place, :place]
+            mean[k, place] = means[k, place] + float(slopes @ (mean[k, :place] - means[k, :place]))
+            scale[k, place, :place] = scale[k, :place, place] = before @ slopes
+            scale[k, place, place] = rest / degrees[k] + float(slopes @ before @ slopes)
+    return BlockPredictive(mean, scale * ((kappa + 1.0) / kappa)[:, None, None], degrees)
+
+
+def patterns_of(marked: Mask) -> Iterator[tuple[Mask, Labels]]:
+    """Yield each different row of marks (p,) with the rows that have it, int64 (m,)."""
+    patterns, pattern_of = np.unique(marked, axis=0, return_inverse=True)
+    by_pattern = np.argsort(pattern_of.ravel(), kind="stable")
+    ends = np.cumsum(np.bincount(pattern_of.ravel(), minlength=len(patterns)))
+    yield from zip(patterns, np.split(by_pattern, ends[:-1]), strict=True)
+
+
+def _posterior(clusters: Clusters, index: int) -> Array:
+    """Return the posterior hyperparameters of a factor in each cluster and, last, its prior, float64 (K + 1, P)."""
+    theta, sums = clusters.factor_of(index)
+    return NormalWishart.posterior(theta[None], np.vstack([sums, np.zeros(sums.shape[1])]))

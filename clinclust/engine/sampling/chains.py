@@ -1,27 +1,320 @@
-"""Several Markov chains from overdispersed starts, run until they agree or the sweeps allowed are used up.
-
-After each round, the first half of all draws so far is discarded; rounds double in length.
-"""
+"""Chains of Gibbs sweeps with splits on threads, and what their draws say: one partition, and their calibration."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment, minimize_scalar
+from scipy.special import gammaln
 
 from clinclust.arrays import Array, Codes, Labels
-from clinclust.engine.kernels.partition import Model
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.sampling.chain import FIXED, Chain, Unknown
-from clinclust.engine.search.labels import compact
-from clinclust.engine.search.plan import Budget, SearchPlan
-from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.starts import search_starts
-from clinclust.engine.search.threads import Cancelled, SearchCancelled, workers_or_threads
+from clinclust.compiled import kernel
+from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives, with_prior
+from clinclust.engine.joint_estimates.resolution import log_concentration_hyperprior
+from clinclust.engine.kernels.moves import Model, Partition, accumulate, grow, log_marginals
+from clinclust.engine.kernels.sweep import UNLIMITED, draw_moves, write_scores
+from clinclust.engine.problem.problem import Problem, leave_one_out_scores, log_joint, probabilities
+from clinclust.engine.search.plan import Budget, Cancelled, SearchCancelled, SearchPlan, workers_or_threads
+from clinclust.engine.search.restarts import run_restarts, search_starts
+from clinclust.engine.search.settle import by_decreasing_size, compact
+from clinclust.priors.conjugate import log_gamma_ratio
 from clinclust.progress import Progress
+
+# Divisions and mergers of whole clusters, proposed and accepted so that the posterior stays as it is.
+#
+# Two subjects are drawn. The other members of their clusters are allocated in random order to the one or the other by
+# their conditional probabilities, or, every second time, all to the second, and then visited a few times by Gibbs
+# sampling between both: the launch state. If the pair was in one cluster, one more visit proposes a division; if not, a
+# merger is proposed. With q the probability of this last visit, or of that which would restore the clusters, and p the
+# posterior, a division is accepted with the first probability and a merger with the second:
+#
+#     min(1, p(divided) / (p(merged) q)),   min(1, p(merged) q / p(divided))
+#
+# (Jain and Neal 2004, J Comput Graph Stat 13, 158-182; sequential allocation: Dahl 2005). Every second time, the pair
+# is drawn among all subjects, the first one more often far from the others (`far_first`). Otherwise it is drawn by way
+# of its clusters, all as probable, so that small ones are divided and merged as often; the ratio is then multiplied by
+# that of the probabilities of the pair in both states.
+
+# Chains of Gibbs sweeps with splits, on threads.
+
+_VISITS = 3
+"""Visits of all members on the way to the launch state."""
+_NO_SUBJECTS = np.empty(0, dtype=np.int64)
+
+
+def far_first(problem: Problem) -> Array:
+    """Return the probability of each subject to be drawn first, float64 (N,), in any state of a chain.
+
+    Half of it is the same for all, half is as one over the rank of the density of the subject given all others.
+    """
+    arrays, n_subjects = problem.cohort.arrays, problem.cohort.n_subjects
+    together = problem.partition(problem.cohort.together)
+    scores = np.empty((n_subjects, 2))
+    write_scores(arrays, problem.model, together, scores)
+    ranks = np.empty(n_subjects)
+    ranks[np.argsort(scores[:, 0], kind="stable")] = np.arange(1.0, n_subjects + 1.0)
+    return np.asarray(0.5 / n_subjects + 0.5 / ranks / (1.0 / ranks).sum())
+
+
+def divide_or_merge(
+    problem: Problem, partition: Partition, drawn_first: Array, rng: np.random.Generator
+) -> Labels | None:
+    """Propose a division or a merger once; return the new labels, int64 (N,), or None if it is not accepted."""
+    labels = partition.labels
+    if labels.size < 2:
+        return None
+    by_cluster = rng.random() < 0.5
+    pair = _pair_by_cluster(partition, rng) if by_cluster else _pair_of_all(drawn_first, rng)
+    if pair is None:
+        return None
+    first, second = labels[pair].tolist()
+    members = np.flatnonzero((labels == first) | (labels == second))
+    order = rng.permutation(members[(members != pair[0]) & (members != pair[1])])
+    is_division = first == second
+    targets = _NO_SUBJECTS if is_division else (labels[order] == second).astype(np.int64)
+    halves, log_allocation = _allocated(problem, pair, order, targets, rng)
+    n_divided = int(partition.n_clusters[0]) + is_division
+    log_ratio = _log_ratio(problem, halves, n_divided) - log_allocation
+    if by_cluster:
+        others = np.delete(partition.sizes[: partition.n_clusters[0]], [first, second])
+        log_ratio += _log_ratio_of_pair(others, halves.sizes[:2])
+    if np.log(rng.random()) >= (log_ratio if is_division else -log_ratio):
+        return None
+    proposed = labels.copy()
+    if is_division:
+        proposed[halves.labels == 1] = partition.n_clusters[0]
+    else:
+        lower, upper = min(first, second), max(first, second)
+        proposed[proposed == upper] = lower
+        proposed[proposed > upper] -= 1
+    return proposed
+
+
+def _pair_of_all(drawn_first: Array, rng: np.random.Generator) -> Labels:
+    """Return two subjects, int64 (2,); the second is any other one."""
+    one = int(rng.choice(drawn_first.size, p=drawn_first))
+    return np.array([one, (one + rng.integers(1, drawn_first.size)) % drawn_first.size])
+
+
+def _pair_by_cluster(partition: Partition, rng: np.random.Generator) -> Labels | None:
+    """Return two subjects of one cluster or of two, int64 (2,); None if no such clusters exist."""
+    sizes = partition.sizes[: partition.n_clusters[0]]
+    if rng.random() < 0.5:
+        divisible = np.flatnonzero(sizes >= 2.0)
+        if not divisible.size:
+            return None
+        members = np.flatnonzero(partition.labels == rng.choice(divisible))
+        return np.asarray(rng.choice(members, 2, replace=False))
+    if sizes.size < 2:
+        return None
+    clusters = rng.choice(sizes.size, 2, replace=False)
+    return np.array([rng.choice(np.flatnonzero(partition.labels == cluster)) for cluster in clusters])
+
+
+def _log_ratio_of_pair(others: Array, halves: Array) -> float:
+    """Return the log of the probability of a pair by cluster in the divided state over that in the merged one.
+
+    With K clusters after the division, of n_1 and n_2 subjects, it is 1 / (2 K (K - 1) n_1 n_2) then, and 1 / (2 L (n_1
+    + n_2) (n_1 + n_2 - 1)) before, where L clusters have several subjects. `others` are the K - 2 other sizes.
+    """
+    n_divided, n_divisible, n_merged = others.size + 2, 1 + int((others >= 2.0).sum()), float(halves.sum())
+    divided = np.log(n_divided * (n_divided - 1.0)) + np.log(halves).sum()
+    return float(np.log(n_divisible * n_merged * (n_merged - 1.0)) - divided)
+
+
+def _allocated(
+    problem: Problem, pair: Labels, order: Labels, targets: Labels, rng: np.random.Generator
+) -> tuple[Partition, float]:
+    """Return two clusters that grew from a pair, and the log probability of the last visit of all others."""
+    labels = np.full(problem.cohort.n_subjects, -1)
+    if rng.random() < 0.5:
+        labels[order] = 1
+    labels[pair] = 0, 1
+    arrays = problem.cohort.arrays
+    halves = problem.partition(labels)
+    log_probability = 0.0
+    for visit in range(_VISITS + 1):
+        targets_now = targets if visit == _VISITS else _NO_SUBJECTS
+        uniforms = rng.random(order.size)
+        _, log_probability = draw_moves(arrays, problem.model, halves, order, 0, uniforms, targets_now, 2)
+    return halves, log_probability
+
+
+def _log_ratio(problem: Problem, halves: Partition, n_clusters: int) -> float:
+    """Return ln p(divided) - ln p(merged), in nats; there are `n_clusters` clusters after the division."""
+    model = problem.model
+    sizes, statistics = halves.sizes[:2], halves.statistics[:2]
+    whole = statistics.sum(axis=0, keepdims=True)
+    marginals = log_marginals(problem.cohort.arrays, model.prior, np.vstack([statistics, whole]))
+    log_likelihood = float((marginals @ model.powers) @ (1.0, 1.0, -1.0))
+    log_prior = (
+        np.log(model.concentration + (n_clusters - 1) * model.discount)
+        + (gammaln(sizes - model.discount) - gammaln(1.0 - model.discount)).sum()
+        - (gammaln(sizes.sum() - model.discount) - gammaln(1.0 - model.discount))
+    )
+    return float(log_prior + model.coarsening * log_likelihood)
+
+
+# One Markov chain of partitions: sweeps of Gibbs sampling, with divisions and mergers of clusters between them.
+#
+# The concentration and the hyperparameters may be drawn too, under the hyperpriors of `joint_estimates`.
+
+_WIDTH = 1.0
+_LEAST, _MOST = math.log(1e-12), math.log(1e12)
+"""Bounds of u, beyond which the log joint has fewer digits, and the hyperprior practically no mass."""
+_STEPS = np.array([0.1, 0.3, 1.0])
+"""Standard deviations of the steps in all hyperparameters of a feature together, of which each step draws one."""
+_N_STEPS = 3
+_NOBODY = np.empty(0, dtype=np.int64)
+_OFTEN = 100
+"""Sweeps after each of which something is proposed, because a chain begins far from the posterior. Later proposals are
+rarer: one takes as long as ten sweeps."""
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One state of a chain."""
+
+    labels: Labels
+    """(N,) clusters 0 .. K - 1."""
+    log_joint: float
+    """In nats, with the log hyperpriors of what is drawn in addition to the partition."""
+    model: Model
+
+
+@dataclass(frozen=True)
+class Unknown:
+    """What a chain draws in addition to the partition."""
+
+    concentration: bool = False
+    hyperprior: Hyperprior | None = None
+    """The hyperprior under which the hyperparameters are drawn; None if they are not."""
+
+
+FIXED = Unknown()
+"""Only the partition is drawn."""
+
+
+class Chain:
+    """A chain that continues from its last state; after a hundred sweeps, every `sweeps_a_proposal`-th one proposes."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        labels: Labels,
+        rng: np.random.Generator,
+        unknown: Unknown = FIXED,
+        *,
+        sweeps_a_proposal: int = 8,
+    ) -> None:
+        self.problem, self._rng, self._sweeps_a_proposal = problem, rng, sweeps_a_proposal
+        self._partition: Partition = problem.partition(labels)
+        self._drawn_first = far_first(problem)
+        self._unknown = unknown
+        self._n_sweeps = self.n_accepted = 0
+
+    def step(self) -> Draw:
+        """Make one sweep in random order, perhaps propose a division or a merger, and draw what else is unknown."""
+        self._sweep()
+        if self._n_sweeps < _OFTEN or self._n_sweeps % self._sweeps_a_proposal == 0:
+            proposed = divide_or_merge(self.problem, self._partition, self._drawn_first, self._rng)
+            if proposed is not None:
+                self.n_accepted += 1
+                self._partition = self.problem.partition(proposed, self._partition.sizes.size)
+        self._n_sweeps += 1
+        self._draw_unknown()
+        return Draw(self._partition.labels.copy(), self._log_joint(), self.problem.model)
+
+    def _sweep(self) -> None:
+        arrays, model = self.problem.cohort.arrays, self.problem.model
+        order = self._rng.permutation(self.problem.cohort.n_subjects)
+        uniforms, position = self._rng.random(order.size), 0
+        while position < order.size:
+            position, _ = draw_moves(arrays, model, self._partition, order, position, uniforms, _NOBODY, UNLIMITED)
+            if position < order.size:
+                self._partition = grow(arrays, self._partition)
+        # Additions and subtractions change the last digits of the sums, which are therefore computed anew.
+        accumulate(arrays, self._partition)
+
+    def _draw_unknown(self) -> None:
+        if self._unknown.concentration:
+            model, n_clusters = self.problem.model, int(self._partition.n_clusters[0])
+            n_subjects = self.problem.cohort.n_subjects
+            drawn = draw_concentration(model.concentration, n_subjects, n_clusters, model.discount, self._rng)
+            self.problem = replace(self.problem, model=model._replace(concentration=drawn))
+        if self._unknown.hyperprior is not None:
+            self.problem = draw_hyperparameters(self.problem, self._partition, self._unknown.hyperprior, self._rng)
+
+    def _log_joint(self) -> float:
+        found = log_joint(self.problem, self._partition)
+        if self._unknown.concentration:
+            found += log_concentration_hyperprior(self.problem.model.concentration)
+        if self._unknown.hyperprior is not None:
+            found += self._unknown.hyperprior.log_density(self.problem.model.prior)
+        return found
+
+
+def draw_concentration(
+    concentration: float, n_subjects: int, n_clusters: int, discount: float, rng: np.random.Generator
+) -> float:
+    """Return the next concentration of a chain, by slice sampling of the log-concave density of ln N0 (Neal 2003)."""
+    at = math.log(concentration)
+    level = _log_density(at, n_subjects, n_clusters, discount) + math.log1p(-rng.random())
+    low = at - _WIDTH * rng.random()
+    high = low + _WIDTH
+    while low > _LEAST and _log_density(low, n_subjects, n_clusters, discount) > level:
+        low -= _WIDTH
+    while high < _MOST and _log_density(high, n_subjects, n_clusters, discount) > level:
+        high += _WIDTH
+    low, high = max(low, _LEAST), min(high, _MOST)
+    while True:
+        drawn = low + (high - low) * rng.random()
+        if _log_density(drawn, n_subjects, n_clusters, discount) >= level:
+            return math.exp(drawn)
+        low, high = (drawn, high) if drawn < at else (low, drawn)
+
+
+def _log_density(u: float, n_subjects: int, n_clusters: int, discount: float) -> float:
+    """Return ln p(u | N, K) up to a constant."""
+    concentration = math.exp(u)
+    opened = float(np.log(concentration + discount * np.arange(n_clusters)).sum())
+    seated = float(log_gamma_ratio(concentration, n_subjects))
+    return opened - seated + log_concentration_hyperprior(concentration)
+
+
+def draw_hyperparameters(
+    problem: Problem, partition: Partition, hyperprior: Hyperprior, rng: np.random.Generator
+) -> Problem:
+    """Return the problem with the next hyperparameters of a chain that is at this problem and partition.
+
+    Every feature makes a random walk of its own (Metropolis et al. 1953) in the offsets from the default, in which the
+    hyperprior is standard normal.
+    """
+    prior = problem.model.prior.copy()
+    for places, objective in objectives(problem, partition, hyperprior):
+        free = hyperprior.free[places]
+        at = hyperprior.offsets(prior[places], places)
+        values, _ = objective(at)
+        for _ in range(_N_STEPS):
+            size = rng.choice(_STEPS, (len(at), 1)) / np.sqrt(np.maximum(free.sum(axis=1, keepdims=True), 1))
+            proposed = np.where(free, at + size * rng.normal(size=at.shape), at)
+            proposed_values, _ = objective(proposed)
+            is_accepted = np.log1p(-rng.random(len(at))) < proposed_values - values
+            at = np.where(is_accepted[:, None], proposed, at)
+            values = np.where(is_accepted, proposed_values, values)
+        prior[places] = np.where(free, hyperprior.prior_at(at, places), prior[places])
+    return with_prior(problem, prior)
+
+
+# Several Markov chains from overdispersed starts, run until they agree or the sweeps allowed are used up.
+#
+# After each round, the first half of all draws so far is discarded; rounds double in length.
 
 HIGHEST_R_HAT, LEAST_DRAWS = 1.01, 400.0
 """R-hat at most 1.01 and an effective sample size of at least 400, as Vehtari et al. (2021) recommend."""
@@ -101,11 +394,11 @@ def run_chains(problem: Problem, starts: Sequence[Labels], plan: SamplingPlan) -
             if plan.cancelled.is_set():
                 raise SearchCancelled
             done += more
-            found = _second_halves(recorders, done)
+            result = _second_halves(recorders, done)
             advance()
             more = min(done, plan.max_sweeps - done)
-            if found.has_converged or more == 0 or plan.budget.used_up():
-                return found
+            if result.has_converged or more == 0 or plan.budget.used_up():
+                return result
 
 
 class _Recorder:
@@ -145,10 +438,10 @@ def _second_halves(recorders: list[_Recorder], n_sweeps: int) -> Chains:
     traces = {name: traced[:, :, place] for place, name in enumerate(TRACED)}
     thinning = recorders[0].thinning
     n_left = n_sweeps // thinning - first // thinning
-    kept = [draw for recorder in recorders for draw in recorder.kept[len(recorder.kept) - n_left :]]
+    draws = [draw for recorder in recorders for draw in recorder.kept[len(recorder.kept) - n_left :]]
     return Chains(
-        labels=np.array([labels for labels, _ in kept], dtype=np.int32),
-        models=[model for _, model in kept],
+        labels=np.array([labels for labels, _ in draws], dtype=np.int32),
+        models=[model for _, model in draws],
         traces=traces,
         diagnoses={name: diagnosed(trace) for name, trace in traces.items()},
         n_sweeps=n_sweeps,
@@ -181,11 +474,302 @@ def overdispersed_starts(problem: Problem, n_chains: int, plan: SearchPlan) -> l
     clusters: the first chain comes to the posterior from above, the others from below. The plan is that of the search.
     """
     n_subjects = problem.cohort.n_subjects
-    (found,) = run_restarts(problem, search_starts(n_subjects, plan.seeds[:1]), plan)
-    starts = [compact(found.labels), np.zeros(n_subjects, dtype=np.int64)]
+    (best,) = run_restarts(problem, search_starts(n_subjects, plan.seeds[:1]), plan)
+    starts = [compact(best.labels), np.zeros(n_subjects, dtype=np.int64)]
     rng = np.random.default_rng(np.random.SeedSequence(plan.seed, spawn_key=(_BRANCH,)))
     most = max(int(np.sqrt(n_subjects)), 2)
     while len(starts) < n_chains:
         n_clusters = int(rng.integers(2, most + 1))
         starts.append(compact(rng.integers(n_clusters, size=n_subjects)))
     return starts[:n_chains]
+
+
+# The temperature at which probabilities of clusters hold.
+#
+# Given one partition, probabilities are too certain: the partition was chosen to divide the subjects clearly, and its
+# clusters are not known exactly. The probabilities of a subject averaged over partitions into as many clusters, drawn
+# from their posterior, are right if the model is:
+#
+#     P(z_i = k | X) = mean over draws of p(z_i = k | z of all others, X)          (Rao-Blackwell)
+#
+# The temperature T minimises the cross entropy of these to p_ik proportional to exp(s_ik / T), with s_ik the log
+# weights given the partition of the fit (temperature scaling: Guo, Pleiss, Sun and Weinberger 2017, *On calibration of
+# modern neural networks*, ICML). It serves new subjects too.
+
+# One partition that stands for all draws, and the calibration of draws.
+
+_BEFORE, _SWEEPS, _EVERY = 20, 100, 2
+"""Sweeps before the first draw, sweeps after it, and sweeps of a draw."""
+_MOST_SUBJECTS = 5_000
+"""Number of subjects above which a sample of this size is drawn."""
+_BRANCH_OF_CALIBRATION = 1764
+"""Spawn key of the random numbers."""
+_LARGEST = 5.0
+
+
+def temperature(problem: Problem, labels: Labels, seed: int, cancelled: Event) -> float:
+    """Return the temperature of a partition, from 1 (none needed) to 5; 1 for one cluster.
+
+    Raises SearchCancelled if `cancelled` is set.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_BRANCH_OF_CALIBRATION,)))
+    if labels.size > _MOST_SUBJECTS:
+        chosen = np.sort(rng.choice(labels.size, _MOST_SUBJECTS, replace=False))
+        problem, labels = problem.restricted_to(chosen, 0), compact(labels[chosen])
+    if labels.max() == 0:
+        return 1.0
+    scores = leave_one_out_scores(problem, problem.partition(labels))
+    averages = np.mean(
+        [_match_clusters(drawn, own, labels) for drawn, own in _draws(problem, labels, rng, cancelled)], axis=0
+    )
+
+    def cross_entropy(log_temperature: float) -> float:
+        at = np.exp(-log_temperature) * (scores - scores.max(axis=1, keepdims=True))
+        return float((averages * (np.log(np.exp(at).sum(axis=1, keepdims=True)) - at)).sum())
+
+    return float(np.exp(minimize_scalar(cross_entropy, bounds=(0.0, np.log(_LARGEST)), method="bounded").x))
+
+
+def _draws(
+    problem: Problem, labels: Labels, rng: np.random.Generator, cancelled: Event
+) -> Iterator[tuple[Labels, Array]]:
+    """Yield drawn partitions into at most as many clusters, and the probabilities of each subject given the others."""
+    arrays, model, most = problem.cohort.arrays, problem.model, int(labels.max()) + 1
+    partition, nowhere = problem.partition(labels), np.empty(0, dtype=np.int64)
+    for number in range(_BEFORE + _SWEEPS):
+        if cancelled.is_set():
+            raise SearchCancelled("the draws were cancelled")
+        order, uniforms = rng.permutation(labels.size), rng.random(labels.size)
+        draw_moves(arrays, model, partition, order, 0, uniforms, nowhere, most)
+        accumulate(arrays, partition)
+        if number >= _BEFORE and number % _EVERY == 0:
+            yield partition.labels.copy(), probabilities(leave_one_out_scores(problem, partition))
+
+
+def _match_clusters(drawn: Labels, own: Array, labels: Labels) -> Array:
+    """Return probabilities of drawn clusters as those of the clusters of `labels` with most of their subjects, (N, K).
+
+    A cluster without a drawn one has probability 0.
+    """
+    shared = np.zeros((int(labels.max()) + 1, own.shape[1]))
+    np.add.at(shared, (labels, drawn), 1.0)
+    clusters, columns = linear_sum_assignment(-shared)
+    matches = np.zeros((labels.size, len(shared)))
+    matches[:, clusters] = own[:, columns]
+    return matches
+
+
+# The partition with the lowest posterior expected loss, estimated over draws, and the ball of partitions around it.
+#
+# Losses are the variation of information (Meila 2007, Journal of Multivariate Analysis 98, 873-895), in nats, with f(n)
+# = n ln n, and Binder's loss (1978, Biometrika 65, 31-38), as a share of pairs of subjects, with f(n) = n^2:
+#
+#     sum_k f(n_k) + sum_j f(n_j) - 2 sum_kj f(n_kj)
+#
+# for two partitions with cluster sizes n_k and n_j, and n_kj subjects in cluster k of the one and j of the other.
+# Single subjects are moved from several good partitions as long as this lowers the expected loss (Dahl, Johnson and
+# Müller 2022, Journal of Computational and Graphical Statistics 31, 1189-1201).
+
+Draws = NDArray[np.int32]
+Loss: TypeAlias = Literal["variation-of-information", "binder"]
+
+_LEAST_GAIN = 1e-9
+"""Gain, of f, below which no subject moves: the rounding error."""
+_MOST_CANDIDATES = 200
+_IMPROVED = 5
+_MOST_SWEEPS = 100
+_FURTHER_CLUSTERS = 5
+"""Clusters that a search may open beyond those of its start."""
+
+
+@dataclass(frozen=True)
+class CredibleBall:
+    """The partitions around a point estimate that hold a share of the posterior (Wade and Ghahramani 2018).
+
+    Attributes
+    ----------
+    probability : float
+        The share.
+    radius : float
+        Smallest distance that includes this share of the draws, in the unit of the loss.
+    farthest : int64 (N,)
+        The included draw farthest from the point estimate (horizontal bound).
+    fewest, most : int64 (N,)
+        The farthest included draws with the fewest and the most clusters (vertical bounds).
+    """
+
+    probability: float
+    radius: float
+    farthest: Labels
+    fewest: Labels
+    most: Labels
+
+    def __repr__(self) -> str:
+        of_bounds = f"{self.fewest.max() + 1} to {self.most.max() + 1} clusters"
+        return f"CredibleBall(probability={self.probability:g}, radius={self.radius:.3g}, {of_bounds})"
+
+
+def point_estimate(draws: Draws, loss: Loss) -> Labels:
+    """Return the partition with the lowest expected loss, int64 (N,), clusters by decreasing size."""
+    chosen = np.unique(np.linspace(0, len(draws) - 1, _MOST_CANDIDATES).astype(np.int64))
+    candidates = [by_decreasing_size(labels.astype(np.int64)) for labels in np.unique(draws[chosen], axis=0)]
+    candidates.append(np.zeros(draws.shape[1], dtype=np.int64))
+    expected = [losses(draws, labels, loss).mean() for labels in candidates]
+    best = [candidates[place] for place in np.argsort(expected, kind="stable")[:_IMPROVED]]
+    improved = [_improved(draws, labels, loss) for labels in best]
+    return min(improved, key=lambda labels: losses(draws, labels, loss).mean())
+
+
+def _improved(draws: Draws, labels: Labels, loss: Loss) -> Labels:
+    """Return the local minimum of the expected loss that moves of single subjects reach from a partition."""
+    terms, _ = _terms(labels.size, loss)
+    order, labels = np.arange(labels.size), labels.copy()
+    for _ in range(_MOST_SWEEPS):
+        capacity = min(int(labels.max()) + 1 + _FURTHER_CLUSTERS, labels.size)
+        if _improve(draws, labels, terms, order, capacity) == 0:
+            break
+        labels = by_decreasing_size(labels)
+    return by_decreasing_size(labels)
+
+
+def losses(draws: Draws, labels: Labels, loss: Loss) -> Array:
+    """Return the loss of a partition, int64 (N,), if each of the draws, int32 (S, N), were true, float64 (S,)."""
+    result = np.empty(len(draws))
+    terms, unit = _terms(labels.size, loss)
+    _distances(draws, np.ascontiguousarray(labels), terms, result)
+    return np.maximum(result, 0.0) / unit
+
+
+def _terms(n_subjects: int, loss: Loss) -> tuple[Array, float]:
+    """Return f(0) .. f(N) of a loss, and the number by which their sums are divided."""
+    n = np.arange(n_subjects + 1.0)
+    if loss == "binder":
+        return n**2, float(max(n_subjects * (n_subjects - 1), 1))
+    return n * np.log(np.maximum(n, 1.0)), float(n_subjects)
+
+
+def membership_of_draws(draws: Draws, labels: Labels) -> Array:
+    """Return the share of the draws in which each subject is in each cluster of a partition, float64 (N, K)."""
+    counts = np.zeros((labels.size, int(labels.max()) + 1))
+    _matched(draws, labels, counts)
+    return counts / len(draws)
+
+
+def ball_around(draws: Draws, labels: Labels, loss: Loss, probability: float) -> CredibleBall:
+    """Return the credible ball of this probability around a partition, int64 (N,)."""
+    distances = losses(draws, labels, loss)
+    radius = float(np.sort(distances)[max(int(np.ceil(probability * distances.size)) - 1, 0)])
+    inside = np.flatnonzero(distances <= radius)
+    n_clusters = draws[inside].max(axis=1)
+
+    def farthest(places: NDArray[np.intp]) -> Labels:
+        return by_decreasing_size(draws[places[np.argmax(distances[places])]].astype(np.int64))
+
+    return CredibleBall(
+        probability,
+        radius,
+        farthest(inside),
+        farthest(inside[n_clusters == n_clusters.min()]),
+        farthest(inside[n_clusters == n_clusters.max()]),
+    )
+
+
+@kernel
+def _distances(draws: Draws, labels: Labels, terms: Array, found: Array) -> None:
+    """Write the distance of each draw to one partition to `found`, float64 (S,); `terms` are f(0) .. f(N)."""
+    n_subjects, n_clusters = labels.size, labels.max() + 1
+    sizes = np.zeros(n_clusters, np.int64)
+    for i in range(n_subjects):
+        sizes[labels[i]] += 1
+    of_labels = 0.0
+    for k in range(n_clusters):
+        of_labels += terms[sizes[k]]
+    joint = np.zeros((draws.max() + 1, n_clusters), np.int64)
+    for s in range(draws.shape[0]):
+        joint[:] = 0
+        for i in range(n_subjects):
+            joint[draws[s, i], labels[i]] += 1
+        total = of_labels
+        for j in range(joint.shape[0]):
+            size = 0
+            for k in range(n_clusters):
+                size += joint[j, k]
+                total -= 2.0 * terms[joint[j, k]]
+            total += terms[size]
+        found[s] = total
+
+
+@kernel
+def _improve(draws: Draws, labels: Labels, terms: Array, order: Labels, capacity: int) -> int:
+    """Visit subjects and move each to the cluster with the lowest mean distance to all draws; return the moves.
+
+    Labels are modified in place; some numbers below `capacity`, the most clusters, may be unused afterwards.
+    """
+    n_draws = draws.shape[0]
+    rises = terms[1:] - terms[:-1]
+    sizes = np.zeros(capacity, np.int64)
+    joint = np.zeros((n_draws, draws.max() + 1, capacity), np.int32)
+    for i in range(labels.size):
+        sizes[labels[i]] += 1
+        for s in range(n_draws):
+            joint[s, draws[s, i], labels[i]] += 1
+    costs = np.empty(capacity)
+    moves = 0
+    for i in order:
+        own = labels[i]
+        sizes[own] -= 1
+        costs[:] = 0.0
+        for s in range(n_draws):
+            cells = joint[s, draws[s, i]]
+            cells[own] -= 1
+            for k in range(capacity):
+                costs[k] -= rises[cells[k]]
+        empty_seen = False
+        best, lowest = own, rises[sizes[own]] + 2.0 / n_draws * costs[own] - _LEAST_GAIN
+        for k in range(capacity):
+            if sizes[k] == 0:
+                if empty_seen:
+                    continue  # all empty clusters are the same
+                empty_seen = True
+            cost = rises[sizes[k]] + 2.0 / n_draws * costs[k]
+            if k != own and cost < lowest:
+                best, lowest = k, cost
+        labels[i] = best
+        sizes[best] += 1
+        for s in range(n_draws):
+            joint[s, draws[s, i], best] += 1
+        moves += best != own
+    return moves
+
+
+@kernel
+def _matched(draws: Draws, labels: Labels, counts: Array) -> None:
+    """Add how often each subject was drawn into each cluster of one partition to `counts`, float64 (N, K).
+
+    A drawn cluster is matched with the cluster with which it shares most subjects; of several, the first.
+    """
+    n_clusters = labels.max() + 1
+    joint = np.zeros((draws.max() + 1, n_clusters), np.int64)
+    stands_for = np.zeros(draws.max() + 1, np.int64)
+    for s in range(draws.shape[0]):
+        joint[:] = 0
+        for i in range(labels.size):
+            joint[draws[s, i], labels[i]] += 1
+        for j in range(joint.shape[0]):
+            stands_for[j] = 0
+            for k in range(n_clusters):
+                if joint[j, k] > joint[j, stands_for[j]]:
+                    stands_for[j] = k
+        for i in range(labels.size):
+            counts[i, stands_for[draws[s, i]]] += 1.0
+
+
+@kernel
+def same_cluster(draws: Draws, subjects: Labels, counts: Array) -> None:
+    """Add in how many draws each of these subjects (M,) is in one cluster with each other to `counts` (M, N)."""
+    for s in range(draws.shape[0]):
+        drawn = draws[s]
+        for place in range(subjects.size):
+            own = drawn[subjects[place]]
+            for i in range(drawn.size):
+                counts[place, i] += drawn[i] == own

@@ -1,47 +1,354 @@
-"""Subjects in shards that lie elsewhere, in files or on the workers of a cluster, and are never gathered.
-
-Functions of a shard run where it lies (`Place`) and send back sums and a few subjects. Sums are added in the order of
-the shards, so that the same shards give the same bits wherever they lie, and whatever else runs.
-"""
+"""Tables in partitions: a shard, what it stores and answers, and the moves on all shards."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import mmap
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import attrgetter
-from threading import Event
-from typing import Any, NamedTuple, Protocol, Self
+from threading import Event, Lock
+from typing import IO, Any, NamedTuple, Protocol, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clinclust.arrays import Array, Labels, Whole
-from clinclust.engine.kernels.partition import CohortArrays, Partition, clusters_without_subjects
-from clinclust.engine.kernels.sweep import make_moves
-from clinclust.engine.problem.encoding import EncodedCohort
-from clinclust.engine.problem.objective import joint_of_sums
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.one_start import merge_and_divide
-from clinclust.engine.search.plan import Either, SearchPlan
-from clinclust.engine.search.restarts import N_DIVIDED
-from clinclust.engine.search.settle import Settled, minimum_gain, settled_by_scans
-from clinclust.engine.search.shard import (
-    Numbers,
-    Sums,
-    after_division,
-    after_moves,
-    assign,
-    candidates,
-    count,
-    divide,
-    members,
-    rename,
-    scan_shard,
-    sizes_of,
-    sums_of,
+from clinclust.arrays import Array, Labels, Mask, Whole
+from clinclust.engine.kernels.moves import (
+    CohortArrays,
+    Model,
+    Partition,
+    add_up,
+    clusters_without_subjects,
+    make_missing,
 )
-from clinclust.engine.search.split_merge import merged_into, resettle
+from clinclust.engine.kernels.sweep import bring_up_to_date, make_moves
+from clinclust.engine.problem.encoding import EncodedCohort
+from clinclust.engine.problem.problem import Problem, joint_of_sums
+from clinclust.engine.search import settle
+from clinclust.engine.search.plan import Either, SearchPlan
+from clinclust.engine.search.restarts import N_DIVIDED, merge_and_divide
+from clinclust.engine.search.settle import (
+    Settled,
+    merged_into,
+    minimum_gain,
+    resettle,
+    scan,
+    settled_by_scans,
+    write_best,
+)
+
+# Cells: the groups of subjects that the sums a site has sent tell apart.
+#
+# Sums of groups of subjects can be subtracted from each other: what two rounds differ in may be one subject. Any linear
+# combination of all sums that were ever sent is one of the sums of the cells, which are the subjects that were in the
+# same group every time. It therefore shows no value of a single subject if each cell has several.
+
+# A shard of a table in partitions: what it stores, and the counts that it answers with.
+
+Agrees = Callable[[Whole], bool]
+
+
+@dataclass
+class Cells:
+    """The cells of a site, which only become smaller."""
+
+    observed: Mask
+    """(n, D) whether each value is observed."""
+    fewest: int
+    """Fewest observed values of each feature, and fewest subjects, of a new cell."""
+    agrees: Agrees | None = None
+    """Asked, with the positions of the subjects, whether a cell may have fewer."""
+    of_subjects: Whole = field(init=False)
+    """(n,) cell of each subject."""
+    _answers: dict[bytes, bool] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.of_subjects = np.zeros(self.observed.shape[0], dtype=np.int64)
+
+    def permitted(self, labels: Labels) -> Labels:
+        """Return labels, (n,), of which no part of a cell is too small: such a part joins the largest of its cell."""
+        while True:
+            parts, of_subjects = self._parts(labels)
+            cells, clusters = parts.T
+            sizes = np.bincount(of_subjects)
+            is_divided = np.bincount(cells)[cells] > 1
+            small = self._small(of_subjects, sizes, is_divided)
+            if not small.any():
+                return labels
+            for cell in np.unique(cells[small]).tolist():
+                own = np.flatnonzero(cells == cell)
+                largest = own[sizes[own].argmax()]
+                joining = own if small[largest] else own[small[own]]
+                clusters[joining] = clusters[largest]
+            labels = clusters[of_subjects]
+
+    def divide(self, labels: Labels) -> None:
+        """Divide the cells by the labels of sums that are sent; they must be permitted."""
+        self.of_subjects = self._parts(labels)[1]
+
+    def small_clusters(self, labels: Labels) -> Whole:
+        """Return the clusters, in ascending order, that are too small whatever the cells."""
+        clusters, of_subjects = np.unique(labels, return_inverse=True)
+        sizes = np.bincount(of_subjects)
+        return clusters[self._small(of_subjects, sizes, np.ones(sizes.size, dtype=np.bool_))]
+
+    def _parts(self, labels: Labels) -> tuple[Whole, Whole]:
+        """Return the cell and the cluster of each part, (P, 2), and the part of each subject."""
+        n_clusters = int(labels.max()) + 1
+        parts, of_subjects = np.unique(self.of_subjects * n_clusters + labels, return_inverse=True)
+        return np.stack(np.divmod(parts, n_clusters), axis=1), of_subjects
+
+    def _small(self, of_subjects: Whole, sizes: Whole, asked: Mask) -> Mask:
+        small = sizes < self.fewest
+        for column in self.observed.T:
+            n_observed = np.bincount(of_subjects[column], minlength=sizes.size)
+            small |= (n_observed > 0) & (n_observed < self.fewest)
+        small &= asked
+        if self.agrees is not None:
+            for part in np.flatnonzero(small).tolist():
+                rows = np.flatnonzero(of_subjects == part)
+                if rows.tobytes() not in self._answers:
+                    self._answers[rows.tobytes()] = bool(self.agrees(rows))
+                small[part] = not self._answers[rows.tobytes()]
+        return small
+
+
+# Arrays in a temporary file without a name: however the process ends, the rows in it are gone from the disk.
+#
+# They have no header: NumPy reads its own (`numpy.load`) as Python code, at which Python 3.11 may fail with a
+# SystemError if several threads do so.
+
+_ALIGNED = 8
+
+
+class Stored(NamedTuple):
+    """An array in a file."""
+
+    file: IO[bytes]
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    offset: int
+    """Place of its first byte."""
+
+    @property
+    def end(self) -> int:
+        """Place behind its last byte."""
+        return self.offset + int(np.prod(self.shape)) * self.dtype.itemsize
+
+    def mapped(self) -> NDArray[Any]:
+        """Return the array, of which only what is used is read."""
+        if 0 in self.shape:
+            return np.empty(self.shape, dtype=self.dtype)
+        start = self.offset - self.offset % mmap.ALLOCATIONGRANULARITY
+        part = mmap.mmap(self.file.fileno(), self.end - start, access=mmap.ACCESS_READ, offset=start)
+        return np.ndarray(self.shape, self.dtype, part, self.offset - start)
+
+
+class Store:
+    """A file, open for reading and writing, to which several threads add arrays."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._lock, self._end = file, Lock(), 0
+
+    def add(self, arrays: Iterable[NDArray[Any]], replaced: Sequence[Stored] = ()) -> list[Stored]:
+        """Write arrays to the file, in the place of others that were added together, if there is room."""
+        arrays = [np.ascontiguousarray(array) for array in arrays]
+        length = sum(array.nbytes + -array.nbytes % _ALIGNED for array in arrays)
+        shards = []
+        with self._lock:
+            at = replaced[0].offset if replaced and length <= replaced[-1].end - replaced[0].offset else self._end
+            self._file.seek(at)
+            for array in arrays:
+                shards.append(Stored(self._file, array.dtype, array.shape, self._file.tell()))
+                self._file.write(array.data if array.size else b"")
+                self._file.write(bytes(-array.nbytes % _ALIGNED))
+            self._file.flush()
+            self._end = max(self._end, self._file.tell())
+        return shards
+
+
+# A shard: some rows of a large cohort, as they lie on disk or on a worker, and what is asked of them there.
+#
+# Every function here runs where a shard lies, and returns new labels, which stay there, or sums and a few subjects.
+
+Sums = tuple[Array, Array]
+"""Sizes (K,) and statistics (K, S) of clusters."""
+Numbers = NDArray[np.int32]
+
+
+class Shard(NamedTuple):
+    """A shard as it lies."""
+
+    tables: CohortArrays
+    """The tables of levels, the same in every partition, with one subject whose values are missing where any are."""
+    codes: NDArray[np.integer[Any]] | Stored
+    """(n, D_table) codes of `CohortArrays` in few bytes."""
+    values: Array | Stored
+    """(n, D_value) values of `CohortArrays`."""
+    n_subjects: int
+
+    def some(self, rows: Whole) -> Shard:
+        """Return a shard of some subjects, in ascending order, in memory."""
+        taken = self.taken(rows, np.empty(0, dtype=np.int64))
+        return self._replace(codes=taken.codes, values=taken.values, n_subjects=rows.size)
+
+    def taken(self, rows: slice | Whole, aside: Whole) -> CohortArrays:
+        """Return some subjects, as a slice or in ascending order, without the values that are set aside (`blocks`)."""
+        codes, values = (it.mapped() if isinstance(it, Stored) else it for it in (self.codes, self.values))
+        taken = self.tables._replace(codes=codes[rows].astype(np.int32), values=np.array(values[rows]))
+        if aside.size:
+            n_features = taken.kinds.size
+            own = aside - rows.start * n_features if isinstance(rows, slice) else places_among(aside, rows, n_features)
+            make_missing(taken, own)
+        return taken
+
+    def blocks(self, aside: Whole) -> Iterator[tuple[slice, CohortArrays]]:
+        """Yield rows and arrays of some subjects after the other.
+
+        `aside`, int64, are the values that are set aside in ascending order: subject D + feature.
+        """
+        for start in range(0, self.n_subjects, settle.CHUNK):
+            rows = slice(start, min(start + settle.CHUNK, self.n_subjects))
+            ends = np.searchsorted(aside, np.array([rows.start, rows.stop]) * self.tables.kinds.size)
+            yield rows, self.taken(rows, aside[ends[0] : ends[1]])
+
+
+def places_among(aside: Whole, rows: Whole, n_features: int) -> Whole:
+    """Return values (`Shard.blocks`) of some subjects, in ascending order, with the numbers of these among themselves.
+
+    Values of other subjects are left out.
+    """
+    if not rows.size:
+        return aside[:0]
+    subjects, features = np.divmod(aside, n_features)
+    places = np.minimum(np.searchsorted(rows, subjects), rows.size - 1)
+    among = rows[places] == subjects
+    return np.asarray(places[among] * n_features + features[among])
+
+
+def up_to_date(tables: CohortArrays, model: Model, sums: Sums) -> Partition:
+    """Return clusters with these sums, and their log predictives."""
+    clusters = clusters_without_subjects(tables, *sums)
+    bring_up_to_date(tables, model, clusters)
+    return clusters
+
+
+def sums_of(clusters: Partition) -> Sums:
+    """Return the sums of the clusters 0 .. K - 1."""
+    n_clusters = int(clusters.n_clusters[0])
+    return clusters.sizes[:n_clusters], clusters.statistics[:n_clusters]
+
+
+class ShardScan(NamedTuple):
+    """Result of a scan of one shard."""
+
+    best: Numbers
+    """(n,) best cluster of each subject; K = a new cluster."""
+    n_candidates: int
+    sums: Sums
+
+
+def scan_shard(shard: Shard, labels: Numbers, aside: Whole, model: Model, sums: Sums, least: float) -> ShardScan:
+    """Find the best cluster of every subject, given clusters with these sums (`settle.scan`)."""
+    clusters = up_to_date(shard.tables, model, sums)
+    best, n_candidates = np.empty_like(labels), 0
+    sizes, statistics = np.zeros_like(clusters.sizes), np.zeros_like(clusters.statistics)
+    for rows, block in shard.blocks(aside):
+        found = scan(block, labels[rows].astype(np.int64), model, clusters, least)
+        best[rows] = found.labels
+        n_candidates += found.n_candidates
+        sizes += found.sizes
+        statistics += found.statistics
+    return ShardScan(best, n_candidates, (sizes, statistics))
+
+
+def assign(shard: Shard, aside: Whole, model: Model, sums: Sums) -> Numbers:
+    """Return the best cluster of every subject, given the sums of clusters of other subjects."""
+    clusters = up_to_date(shard.tables, model, sums)
+    labels = np.empty(shard.n_subjects, dtype=np.int32)
+    for rows, block in shard.blocks(aside):
+        labels[rows] = _assigned(block, model, clusters)
+    return labels
+
+
+def _assigned(block: CohortArrays, model: Model, clusters: Partition) -> Labels:
+    best = np.empty(block.codes.shape[0], dtype=np.int64)
+    write_best(block, np.full_like(best, -1), model, clusters, 0.0, int(clusters.n_clusters[0]), best)
+    return best
+
+
+def count(shard: Shard, labels: Numbers, aside: Whole, n_clusters: int) -> Sums:
+    """Return the sums of clusters by the labels of their subjects."""
+    sizes, statistics = np.zeros(n_clusters), np.zeros((n_clusters, int(shard.tables.statistic_start[-1])))
+    for rows, block in shard.blocks(aside):
+        add_up(block, labels[rows].astype(np.int64), sizes, statistics)
+    return sizes, statistics
+
+
+def candidates(
+    shard: Shard, labels: Numbers, aside: Whole, found: ShardScan, at_most: int
+) -> tuple[CohortArrays, Labels]:
+    """Return the first subjects whose best cluster is not their present one, and the latter."""
+    rows = np.flatnonzero(found.best != labels)[:at_most]
+    return shard.taken(rows, aside), labels[rows].astype(np.int64)
+
+
+def after_moves(labels: Numbers, found: ShardScan, moved: Numbers, renamed: Numbers) -> Numbers:
+    """Return labels after the first candidates have moved, and the clusters have been renamed."""
+    after = renamed[labels]
+    after[np.flatnonzero(found.best != labels)[: moved.size]] = moved
+    return after
+
+
+def rename(labels: Numbers, renamed: Numbers) -> Numbers:
+    """Return labels with new numbers of the clusters."""
+    return renamed[labels]
+
+
+def sizes_of(labels: Numbers, n_clusters: int) -> Whole:
+    """Return the number of subjects of each cluster, int64 (K,)."""
+    return np.bincount(labels, minlength=n_clusters)
+
+
+def members(shard: Shard, labels: Numbers, aside: Whole, ranks: Sequence[Whole]) -> list[CohortArrays]:
+    """Return some members of each cluster, by their ranks among its members."""
+    return [shard.taken(np.flatnonzero(labels == cluster)[some], aside) for cluster, some in enumerate(ranks)]
+
+
+class ShardDivision(NamedTuple):
+    """Divided clusters of one shard."""
+
+    halves: Numbers
+    """(n,) new cluster in the division of the own cluster; -1 without a division."""
+    sums: dict[int, Sums]
+
+
+def divide(shard: Shard, labels: Numbers, aside: Whole, model: Model, divisions: Mapping[int, Sums]) -> ShardDivision:
+    """Assign the members of clusters to those of their divisions, which have these sums."""
+    halves = np.full(shard.n_subjects, -1, dtype=np.int32)
+    clusters = {cluster: up_to_date(shard.tables, model, sums) for cluster, sums in divisions.items()}
+    sums = {cluster: (np.zeros_like(own[0]), np.zeros_like(own[1])) for cluster, own in divisions.items()}
+    for rows, block in shard.blocks(aside):
+        for cluster, division in clusters.items():
+            members = np.flatnonzero(labels[rows] == cluster)
+            among = block._replace(codes=block.codes[members], values=block.values[members])
+            best = _assigned(among, model, division)
+            add_up(among, best, *sums[cluster])
+            halves[rows][members] = best
+    return ShardDivision(halves, sums)
+
+
+def after_division(labels: Numbers, found: ShardDivision, renamed: NDArray[np.int32]) -> Numbers:
+    """Return labels by cluster and its part in the division."""
+    return renamed[labels, found.halves]
+
+
+# Subjects in shards that lie elsewhere, in files or on the workers of a cluster, and are never gathered.
+#
+# Functions of a shard run where it lies (`Place`) and send back sums and a few subjects. Sums are added in the order of
+# the shards, so that the same shards give the same bits wherever they lie, and whatever else runs.
 
 _MOST_MOVED = 100_000
 """Largest number of candidates that are moved one by one after a scan; the next scan finds the others."""
@@ -301,14 +608,14 @@ def searched_on(
     """Move subjects, merge and divide clusters, until this raises the log joint hardly any more."""
     enough = Either(plan.cancelled, plan.budget)
 
-    def divided(found: Settled[Partitioned], _gains: Array) -> Partitioned | None:
-        return found.partitions.divided(rng, enough, pool)
+    def divided(result: Settled[Partitioned], _gains: Array) -> Partitioned | None:
+        return result.partitions.divided(rng, enough, pool)
 
     settled = partial(settled_by_scans, plan=plan)
-    found = settled(cohort)
-    trace = list(found.trace)
-    found = merge_and_divide(cohort.problem, found, trace, settled, _merged, divided, enough)
-    return found._replace(trace=trace)
+    result = settled(cohort)
+    trace = list(result.trace)
+    result = merge_and_divide(cohort.problem, result, trace, settled, _merged, divided, enough)
+    return result._replace(trace=trace)
 
 
 def _merged(found: Settled[Partitioned]) -> Partitioned:

@@ -1,18 +1,295 @@
-"""The search plan, with the options of all searches in one frozen object, and the result of one restart."""
+"""What a search is asked for, and the threads on which it runs."""
 
 from __future__ import annotations
 
+import atexit
+import contextvars
+import importlib
 import os
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from queue import Empty, SimpleQueue
 from threading import Event
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import numpy as np
 
 from clinclust.arrays import Array, Labels, Mask
-from clinclust.engine.search.threads import Cancelled, SearchCancelled
 from clinclust.progress import SILENT, Progress
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController, threadpool_limits
+
+
+# Threads on which searches run, each with BLAS on one thread, and a wait for them that Ctrl-C ends at once.
+#
+# Python runs the handler of Ctrl-C on the main thread, where it can be swallowed, or leave a lock held for ever. The
+# main thread therefore only waits, in one call that can be interrupted at any time. Threads do not keep a process from
+# ending; a compilation cannot be stopped, and goes on in the background.
+
+Result = TypeVar("Result")
+
+_GRACE = 0.2
+"""Seconds that an interrupted wait gives to the work to end by itself."""
+_LAST_GRACE = 0.1
+"""Seconds that the end of the process gives to cancelled work."""
+_LOOK = 0.2
+"""Seconds after which a wait looks for Ctrl-C by itself: on Windows a signal does not end a wait."""
+_NAME = "clinclust"
+
+_running: dict[threading.Thread, threading.Event] = {}
+"""The work in progress on threads of `interruptible`, with what cancels it."""
+
+
+class Cancelled(threading.Event):
+    """An event that cancels work of this process; it is never set where it is sent to."""
+
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        return Cancelled, ()
+
+
+class SearchCancelled(Exception):  # noqa: N818 - nothing is at fault
+    """A search was cancelled, so that it has no result. No caller waits for it any more."""
+
+
+class Threads(Executor):
+    """A pool of threads that do not keep the process from ending, unlike those of `ThreadPoolExecutor`."""
+
+    def __init__(self, n_threads: int, cancelled: threading.Event | None = None) -> None:
+        self._tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = SimpleQueue()
+        self._most, self._cancelled = n_threads, cancelled
+        self._threads: list[threading.Thread] = []
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Run a function on one of the threads, in the order of submission; return its future."""
+        future: Future[Result] = Future()
+        self._tasks.put((future, lambda: function(*args, **kwargs)))
+        if len(self._threads) < self._most:
+            self._add_thread()
+        return future
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+        """End the threads."""
+        if error is not None and self._cancelled is not None:
+            self._cancelled.set()
+            self.shutdown(wait=False, cancel_futures=True)
+        return super().__exit__(kind, error, trace)
+
+    def _add_thread(self) -> None:
+        name = f"{_NAME}-{len(self._threads)}"
+        thread = threading.Thread(target=_work_off, args=(self._tasks,), name=name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # the system allows no more threads; those there do the work
+            if not self._threads:
+                raise
+            self._most = len(self._threads)
+        else:
+            self._threads.append(thread)
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End the threads after the work submitted so far, or, with `cancel_futures`, after that which has begun."""
+        while cancel_futures:
+            try:
+                task = self._tasks.get_nowait()
+            except Empty:
+                break
+            if task is not None:
+                task[0].cancel()
+        for _ in self._threads:
+            self._tasks.put(None)
+        for thread in self._threads if wait else ():
+            thread.join()
+
+
+class Workers(Executor):
+    """The workers of a Dask client, each with BLAS on one thread. A worker that is lost is replaced by another."""
+
+    def __init__(self, client: Any, cancelled: threading.Event | None = None) -> None:
+        self._executor, self._cancelled = client.get_executor(pure=False), cancelled
+
+    def submit(self, function: Callable[..., Result], /, *args: Any, **kwargs: Any) -> Future[Result]:
+        """Run a function on a worker; return its future."""
+        return cast("Future[Result]", self._executor.submit(_on_one_thread, function, args, kwargs))
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> bool | None:
+        """Wait for the work, or cancel it after an error."""
+        if error is not None and self._cancelled is not None:
+            self._cancelled.set()
+        self.shutdown(wait=error is None)
+        return None
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """End after the work submitted so far, or cancel it."""
+        self._executor.shutdown(wait=wait and not cancel_futures)
+
+
+def _on_one_thread(function: Callable[..., Result], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Result:
+    with blas_on_one_thread():
+        return function(*args, **kwargs)
+
+
+_client: contextvars.ContextVar[Any] = contextvars.ContextVar("client", default=None)
+
+
+def workers_or_threads(n_threads: int, cancelled: threading.Event | None = None) -> Executor:
+    """Return the workers of the Dask client that joblib was asked to use (`interruptible`), or else threads.
+
+    It is for work that takes long and needs little data, which is sent to each worker.
+    """
+    client = _client.get()
+    return Threads(n_threads, cancelled) if client is None else Workers(client, cancelled)
+
+
+def _client_of_joblib() -> Any:
+    """Return the client of ``joblib.parallel_config("dask")`` of this thread, or None.
+
+    On a worker there is none: its thread would wait for work that needs a free one, and all may wait like this.
+    """
+    if "joblib" not in sys.modules or is_of_a_worker():
+        return None
+    parallel: Any = importlib.import_module("joblib.parallel")
+    return getattr(parallel.get_active_backend()[0], "client", None)
+
+
+def is_of_a_worker() -> bool:
+    """Return whether this thread works off a task of a Dask worker."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
+
+
+def _work_off(tasks: SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None]) -> None:
+    while (task := tasks.get()) is not None:
+        future, work = task
+        if not future.set_running_or_notify_cancel():
+            continue
+        try:
+            result = work()
+        except BaseException as error:
+            future.set_exception(error)
+        else:
+            future.set_result(result)
+        del task, future, work  # else the last task and its arrays would live on while the thread waits
+
+
+class _BlasOnOneThread:
+    """BLAS on one thread while any work runs.
+
+    The last digits of a product depend on the number of its threads, and those of several products wait for each other.
+    """
+
+    def __init__(self) -> None:
+        self._lock, self._n_users = threading.Lock(), 0
+        self._limits: threadpool_limits | None = None
+        self._libraries: ThreadpoolController | None = None
+        self._n_modules = 0
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            self._n_users += 1
+            if self._limits is None:
+                self._limits = self._controller().limit(limits=1, user_api="blas")
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_users -= 1
+                if self._n_users == 0 and self._limits is not None:
+                    self._limits.restore_original_limits()
+                    self._limits = None
+
+    def _controller(self) -> ThreadpoolController:
+        """Return the loaded libraries: looking for them takes longer than a small fit, so only after an import."""
+        from threadpoolctl import ThreadpoolController
+
+        if self._libraries is None or len(sys.modules) != self._n_modules:
+            self._libraries, self._n_modules = ThreadpoolController(), len(sys.modules)
+        return self._libraries
+
+
+blas_on_one_thread = _BlasOnOneThread()
+
+
+def interruptible(work: Callable[[], Result], cancelled: threading.Event | None = None) -> Result:
+    """Return the result of `work`, which runs on another thread, with BLAS on one, while the main thread waits.
+
+    Called on any other thread, `work` runs at once. `cancelled` is set when the wait is interrupted. Raises
+    KeyboardInterrupt within about half a second of Ctrl-C; the work may end in the background, and its result is
+    dropped. Inside ``joblib.parallel_config("dask")``, `workers_or_threads` are the workers of its client.
+    """
+    context = contextvars.copy_context()  # NumPy keeps its error state there
+    context.run(_client.set, _client_of_joblib())
+    if threading.current_thread() is not threading.main_thread():
+        with blas_on_one_thread():
+            return context.run(work)
+    stop = threading.Event() if cancelled is None else cancelled
+    outcome: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+    thread = threading.Thread(target=_deliver, args=(context, work, outcome), name=f"{_NAME}-fit", daemon=True)
+    _running[thread] = stop
+    try:
+        thread.start()
+        succeeded, result = _awaited(outcome)
+    except BaseException:
+        stop.set()
+        _wait_for([thread], _GRACE)
+        raise
+    finally:
+        if not thread.is_alive():
+            _running.pop(thread, None)
+    if succeeded:
+        return cast(Result, result)
+    try:
+        raise cast(BaseException, result)
+    finally:
+        del result  # its traceback holds this frame
+
+
+def _deliver(context: contextvars.Context, work: Callable[[], object], outcome: SimpleQueue[tuple[bool, Any]]) -> None:
+    try:
+        with blas_on_one_thread():
+            result = context.run(work)
+        outcome.put((True, result))
+    except BaseException as error:
+        outcome.put((False, error))
+    finally:
+        _running.pop(threading.current_thread(), None)
+
+
+def _awaited(outcome: SimpleQueue[tuple[bool, Any]]) -> tuple[bool, Any]:
+    while True:
+        try:
+            return outcome.get(timeout=_LOOK)
+        except Empty:
+            continue
+
+
+def _wait_for(threads: list[threading.Thread], seconds: float) -> None:
+    until = time.monotonic() + seconds
+    while any(thread.is_alive() for thread in threads) and time.monotonic() < until:
+        time.sleep(0.005)  # not `join`, whose lock an interrupt could leave held
+
+
+@atexit.register
+def _end_all() -> None:
+    """Cancel what still runs when the process ends, and give it a moment."""
+    for stop in list(_running.values()):
+        stop.set()
+    _wait_for(list(_running), _LAST_GRACE)
+
+
+# The search plan, with the options of all searches in one frozen object, and the result of one restart.
 
 COARSENINGS = (1.0, 0.85, 0.7, 0.6, 0.5, 0.4, 0.3, 0.25, 0.2, 0.15, 0.1, 0.07, 0.05)
 """The default path of coarsenings, each 14 to 33 percent below the one before."""
@@ -98,10 +375,7 @@ class RestartResult:
     def followed_by(self, after: RestartResult) -> RestartResult:
         """Return one result of this search and of one that continued it."""
         return replace(
-            after,
-            start=self.start,
-            trace=np.append(self.trace, after.trace),
-            n_sweeps=self.n_sweeps + after.n_sweeps,
+            after, start=self.start, trace=np.append(self.trace, after.trace), n_sweeps=self.n_sweeps + after.n_sweeps
         )
 
 

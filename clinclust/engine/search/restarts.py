@@ -1,30 +1,527 @@
-"""Restarts from different starts, in batches on threads, then refinement of the best partitions.
-
-The search of a large cohort begins in a sample. All subjects are then assigned to the clusters of its best partitions,
-and moved, and clusters are merged and divided; a division is searched for among some members of a cluster.
-"""
+"""Starts, what is made of one start, refinement of the winner, and restarts on threads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import Executor
+import hashlib
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor, Future
 from dataclasses import replace
 from functools import partial
-from threading import Event
+from threading import Event, Lock
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
-from clinclust.arrays import Array, Labels
-from clinclust.engine.problem.objective import joint_of
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.labels import adjusted_rand_index, compact
-from clinclust.engine.search.one_start import Attempts, continued, merge_and_divide, merged, search_from
-from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, n_threads
-from clinclust.engine.search.refine import Begin, Refinement, best_distinct
-from clinclust.engine.search.settle import SweepResult, assigned, minimum_gain, settle_by_scans
-from clinclust.engine.search.split_merge import resettle
-from clinclust.engine.search.starts import Start, search_starts
-from clinclust.engine.search.threads import Threads
+from clinclust.arrays import Array, Labels, Mask
+from clinclust.engine.kernels.moves import Partition
+from clinclust.engine.kernels.sweep import find_best, make_moves
+from clinclust.engine.problem.encoding import principal_axis
+from clinclust.engine.problem.problem import Problem, joint_of, log_joint
+from clinclust.engine.search.plan import Either, RestartResult, SearchPlan, Threads, n_threads
+from clinclust.engine.search.settle import (
+    SweepResult,
+    adjusted_rand_index,
+    assigned,
+    compact,
+    hasten,
+    merge_all,
+    merge_gains,
+    minimum_gain,
+    resettle,
+    settle,
+    settle_by_scans,
+)
+
+# Starts of the search: the partitions from which restarts begin.
+
+_BISECTED, _SEATED = 4, 6
+# Numbers of clusters of the random starting partitions, taken in turn. A start with too many clusters loses the
+# superfluous ones within one or two sweeps. A start with too few clusters rarely gains any, because a subject alone in
+# a new cluster is scored with the vague prior. Most numbers are therefore larger than the usual number of subtypes.
+_RANDOM_SIZES = (8, 4, 12, 2, 20, 6, 16, 3, 10)
+_MOST_CLUSTERS_STARTED = 62
+_SEATED_ONE_BY_ONE = 2_000
+_BISECTIONS = 3
+
+
+class Start(NamedTuple):
+    """The partition from which a restart begins, and how the restart proceeds from it."""
+
+    name: str
+    labels: Labels
+    """(N,) clusters 0 .. K - 1."""
+    seed: np.random.SeedSequence
+    """Seed of all further random numbers in this restart."""
+    order: Labels
+    """(N,) the subjects in the order of their visit."""
+    hasten: bool = False
+    """Whether to begin with a few rounds in which all subjects move at once (`hasten`)."""
+    seating: bool = False
+    """Whether to begin by assigning subjects one after the other, in the order of their visit (`seated`)."""
+    bisecting: bool = False
+    """Whether to begin with the subjects cut into parts along principal axes (`bisected`)."""
+    ignore_size: bool = False
+    """Whether the first sweep scores cluster 0 as if it held one subject (Raykov et al. 2016, appendix B)."""
+    included: Mask | None = None
+    """(D,) features to begin with when features are selected; None = all."""
+
+
+def single_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
+    """Return the starts of the paper, one per seed: a single cluster, with random orders of visit (appendix C)."""
+    together = np.zeros(n_subjects, dtype=np.int64)
+    return [Start("single", together, seed, _visits(n_subjects, seed), ignore_size=True) for seed in seeds]
+
+
+def starts_from(labels: Labels, seeds: list[np.random.SeedSequence]) -> list[Start]:
+    """Return starts from one given partition, one per seed, in random orders of visit."""
+    return [Start("given", labels, seed, _visits(labels.size, seed)) for seed in seeds]
+
+
+def search_starts(n_subjects: int, seeds: list[np.random.SeedSequence]) -> list[Start]:
+    """Return starts of several kinds, one per seed.
+
+    They are random partitions with different numbers of clusters, the single cluster of the paper, a partition cut
+    along principal axes, and one built by assigning subjects one after the other.
+    """
+    starts = []
+    for index, seed in enumerate(seeds):
+        if index == 1:
+            starts += single_starts(n_subjects, [seed])
+            continue
+        if index in (_BISECTED, _SEATED):
+            together, visits = np.zeros(n_subjects, dtype=np.int64), _visits(n_subjects, seed)
+            name = "bisected" if index == _BISECTED else "seated"
+            starts.append(Start(name, together, seed, visits, bisecting=index == _BISECTED, seating=index == _SEATED))
+            continue
+        rng = np.random.default_rng(seed)
+        n_clusters = min(_RANDOM_SIZES[index % len(_RANDOM_SIZES)], n_subjects)
+        labels = compact(rng.integers(n_clusters, size=n_subjects))
+        starts.append(Start(f"random {n_clusters}", labels, seed, rng.permutation(n_subjects), hasten=True))
+    return starts
+
+
+def _visits(n_subjects: int, seed: np.random.SeedSequence) -> Labels:
+    return np.random.default_rng(seed).permutation(n_subjects)
+
+
+def seated(problem: Problem, order: Labels) -> Labels:
+    """Assign subjects one after the other to the best cluster given those assigned before; return labels, int64 (N,).
+
+    Every subject may open a new cluster, up to 62. After two thousand subjects the clusters do not change.
+    """
+    arrays, model = problem.cohort.arrays, problem.model
+    partition = problem.partition(np.full(order.size, -1), _MOST_CLUSTERS_STARTED + 2)
+    make_moves(arrays, model, partition, order[:_SEATED_ONE_BY_ONE], most_clusters=_MOST_CLUSTERS_STARTED)
+    best = partition.labels.copy()
+    if order.size > _SEATED_ONE_BY_ONE:
+        find_best(arrays, model, partition, best, most_clusters=int(partition.n_clusters[0]), up_to_date=True)
+    return compact(np.where(partition.labels < 0, best, partition.labels))
+
+
+def bisected(problem: Problem, rng: np.random.Generator) -> Labels:
+    """Return labels of eight parts, int64 (N,): in three rounds, each is cut at the median of its principal axis."""
+    labels = np.zeros(problem.cohort.n_subjects, dtype=np.int64)
+    for _ in range(_BISECTIONS):
+        halves = np.zeros_like(labels)
+        for part in range(int(labels.max()) + 1):
+            members = np.flatnonzero(labels == part)
+            along = principal_axis(problem.restricted_to(members, 0).cohort.arrays, rng)
+            halves[members] = along > np.median(along)
+        labels = compact(2 * labels + halves)
+    return labels
+
+
+# The search from one start: sweeps, then merges and divisions of clusters, until none raises the log joint.
+
+_PAIRS_PER_CLUSTER = 2
+
+
+class Attempts:
+    """Outcomes of attempts to divide clusters, by what they depend on, which searches on several threads share."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._outcomes: dict[bytes, Future[Labels | None]] = {}
+
+    def outcome(self, key: bytes, make: Callable[[], Labels | None], *, wait: bool) -> Labels | None:
+        """Return the new labels of an attempt, (0,) if it failed, or None if cancelled; call `make` if no thread has.
+
+        Without `wait`, the outcome is None as long as another thread is making the attempt.
+        """
+        while True:
+            with self._lock:
+                begun = self._outcomes.get(key)
+                if begun is None:
+                    mine = self._outcomes[key] = Future()
+            if begun is None:
+                return self._make(key, make, mine)
+            if not wait and not begun.done():
+                return None
+            outcome = begun.result()
+            if outcome is not None:
+                return outcome
+
+    def _make(self, key: bytes, make: Callable[[], Labels | None], mine: Future[Labels | None]) -> Labels | None:
+        outcome = None
+        try:
+            outcome = make()
+        finally:
+            if outcome is None:  # the key is removed, so that a waiting thread makes the attempt again
+                with self._lock:
+                    del self._outcomes[key]
+            mine.set_result(outcome)
+        return outcome
+
+
+def search_from(problem: Problem, start: Start, plan: SearchPlan, attempts: Attempts) -> RestartResult:
+    """Search from one start until no move of a subject or of a whole cluster raises the log joint.
+
+    For a start with `ignore_size` (that of the paper), only sweeps are made. Restarts share `attempts`, because most
+    end at the same partition; an outcome does not depend on the restart that makes the attempt.
+    """
+    enough = Either(plan.cancelled, plan.budget)
+    settled = partial(settle, problem, order=start.order, max_sweeps=plan.max_sweeps, cancelled=plan.cancelled)
+    result = settled(_first_labels(problem, start), ignore_size=start.ignore_size)
+    trace = list(result.trace) or [log_joint(problem, result.partition)]  # empty if cancelled before the first sweep
+
+    def divided(result: SweepResult, gains: Array) -> Labels | None:
+        return _divide_cluster(problem, result, gains, start.seed, attempts, enough) if plan.divide else None
+
+    if not start.ignore_size:
+        result = merge_and_divide(problem, result, trace, settled, partial(merged, problem), divided, enough)
+    return RestartResult.of(start.name, result.partition.labels, trace, converged=result.converged)
+
+
+class Sweeps(Protocol):
+    """Sweeps or scans that ended: `SweepResult` or `Settled`."""
+
+    @property
+    def partition(self) -> Partition:
+        """The clusters, with their sizes and statistics."""
+
+    @property
+    def trace(self) -> list[float]:
+        """Log joints."""
+
+    @property
+    def converged(self) -> bool:
+        """Whether the sweeps ended by themselves."""
+
+
+AnySweeps = TypeVar("AnySweeps", bound=Sweeps)
+Changed = TypeVar("Changed")
+
+
+def merge_and_divide(
+    problem: Problem,
+    found: AnySweeps,
+    trace: list[float],
+    settled: Callable[[Changed], AnySweeps],
+    merged: Callable[[AnySweeps], Changed],
+    divided: Callable[[AnySweeps, Array], Changed | None],
+    enough: Event,
+) -> AnySweeps:
+    """Merge and divide clusters of sweeps that converged, and settle after each, while this raises the log joint.
+
+    The log joints are appended to the trace. `merged` makes the merges that raise the joint; `divided` takes sweeps and
+    their `merge_gains`, and returns None if no division raises it. `settled` continues from what they return.
+    """
+    least = minimum_gain(problem)
+    while found.converged and not enough.is_set():
+        gains = merge_gains(problem, found.partition)
+        changed = merged(found) if gains.max() > least else divided(found, gains)
+        if changed is None:
+            break
+        after = settled(changed)
+        # What was gained must show in the joint: rounding errors of large terms could otherwise be gained for ever.
+        if after.trace and after.trace[-1] <= trace[-1] + 0.5 * least:
+            break
+        found = after
+        trace += found.trace
+    return found
+
+
+def merged(problem: Problem, found: SweepResult) -> Labels:
+    """Return labels after all merges that raise the log joint."""
+    return merge_all(problem, found.partition.labels, minimum_gain(problem))
+
+
+def continued(begin: Callable[..., RestartResult], start: Start, found: RestartResult) -> RestartResult:
+    """Search on with `begin` from where a search from `start` ended; return one result for both searches."""
+    onward = Start(start.name, found.labels, start.seed, start.order, included=found.searched_features)
+    return found.followed_by(begin(start=onward))
+
+
+def _first_labels(problem: Problem, start: Start) -> Labels:
+    if start.seating:
+        return seated(problem, start.order)
+    if start.bisecting:
+        return hasten(problem, bisected(problem, np.random.default_rng(start.seed)))
+    return hasten(problem, start.labels) if start.hasten else start.labels
+
+
+def _groups(gains: Array) -> Iterator[list[int]]:
+    """Yield groups of clusters to divide anew: each cluster alone, then pairs, in order of the loss by their merge."""
+    n_clusters = gains.shape[0]
+    yield from ([cluster] for cluster in range(n_clusters))
+    first, second = np.triu_indices(n_clusters, k=1)
+    nearest = np.argsort(-gains[first, second], kind="stable")[: _PAIRS_PER_CLUSTER * n_clusters]
+    yield from ([int(first[pair]), int(second[pair])] for pair in nearest)
+
+
+def _divide_cluster(
+    problem: Problem,
+    found: SweepResult,
+    gains: Array,
+    seed: np.random.SeedSequence,
+    attempts: Attempts,
+    cancelled: Event,
+) -> Labels | None:
+    """Return labels with the first group of clusters divided whose division raises the log joint; None if none."""
+    labels = found.partition.labels
+    candidates = []
+    for group in _groups(gains):
+        members = np.flatnonzero(np.isin(labels, group))
+        if members.size > 1:
+            key, divide = _division(problem, labels, group, members, seed, cancelled)
+            candidates.append((members, key, divide))
+            division = attempts.outcome(key, divide, wait=False)
+            if cancelled.is_set() or (division is not None and division.size):
+                break
+    # Other threads may still be making some of these attempts. The candidates are therefore read again in order, so
+    # that the choice does not depend on the speed of the threads.
+    for members, key, divide in candidates:
+        division = attempts.outcome(key, divide, wait=True)
+        if division is not None and division.size:
+            divided = labels.copy()
+            divided[members] = division + labels.max() + 1
+            return compact(divided)
+    return None
+
+
+def _division(
+    problem: Problem, labels: Labels, group: list[int], members: Labels, seed: np.random.SeedSequence, cancelled: Event
+) -> tuple[bytes, Callable[[], Labels | None]]:
+    """Return the key and the function of an attempt (`Attempts`) to divide a group of clusters anew."""
+    division = compact(labels[members])
+    n_others = int(labels.max()) + 1 - len(group)
+    digest = hashlib.blake2b(members.tobytes() + division.tobytes(), digest_size=16)
+    digest.update(np.float64(problem.model.concentration + n_others * problem.model.discount).tobytes())
+    key = digest.digest()
+
+    def make() -> Labels | None:
+        part = problem.restricted_to(members, n_others)
+        # All restarts share the entropy of one seed, so this generator depends on the group and not on the restart.
+        rng = np.random.default_rng([np.random.SeedSequence(seed.entropy).generate_state(1)[0], *key])
+        gain, found = resettle(part, division, rng, cancelled)
+        if cancelled.is_set():
+            return None
+        return found if gain > minimum_gain(problem) else found[:0]
+
+    return key, make
+
+
+# Refinement: recombine and perturb the best partitions as long as this leads to better ones.
+#
+# If all restarts ended at different partitions, new starts race: they are searched without divisions of clusters, which
+# take nine tenths of the time, and only the best of them are searched to the end. Tiny gains then do not count.
+
+Maker = Callable[[Problem, np.random.Generator], Labels | None]
+"""It returns the labels of a start, or None if a search from them would find nothing new."""
+Begin = Callable[..., RestartResult]
+"""`search_from` with fixed problem and attempts; it takes the start and the plan."""
+
+_MOST_CLUSTERS = 4
+_ROUNDS_OF_A_RACE = 8
+_SWEEPS = 20
+_PATIENCE_IF_FOUND_OFTEN, _PATIENCE = 4, 12
+_ELITE = 6
+"""Number of best partitions whose pairs are recombined."""
+_PERTURBED = 3
+"""Number of best partitions that are perturbed. Half of each batch perturbs the best one."""
+_BATCH = 8
+_FINISHERS = 2
+"""Number of partitions of a race that are searched to the end."""
+_CLOSE = 30.0
+"""Nats below the best partition within which a partition of a race may still lead to a better one."""
+_WORTHWHILE = 1e-4
+"""Gain, as a share of what the clusters explain, that prolongs a refinement with races."""
+
+
+class Refinement:
+    """The refinement of the partitions that restarts found, with races unless the best was found often enough."""
+
+    def __init__(
+        self,
+        pool: Threads,
+        problem: Problem,
+        begin: Begin,
+        found: list[RestartResult],
+        plan: SearchPlan,
+        *,
+        found_often: bool,
+    ) -> None:
+        self._pool, self._problem, self._begin = pool, problem, begin
+        # When the time is used up, the searches of the refinement end at once: the partitions found before suffice.
+        self._enough = Either(plan.cancelled, plan.budget)
+        self._plan = replace(plan, cancelled=self._enough)
+        self._refuse_cancelled = plan.refuse_cancelled
+        self._races = not found_often
+        self._patience = plan.patience or (_PATIENCE_IF_FOUND_OFTEN if found_often else _PATIENCE)
+        self._everything = list(found)
+        self._n_restarts = len(found)
+        self._tried: set[tuple[float, float]] = set()
+        self._numbers = itertools.count()
+
+    def results(self, advance: Callable[[], object]) -> list[RestartResult]:
+        """Recombine and perturb until this finds nothing better; return the results of these searches."""
+        failures = 0
+        while failures < self._patience and not self._enough.is_set():
+            before = self._best()
+            self._recombine()
+            if self._best() > before + self._worthwhile():
+                failures = 0
+            before = self._best()
+            self._perturb()
+            failures = 0 if self._best() > before + self._worthwhile() else failures + 1
+            advance()
+        return self._everything[self._n_restarts :]
+
+    def _recombine(self) -> None:
+        """Recombine the pairs of the best partitions until there is no new pair, or no worthwhile gain by races."""
+        while not self._enough.is_set():
+            pairs = [
+                pair
+                for pair in itertools.combinations(best_distinct(self._everything, _ELITE), 2)
+                if _joints(pair) not in self._tried
+            ]
+            if not pairs:
+                return
+            self._tried.update(map(_joints, pairs))
+            before = self._best()
+            makers = [partial(recombined, first=first.labels, second=second.labels) for first, second in pairs]
+            self._run("recombined", [first for first, _ in pairs], makers)
+            if self._races and self._best() <= before + self._worthwhile():
+                return
+
+    def _perturb(self) -> None:
+        leading = best_distinct(self._everything, _PERTURBED)
+        origins = [leading[turn // 2 % len(leading)] if turn % 2 else leading[0] for turn in range(_BATCH)]
+        makers = [partial(perturbed, labels=origin.labels, cancelled=self._enough) for origin in origins]
+        self._run("perturbed", origins, makers)
+
+    def _best(self) -> float:
+        return max(restart.log_joint for restart in self._everything)
+
+    def _worthwhile(self) -> float:
+        """Return the gain, in nats, that prolongs the refinement."""
+        least = minimum_gain(self._problem)
+        if not self._races:
+            return least
+        one_cluster = joint_of(self._problem, self._problem.cohort.together)
+        return max(least, _WORTHWHILE * (self._best() - one_cluster))
+
+    def _run(self, name: str, origins: Sequence[RestartResult], makers: Sequence[Maker]) -> None:
+        """Search from the labels that each maker returns, with the features of its origin."""
+        plan = replace(self._plan, divide=False) if self._races else self._plan
+        begin = partial(_search_from_made, self._problem, partial(self._begin, plan=plan), name)
+        futures = []
+        for make, origin in zip(makers, origins, strict=True):
+            # The spawn key is one level longer than those of the restarts.
+            seed = np.random.SeedSequence(self._plan.seed, spawn_key=(0, next(self._numbers)))
+            futures.append(self._pool.submit(begin, make, origin, seed))
+        results = [result for future in futures if (result := future.result()) is not None]
+        self._refuse_cancelled()
+        if self._races:
+            results = self._raced(results)
+        # A search that the time ended between two sweeps is not at a fixed point.
+        ended = self._plan.budget.cut_short
+        self._everything.extend(result for _, result in results if result.converged or not ended)
+
+    def _raced(self, results: list[tuple[Start, RestartResult]]) -> list[tuple[Start, RestartResult]]:
+        """Search to the end from the best partitions of a race that are new; return all results, in order."""
+        joints = {round(restart.log_joint, 6) for restart in self._everything}
+        least = self._best() - _CLOSE
+        places: list[int] = []
+        for place in sorted(range(len(results)), key=lambda place: -results[place][1].log_joint):
+            joint = round(results[place][1].log_joint, 6)
+            if len(places) < _FINISHERS and joint not in joints and joint >= least:
+                joints.add(joint)
+                places.append(place)
+        begin = partial(self._begin, plan=self._plan)
+        futures = [(place, self._pool.submit(continued, begin, *results[place])) for place in places]
+        for place, future in futures:
+            start, raced = results[place]
+            finished = future.result()
+            if finished.converged or not raced.converged:
+                results[place] = (start, finished)
+        self._refuse_cancelled()
+        return results
+
+
+def _search_from_made(
+    problem: Problem, begin: Begin, name: str, make: Maker, origin: RestartResult, seed: np.random.SeedSequence
+) -> tuple[Start, RestartResult] | None:
+    rng, included = np.random.default_rng(seed), origin.searched_features
+    labels = make(problem if included is None else problem.with_features(included), rng)
+    if labels is None:
+        return None
+    start = Start(name, labels, seed, rng.permutation(labels.size), included=included)
+    return start, begin(start=start)
+
+
+def recombined(problem: Problem, _rng: np.random.Generator, first: Labels, second: Labels) -> Labels:
+    """Return labels of the common refinement of two partitions, with clusters merged while the log joint rises."""
+    return merge_all(problem, compact(first * (int(second.max()) + 1) + second), minimum_gain(problem))
+
+
+def perturbed(problem: Problem, rng: np.random.Generator, labels: Labels, cancelled: Event) -> Labels | None:
+    """Return labels with one to four similar clusters divided at random and swept; None, as mostly, if unchanged."""
+    partition = problem.partition(labels)
+    group = _neighbours(merge_gains(problem, partition), rng)
+    members = np.flatnonzero(np.isin(labels, group))
+    n_clusters = int(partition.n_clusters[0])
+    part = problem.restricted_to(members, n_clusters - len(group))
+    # The number of parts is at least 2 and at most two more than before. Fewer rounds of `hasten` give a rougher start.
+    n_parts = int(rng.integers(2, len(group) + 3))
+    start = hasten(part, compact(rng.integers(n_parts, size=members.size)), int(rng.integers(1, _ROUNDS_OF_A_RACE)))
+    settled = settle(part, start, rng.permutation(members.size), _SWEEPS, cancelled, traced=False)
+    changed = labels.copy()
+    changed[members] = n_clusters + settled.partition.labels
+    changed = merge_all(problem, compact(changed), minimum_gain(problem))
+    return None if np.array_equal(changed, compact(labels)) else changed
+
+
+def _neighbours(gains: Array, rng: np.random.Generator) -> list[int]:
+    """Draw a cluster and up to three others that would merge with one of those drawn before at a low loss."""
+    n_clusters = gains.shape[0]
+    gains = np.maximum(gains, gains.T)
+    group = [int(rng.integers(n_clusters))]
+    for _ in range(int(rng.integers(min(_MOST_CLUSTERS, n_clusters)))):
+        others = np.setdiff1d(np.arange(n_clusters), group)
+        nearest = others[np.argsort(-gains[group][:, others].max(axis=0), kind="stable")]
+        group.append(int(nearest[min(int(rng.geometric(0.6)) - 1, nearest.size - 1)]))
+    return group
+
+
+def best_distinct(found: list[RestartResult], at_most: int) -> list[RestartResult]:
+    """Return at most `at_most` partitions with distinct log joints, to six decimals, best first."""
+    distinct: dict[float, RestartResult] = {}
+    for restart in found:
+        distinct.setdefault(round(restart.log_joint, 6), restart)
+    return sorted(distinct.values(), key=lambda restart: -restart.log_joint)[:at_most]
+
+
+def _joints(pair: tuple[RestartResult, RestartResult]) -> tuple[float, float]:
+    return pair[0].log_joint, pair[1].log_joint
+
+
+# Restarts from different starts, in batches on threads, then refinement of the best partitions.
+#
+# The search of a large cohort begins in a sample. All subjects are then assigned to the clusters of its best
+# partitions, and moved, and clusters are merged and divided; a division is searched for among some members of a
+# cluster.
 
 _SWEEPS_OF_A_HEAT = 8
 LARGE = 8_000
@@ -33,7 +530,7 @@ N_SAMPLED = 5_000
 """Number of subjects in the sample."""
 _CARRIED = 3
 """Largest number of partitions of the sample that are extended to all subjects."""
-_CLOSE = 30.0
+_CLOSE_TO_BEST = 30.0
 """Largest difference in log joint, in nats, to the best partition of the sample for a partition to be extended."""
 _ALIKE = 0.95
 """Adjusted Rand index from which on two partitions of the sample are expected to lead to the same final partition."""
@@ -61,15 +558,15 @@ def run_restarts(
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         heat = plan if plan.finishers is None else replace(plan, max_sweeps=min(plan.max_sweeps, _SWEEPS_OF_A_HEAT))
         with plan.progress.stage("restarts", len(starts)) as advance:
-            found = _restarts(pool, begin, starts, heat, second_half, advance)
+            results = _restarts(pool, begin, starts, heat, second_half, advance)
             if plan.finishers is not None:
-                found = _finished(pool, partial(begin, plan=plan), starts, found, plan.finishers)
+                results = _finished(pool, partial(begin, plan=plan), starts, results, plan.finishers)
                 plan.refuse_cancelled()
         if plan.refine and not plan.budget.used_up():
-            often = _times_found(found) >= plan.often_enough
+            often = _times_found(results) >= plan.often_enough
             with plan.progress.stage("refinement, in batches") as advance:
-                found += Refinement(pool, problem, begin, found, plan, found_often=often).results(advance)
-    return found
+                results += Refinement(pool, problem, begin, results, plan, found_often=often).results(advance)
+    return results
 
 
 def _restarts(
@@ -81,28 +578,28 @@ def _restarts(
     advance: Callable[[], object],
 ) -> list[RestartResult]:
     """Search from the starts in order; skip the last ones if the best was found often enough, or no time is left."""
-    found: list[RestartResult] = []
+    results: list[RestartResult] = []
     left_out = Either(plan.cancelled)
     own_plan = replace(plan, cancelled=left_out)
     n_first = len(starts) if second_half is None else (len(starts) + 1) // 2
     futures = [pool.submit(begin, start=start, plan=own_plan) for start in starts[:n_first]]
     try:
-        while len(found) < len(starts) and not (plan.refine and _times_found(found) == plan.often_enough):
-            if found and plan.budget.used_up():
+        while len(results) < len(starts) and not (plan.refine and _times_found(results) == plan.often_enough):
+            if results and plan.budget.used_up():
                 break
-            if len(found) == n_first and second_half is not None:
-                later = second_half(starts[n_first:], found)
+            if len(results) == n_first and second_half is not None:
+                later = second_half(starts[n_first:], results)
                 futures += [pool.submit(begin, start=start, plan=own_plan) for start in later]
-            found.append(futures[len(found)].result())
+            results.append(futures[len(results)].result())
             plan.refuse_cancelled()
             advance()
             if plan.finished is not None:
-                plan.finished(found[-1])
+                plan.finished(results[-1])
     finally:
         left_out.set()
         for future in futures:
             future.cancel()
-    return found
+    return results
 
 
 def _finished(
@@ -142,10 +639,10 @@ def run_sampled_restarts(problem: Problem, plan: SearchPlan) -> list[RestartResu
         budget=plan.budget.part(_SHARE_OF_SAMPLE),
         progress=plan.progress.within("a sample"),
     )
-    found = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
+    restarts = run_restarts(part, search_starts(N_SAMPLED, plan.seeds), in_sample)
     with Threads(n_threads(plan.n_jobs), plan.cancelled) as pool:
         carried: list[RestartResult] = []
-        chosen = _unlike(found)
+        chosen = _unlike(restarts)
         with plan.progress.stage("search among all subjects", len(chosen)) as advance:
             for restart in chosen:
                 if not carried or not plan.budget.used_up():
@@ -158,7 +655,7 @@ def _unlike(found: list[RestartResult]) -> list[RestartResult]:
     """Return the best partitions, best first. Each differs from those before and is nearly as good as the first."""
     chosen: list[RestartResult] = []
     for restart in best_distinct(found, len(found)):
-        if len(chosen) == _CARRIED or (chosen and restart.log_joint < chosen[0].log_joint - _CLOSE):
+        if len(chosen) == _CARRIED or (chosen and restart.log_joint < chosen[0].log_joint - _CLOSE_TO_BEST):
             break
         if all(adjusted_rand_index(restart.labels, other.labels) < _ALIKE for other in chosen):
             chosen.append(restart)
@@ -181,13 +678,13 @@ def searched_on_among_all(
     enough = Either(plan.cancelled, plan.budget)
     settled = partial(settle_by_scans, problem, plan=plan, pool=pool)
 
-    def divided(found: SweepResult, _gains: Array) -> Labels | None:
-        return _divided(problem, found, rng, enough, pool)
+    def divided(result: SweepResult, _gains: Array) -> Labels | None:
+        return _divided(problem, result, rng, enough, pool)
 
-    found = settled(restart.labels)
-    trace = list(found.trace)
-    found = merge_and_divide(problem, found, trace, settled, partial(merged, problem), divided, enough)
-    after = RestartResult.of(restart.start, found.partition.labels, trace, converged=found.converged)
+    result = settled(restart.labels)
+    trace = list(result.trace)
+    result = merge_and_divide(problem, result, trace, settled, partial(merged, problem), divided, enough)
+    after = RestartResult.of(restart.start, result.partition.labels, trace, converged=result.converged)
     return restart.followed_by(after)
 
 

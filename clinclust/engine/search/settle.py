@@ -1,26 +1,90 @@
-"""Iterated conditional modes: sweep until no subject moves in a full sweep; in large cohorts, scan, then move.
-
-A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. Those whose best
-cluster is not their own are then scored again and moved one by one, so that every move raises the log joint.
-"""
+"""From labels to a fixed point of moves of one subject, and the gains of splits and mergers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
 
-from clinclust.arrays import Array, Labels
-from clinclust.engine.kernels.partition import CohortArrays, Model, Partition, accumulate, add_up, grow, relabel
+from clinclust.arrays import Array, Labels, Mask, Whole
+from clinclust.engine.kernels.moves import (
+    CohortArrays,
+    Model,
+    Partition,
+    accumulate,
+    add_up,
+    grow,
+    log_marginals,
+    relabel,
+)
 from clinclust.engine.kernels.sweep import UNLIMITED, bring_up_to_date, find_best, make_moves
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.labels import compact
+from clinclust.engine.problem.encoding import principal_axis
+from clinclust.engine.problem.problem import Problem, joint_of, log_joint
 from clinclust.engine.search.plan import SearchPlan
+
+# Renumbering of clusters, which makes equal partitions comparable, and their agreement.
+
+
+def compact(labels: NDArray[np.generic]) -> Labels:
+    """Renumber clusters 0 .. K - 1 in order of first appearance, so that equal partitions have equal labels."""
+    labels = labels.astype(np.int64)
+    n_clusters = int(labels.view(np.uint64).max()) + 1  # very large if a label is negative
+    if n_clusters > labels.size:
+        labels = np.unique(labels, return_inverse=True)[1]
+        n_clusters = int(labels.max()) + 1
+    first = np.full(n_clusters, labels.size)
+    first[labels[::-1]] = np.arange(labels.size - 1, -1, -1)  # the last value written is the first position
+    return np.asarray(_rank(np.argsort(first, kind="stable"))[labels], dtype=np.int64)
+
+
+def by_decreasing_size(labels: Labels) -> Labels:
+    """Renumber clusters 0 .. K - 1 by decreasing size; clusters of equal size in order of their first member."""
+    _, first, inverse, sizes = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
+    return _rank(np.lexsort((first, -sizes)))[inverse]
+
+
+def groups_by_decreasing_size(groups: Labels, sizes: Whole) -> Labels:
+    """Renumber groups (J,) of clusters of these sizes (J,) by the decreasing number of their subjects."""
+    _, first, inverse = np.unique(groups, return_index=True, return_inverse=True)
+    totals = np.zeros(first.size, dtype=np.int64)
+    np.add.at(totals, inverse, sizes)
+    return _rank(np.lexsort((first, -totals)))[inverse]
+
+
+def _rank(order: NDArray[np.intp]) -> Labels:
+    rank = np.empty(order.size, dtype=np.int64)
+    rank[order] = np.arange(order.size)
+    return rank
+
+
+def adjusted_rand_index(first: Labels, second: Labels) -> float:
+    """Return the adjusted Rand index (Hubert and Arabie 1985): 1 = equal partitions, 0 = agreement by chance."""
+    shape = (int(first.max()) + 1, int(second.max()) + 1)
+    cells, size = np.unique(np.ravel_multi_index((first, second), shape), return_counts=True)
+    del cells
+
+    def pairs(counts: Whole) -> float:
+        return float((counts.astype(np.float64) * (counts - 1.0)).sum() / 2.0)
+
+    together, all_pairs = pairs(size), pairs(np.array([first.size]))
+    in_first, in_second = pairs(np.bincount(first)), pairs(np.bincount(second))
+    expected = in_first * in_second / all_pairs if all_pairs else 0.0
+    highest = (in_first + in_second) / 2.0
+    return 1.0 if highest == expected else (together - expected) / (highest - expected)
+
+
+# Iterated conditional modes: sweep until no subject moves in a full sweep; in large cohorts, scan, then move.
+#
+# A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. Those whose
+# best cluster is not their own are then scored again and moved one by one, so that every move raises the log joint.
+
+# From a start to a fixed point of moves of one subject, and the gains of splits and mergers.
 
 CHUNK = 8192
 """Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
@@ -298,8 +362,8 @@ class Settled(NamedTuple, Generic[AnyPartitions]):
 
 def settle_by_scans(problem: Problem, labels: Labels, plan: SearchPlan, pool: Executor) -> SweepResult:
     """Move subjects in memory from labels 0 .. K - 1 (`settled_by_scans`)."""
-    found = settled_by_scans(InMemory(problem, problem.partition(compact(labels)), pool), plan)
-    return SweepResult(found.partitions.clusters, found.trace, found.converged)
+    result = settled_by_scans(InMemory(problem, problem.partition(compact(labels)), pool), plan)
+    return SweepResult(result.partitions.clusters, result.trace, result.converged)
 
 
 def settled_by_scans(cohort: AnyPartitions, plan: SearchPlan) -> Settled[AnyPartitions]:
@@ -328,3 +392,152 @@ def settled_by_scans(cohort: AnyPartitions, plan: SearchPlan) -> Settled[AnyPart
         if converged:
             break
     return Settled(cohort, trace, converged)
+
+
+# Merges and divisions of whole clusters, which escape local maxima of moves of single subjects, and the merge tree.
+#
+# Sufficient statistics add up: the change of the log joint by a merge is exact and needs no new fit.
+
+_SWEEPS_OF_A_SPLIT = 20
+_RANDOM_HALVES = 2
+_NUMBERS_AT_ONCE = 2_000_000
+"""Number of statistics of merged clusters that are kept in memory."""
+
+
+def merge_gains(problem: Problem, partition: Partition) -> Array:
+    """Return the change of the log joint by the merge of each pair of clusters, in nats, float64 (K, K).
+
+    It is -inf on and below the diagonal. The change is
+
+        g(n_k + n_l) - g(n_k) - g(n_l) - ln(N0 + (K - 1) discount)
+            + coarsening * sum_d power_d [ln m_d(k with l) - ln m_d(k) - ln m_d(l)],
+
+    with g(n) = ln Gamma(n - discount) - ln Gamma(1 - discount).
+    """
+    n_clusters = int(partition.n_clusters[0])
+    statistics, sizes = partition.statistics[:n_clusters], partition.sizes[:n_clusters]
+    gains = np.full((n_clusters, n_clusters), -np.inf)
+    if n_clusters < 2:
+        return gains
+    apart, pairs = _terms(problem, statistics, sizes), np.triu_indices(n_clusters, k=1)
+    at_once = max(1, _NUMBERS_AT_ONCE // max(1, statistics.shape[1]))
+    for start in range(0, pairs[0].size, at_once):
+        first, second = pairs[0][start : start + at_once], pairs[1][start : start + at_once]
+        together = _terms(problem, statistics[first] + statistics[second], sizes[first] + sizes[second])
+        gains[first, second] = together - apart[first] - apart[second] - _last_seat(problem, n_clusters)
+    return gains
+
+
+def merge_all(problem: Problem, labels: Labels, least: float) -> Labels:
+    """Merge the pair of clusters whose merge raises the log joint most, while by more than `least`; return labels."""
+    return compact(merged_into(problem, problem.partition(labels), least)[labels])
+
+
+def merged_into(problem: Problem, partition: Partition, least: float) -> Labels:
+    """Return the cluster that each cluster becomes a part of by `merge_all`, int64 (K,); their sums are added up."""
+    n_clusters = int(partition.n_clusters[0])
+    gains = merge_gains(problem, partition) + _last_seat(problem, n_clusters)
+    statistics, sizes = partition.statistics, partition.sizes
+    into = np.arange(n_clusters)
+    while n_clusters > 1:
+        target, lost = np.unravel_index(gains.argmax(), gains.shape)
+        if gains[target, lost] - _last_seat(problem, n_clusters) <= least:
+            break
+        into[into == lost] = target
+        n_clusters -= 1
+        statistics[target] += statistics[lost]
+        sizes[target] += sizes[lost]
+        gains[lost], gains[:, lost] = -np.inf, -np.inf
+        others = np.setdiff1d(into, target)
+        if others.size:
+            apart = _terms(problem, statistics[others], sizes[others])
+            own = _terms(problem, statistics[[target]], sizes[[target]])
+            together = _terms(problem, statistics[others] + statistics[target], sizes[others] + sizes[target])
+            gains[np.minimum(others, target), np.maximum(others, target)] = together - apart - own
+    return into
+
+
+def _terms(problem: Problem, statistics: Array, sizes: Array) -> Array:
+    """Return the terms of the log joint of clusters with these statistics (K, S) and sizes (K,), float64 (K,)."""
+    model = problem.model
+    marginals = log_marginals(problem.cohort.arrays, model.prior, statistics)
+    marginals *= model.powers
+    likelihoods = model.coarsening * marginals.sum(axis=1)
+    return np.asarray(likelihoods + gammaln(sizes - model.discount) - gammaln(1.0 - model.discount))
+
+
+def _last_seat(problem: Problem, n_clusters: int) -> float:
+    """Return ln(N0 + (K - 1) discount), the term of the log joint by the existence of the last of K clusters."""
+    return float(np.log(problem.model.concentration + (n_clusters - 1) * problem.model.discount))
+
+
+def resettle(part: Problem, division: Labels, rng: np.random.Generator, cancelled: Event) -> tuple[float, Labels]:
+    """Divide one or more clusters anew, from several starts with two parts, as if their members were the whole cohort.
+
+    `division`, int64 (M,), are their present clusters 0, 1, ... Return the change of the log joint by the best division
+    found, in nats, and its labels; -inf and the present ones if none was found.
+    """
+    now = joint_of(part, division)
+    best = -np.inf
+    for joint, labels in divisions(part, rng, cancelled):
+        if joint - now > best:
+            best, division = joint - now, labels
+    return best, division
+
+
+def divisions(part: Problem, rng: np.random.Generator, cancelled: Event) -> Iterator[tuple[float, Labels]]:
+    """Yield the log joint and the labels, int64 (M,), of each partition in which sweeps from two parts end."""
+    tried: set[bytes] = set()
+    for halves in _seeds(part, rng):
+        if cancelled.is_set():
+            return
+        order = rng.permutation(halves.size)
+        start = hasten(part, compact(halves))
+        if start.max() == 0 or start.tobytes() in tried:  # different cuts often lead to the same division
+            continue
+        tried.add(start.tobytes())
+        settled = settle(part, start, order, _SWEEPS_OF_A_SPLIT, cancelled, traced=False)
+        if settled.trace:
+            yield settled.trace[-1], settled.partition.labels
+
+
+def _seeds(part: Problem, rng: np.random.Generator) -> Iterator[Mask]:
+    """Yield cuts of the members into two parts, bool (M,): along their first principal axis, then at random."""
+    along = principal_axis(part.cohort.arrays, rng)
+    yield along > 0.0
+    # A small subtype lies at one end of the axis. A cut through the middle does not separate it.
+    for tail in (0.1, 0.9):
+        yield along > np.quantile(along, tail)
+    for _ in range(_RANDOM_HALVES):
+        yield rng.random(along.size) < 0.5
+
+
+def merge_tree(problem: Problem, labels: Labels, first: Sequence[tuple[int, int]] = ()) -> tuple[Labels, Array]:
+    """Merge the clusters 0 .. K - 1 of a partition until one is left, each time at the least loss of the log joint.
+
+    The `first` pairs of nodes are merged first, whatever the cost. Return the two nodes merged at each step, the
+    smaller number first, int64 (K - 1, 2), and the decrease of the log joint, in nats, float64 (K - 1,). Nodes 0 .. K -
+    1 are the clusters; node K + s is the result of step s.
+    """
+    n_clusters = int(labels.max()) + 1
+    joins = np.zeros((n_clusters - 1, 2), dtype=np.int64)
+    evidence = np.zeros(n_clusters - 1)
+    nodes = list(range(n_clusters))
+    partition = problem.partition(labels)
+    statistics, sizes = partition.statistics, partition.sizes
+    for step in range(n_clusters - 1):
+        gains = merge_gains(problem, partition)
+        if step < len(first):
+            target, lost = sorted(nodes.index(side) for side in first[step])
+        else:
+            target, lost = (int(side) for side in np.unravel_index(gains.argmax(), gains.shape))
+        joins[step] = sorted((nodes[target], nodes[lost]))
+        evidence[step] = -gains[target, lost]
+        # kept < lost, and the indices of the clusters after the lost one decrease by one.
+        statistics[target] += statistics[lost]
+        sizes[target] += sizes[lost]
+        statistics[lost:-1], sizes[lost:-1] = statistics[lost + 1 :].copy(), sizes[lost + 1 :].copy()
+        partition.n_clusters[0] -= 1
+        nodes[target] = n_clusters + step
+        del nodes[lost]
+    return joins, evidence

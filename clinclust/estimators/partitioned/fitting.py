@@ -1,11 +1,9 @@
-"""The fit of a table in partitions: a fit of a sample in memory, carried over to all subjects where they lie.
-
-The sample gives the model: hyperparameters, coarsening, weights of blocks, and the tests of the tree.
-"""
+"""A fit of a table in partitions, and predictions for one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import copy
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter
@@ -17,35 +15,95 @@ import pandas as pd
 
 from clinclust.arrays import Labels, Mask, Whole
 from clinclust.compiled import announcing_compilation
-from clinclust.engine.joint_estimates.dependence import has_repeated
-from clinclust.engine.joint_estimates.outlying import without_outlying
-from clinclust.engine.joint_estimates.partitioned_search import search_partitions
-from clinclust.engine.kernels.partition import clusters_without_subjects
+from clinclust.engine.joint_estimates.outlying import search_partitions, without_outlying
+from clinclust.engine.joint_estimates.selection import has_repeated
+from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.problem.encoding import model_values
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import Problem, pose
-from clinclust.engine.search.labels import compact
-from clinclust.engine.search.partitioned import Handle, Partitioned, WholeCohort, added
+from clinclust.engine.problem.problem import Problem, log_joint, pose
+from clinclust.engine.search.partitioned import (
+    Handle,
+    Numbers,
+    Partitioned,
+    WholeCohort,
+    added,
+    count,
+    places_among,
+    sums_of,
+)
 from clinclust.engine.search.plan import Budget, RestartResult, SearchPlan, n_threads
-from clinclust.engine.search.settle import Settled
-from clinclust.engine.search.shard import Numbers, count, places_among, sums_of
-from clinclust.errors import InputError
-from clinclust.estimators.cut import as_asked, refuse_too_large_a_floor
+from clinclust.engine.search.settle import Settled, compact
+from clinclust.errors import CohortWarning, InputError
+from clinclust.estimators.distinct_subtypes import as_asked, refuse_too_large_a_floor
 from clinclust.estimators.fit import Fit
-from clinclust.estimators.fitting import fit_by, fit_of, with_tree_tested
+from clinclust.estimators.fitting import Prepared, fit_by, fit_of, prepared, with_tree_tested
 from clinclust.estimators.parameters import seed_of
-from clinclust.estimators.partitioned.fit import PartitionedFit, dask_series, floor_as_share
-from clinclust.estimators.partitioned.places import TablePlace, is_of_workers, place_of_shards
-from clinclust.estimators.partitioned.reading import Summary, encode, read, together
-from clinclust.estimators.preparation import Prepared, prepared
+from clinclust.estimators.partitioned.fit import (
+    PartitionedFit,
+    Summary,
+    TablePlace,
+    dask_series,
+    encode,
+    floor_as_share,
+    is_of_workers,
+    place_of_shards,
+    read,
+    together,
+)
 from clinclust.estimators.search import SearchResult, tried_once
-from clinclust.files.selection.sampled_rows import N_SAMPLED
+from clinclust.files.row_choice import N_SAMPLED
 from clinclust.progress import Progress
-from clinclust.schema.partitions import first_rows, parts_of_one_column, refuse_failures, results_of
+from clinclust.schema.validation import first_rows, parts_of_one_column, refuse_failures, results_of
 
 if TYPE_CHECKING:
     from clinclust.estimators.settings import Settings
     from clinclust.schema import FeatureSchema
+
+
+# Predictions for a table in partitions, each where it lies.
+
+NAMES = {"predict": "subtype", "score_samples": "log_density"}
+"""Name of the series that a method returns; others return a DataFrame."""
+
+
+def in_partitions(model: Any, method: str, table: Any, **arguments: Any) -> Any:
+    """Return the Dask series or DataFrame of what a method of a fitted model returns for each partition of a table."""
+    model._require_fit()
+    if arguments.get("how") == "draw":
+        raise InputError("how='draw': every partition would get the same draws; impute the partitions one by one")
+    light = copy.copy(model)
+    light.fit_ = _without_subjects(model.fit_)
+    light._rows = None
+    first = table.head(1, npartitions=-1)
+    if not len(first):
+        raise InputError("the table has no rows in any of its partitions; check how the files were read or filtered")
+    call = partial(_of_partition, method=method, model=light, arguments=arguments)
+    meta = call(first).iloc[:0]
+    return table.map_partitions(partial(_of_any_partition, call=call, empty=meta), meta=meta, enforce_metadata=False)
+
+
+def _without_subjects(fit: Any) -> PartitionedFit:
+    """Return what predictions need of a fit, which is sent to the workers."""
+    nothing = dict.fromkeys(("cluster_labels_", "cluster_membership_", "outliers_", "resolution_path_"))
+    fields = {name: getattr(fit, name) for name in fit.__dataclass_fields__ if name not in ("in_sample_", "sample_")}
+    return PartitionedFit(**(fields | nothing), in_sample_=None, sample_=None)  # type: ignore[arg-type]
+
+
+def _of_any_partition(frame: pd.DataFrame, call: Callable[[pd.DataFrame], Any], empty: Any) -> Any:
+    return call(frame) if len(frame) else empty
+
+
+def _of_partition(frame: pd.DataFrame, method: str, model: Any, arguments: dict[str, Any]) -> Any:
+    found = getattr(model, method)(frame, **arguments)
+    if isinstance(found, pd.DataFrame):
+        return found
+    if found.ndim == 1:
+        return pd.Series(found, index=frame.index, name=NAMES[method])
+    return pd.DataFrame(np.asarray(found), index=frame.index, columns=model.get_feature_names_out())
+
+
+# The fit of a table in partitions: a fit of a sample in memory, carried over to all subjects where they lie.
+#
+# The sample gives the model: hyperparameters, coarsening, weights of blocks, and the tests of the tree.
 
 _BRANCH = 1717
 """Spawn key of the random draws of the search among all subjects."""
@@ -159,7 +217,6 @@ def _drafted(table: Any) -> FeatureSchema:
     import warnings
 
     from clinclust.drafting import draft_schema
-    from clinclust.errors import CohortWarning
 
     warnings.warn(
         "No schema was given, so one was drafted from a sample of the table (see `schema_`); look it over, because "
@@ -211,12 +268,7 @@ def _encoded(cohort: _Cohort, first: Fit, plan: SearchPlan, place: TablePlace) -
     bases = sum((bases for bases, _, _ in numbers), np.zeros(len(encoding.features)))
     n_used = sum((n for _, n, _ in numbers), np.zeros(len(encoding.features), dtype=np.int64))
     whole = WholeCohort(
-        encoding,
-        numbers[0][2],
-        float((model.powers * bases).sum()),
-        np.arange(1),
-        n_subjects,
-        tuple(n_used.tolist()),
+        encoding, numbers[0][2], float((model.powers * bases).sum()), np.arange(1), n_subjects, tuple(n_used.tolist())
     )
     shards = tuple(place.submit(attrgetter("shard"), own) for own in encoded)
     labels = tuple(place.submit(np.zeros, summary.n_subjects, np.int32) for summary in cohort.summaries)

@@ -14,18 +14,14 @@ import pandas as pd
 from clinclust.arguments import FRAME, NOTHING, SCHEMA, WHOLE, Rule, accepting, either
 from clinclust.arrays import Array, Labels, Mask, Whole
 from clinclust.engine.continuum.tested_node import SMALLEST_NODE
-from clinclust.engine.kernels.partition import Model, add_up
+from clinclust.engine.kernels.moves import Model, add_up
 from clinclust.engine.problem.encoding import EncodedCohort, Encoding, model_values
 from clinclust.engine.problem.hyperparameters import named_hyperparameters
 from clinclust.engine.problem.problem import Problem
-from clinclust.engine.search.cells import Agrees, Cells
-from clinclust.engine.search.labels import compact
-from clinclust.engine.search.partitioned import moved_one_by_one, together
+from clinclust.engine.search.partitioned import Agrees, Cells, Shard, assign, moved_one_by_one, sums_of, together
 from clinclust.engine.search.plan import Budget, SearchPlan
 from clinclust.engine.search.restarts import N_DIVIDED
-from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.shard import Shard, assign, sums_of
-from clinclust.engine.search.split_merge import resettle
+from clinclust.engine.search.settle import compact, minimum_gain, resettle
 from clinclust.errors import InputError, refuse
 from clinclust.progress import SILENT
 
@@ -160,10 +156,10 @@ class Site:
 
     def _first(self, settings: dict[str, Any], n_observed: list[int]) -> Answer:
         """Return the model of a fit of the subjects here: scales, priors, weights and coarsening."""
+        from clinclust.estimators.fitting import prepared
         from clinclust.estimators.mapdp import PublishedMAPDP
+        from clinclust.estimators.partitioned.fit import Summary
         from clinclust.estimators.partitioned.fitting import fit_of_sample, with_prior_of_all
-        from clinclust.estimators.partitioned.reading import Summary
-        from clinclust.estimators.preparation import prepared
         from clinclust.estimators.settings import Settings
 
         given = Settings.of(PublishedMAPDP(self._schema, **settings))
@@ -301,7 +297,7 @@ class Site:
     def _best(self, rows: slice | Whole, sizes: Array, statistics: Array) -> Labels:
         """Return the best of clusters with these sums for some subjects."""
         arrays = self._problem.cohort.arrays
-        codes, values = arrays.codes[rows], arrays.values[rows]  # noqa: PD011
+        codes, values = arrays.codes[rows], arrays.values[rows]
         shard = Shard(self._tables, codes, values, codes.shape[0])
         return assign(shard, _NOTHING, self._problem.model, (sizes, statistics)).astype(np.int64)
 

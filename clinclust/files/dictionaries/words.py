@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from clinclust.control_characters import visible
 from clinclust.data import data
 from clinclust.files.cell_text import LONGEST_NUMBER, NUMBER, canonical_text, shortened
+from clinclust.texts import visible
 
 if TYPE_CHECKING:
     import pandas as pd

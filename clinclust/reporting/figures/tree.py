@@ -1,21 +1,204 @@
-"""Figure of the tree of the subtypes, with each join at its evidence."""
+"""Figures of the search and of the tree of subtypes, with the test of its divisions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import asinh
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from clinclust.arguments import AXES, MODEL, NAMES, accepting
-from clinclust.control_characters import shortened
+from clinclust.arguments import AXES, MODEL, NAMES, RESOLUTION_PATH, WHOLE, accepting
 from clinclust.estimators.fit import Fit
+from clinclust.estimators.joint import ResolutionPath
 from clinclust.estimators.subtype_model import SubtypeModel, require_search
-from clinclust.reporting.figures.canvas import BLUE, GREY, NAME_TEXT, PLAIN, axes_for, named, serially
-from clinclust.reporting.figures.tested_tree import draw_tested_tree, placed_across
+from clinclust.estimators.subtype_tree import SubtypeTree
+from clinclust.reporting.divisions import DISTINCT, GRADED, ONE_CONTINUUM, Division, divisions_of, from_the_root
+from clinclust.reporting.figures.effects import (
+    BLUE,
+    GREY,
+    NAME_TEXT,
+    PLAIN,
+    VERMILION,
+    axes_for,
+    draw_bars,
+    named,
+    remark,
+    serially,
+)
+from clinclust.texts import shortened
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+
+_LINEAR_BELOW_NATS = (
+    10.0  # nats; beyond this the scale is logarithmic, because there ratios matter more than differences
+)
+# Figures of a search: its restarts, the relevance of the features, and the resolution path.
+
+_ROOM = (0.12, 0.045)  # space for a number, as shares of the width and height of the axes
+
+
+@accepting(model=MODEL, ax=AXES)
+@serially
+def plot_restarts(model: SubtypeModel, *, ax: Axes | None = None) -> Axes:
+    """Draw each partition at which a search ended: its log joint below the best, and its agreement with the best.
+
+    The number at a point, or at several close points, is the number of searches that ended there. Points at the top
+    left are different partitions that are nearly as good: the subtypes are then less certain than one fit suggests.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
+    """
+    fit = require_search(model, "plot_restarts")
+    searches = fit.restarts_
+    joint = searches["log_joint"].round(6)
+    partitions = searches.groupby(-joint)  # sorted by -joint, so the best comes first
+    below = partitions["log_joint"].first().rsub(searches["log_joint"].max()).to_numpy()
+    agreement = partitions["ari_to_best"].first().to_numpy()
+    ended = partitions.size().to_numpy()
+    ax = axes_for(ax, (7.5, 4.2))
+    ax.scatter(agreement[:1], below[:1], s=110, marker="D", color=VERMILION, zorder=3)
+    ax.scatter(agreement[1:], below[1:], s=40, facecolors="none", edgecolors=BLUE, linewidths=1.4, zorder=4)
+    ax.set_yscale("symlog", linthresh=_LINEAR_BELOW_NATS, linscale=1.0)
+    ax.yaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    deepest = max(float(below.max()), 1.0)
+    ax.set_ylim(deepest * 1.5, -1.0 if deepest > _LINEAR_BELOW_NATS else -0.1 * deepest)
+    lowest = min(float(agreement.min()), 0.9)
+    ax.set_xlim(lowest - 0.2 * (1 - lowest), 1 + 0.15 * (1 - lowest))
+    written: dict[str, Any] = {"va": "center", "textcoords": "offset points", "fontsize": 8}
+    ax.annotate(f"best: {ended[0]}", (agreement[0], below[0]), xytext=(9, 0), ha="left", **written)
+    for places in _side_by_side(ax, agreement[1:], below[1:]):
+        text = f"{ended[1:][places].sum()}" + (f" in {len(places)} partitions" if len(places) > 1 else "")
+        first = min(places, key=lambda place: agreement[1:][place])
+        ax.annotate(text, (agreement[1:][first], below[1:][first]), xytext=(-8, 0), ha="right", **written)
+    ax.set_xlabel("Agreement with the best partition (adjusted Rand index)")
+    which = "Log joint" if fit.completed_log_joint_ is None else "Log joint with filled values"
+    ax.set_ylabel(f"{which} below the best (nats)")
+    ax.spines[["top", "right"]].set_visible(False)
+    total = int(ended.sum())
+    title = f"{total:,} {'search' if total == 1 else 'searches'}; the number at a point is how many ended there"
+    ax.set_title(title, loc="left", fontsize=9)
+    return ax
+
+
+def _side_by_side(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64]) -> list[list[int]]:
+    """Group the points whose numbers would overlap; return the indices of the points of each group."""
+    spots = (ax.transData + ax.transAxes.inverted()).transform(np.column_stack([x, y]))
+    groups: list[list[int]] = []
+    for place, spot in enumerate(spots):
+        for group in groups:
+            if (np.abs(spots[group[0]] - spot) < _ROOM).all():
+                group.append(place)
+                break
+        else:
+            groups.append([place])
+    return groups
+
+
+@accepting(model=MODEL, at_most=WHOLE, ax=AXES)
+@serially
+def plot_relevance(model: SubtypeModel, *, at_most: int = 30, ax: Axes | None = None) -> Axes:
+    """Draw the relevance of the features as bars, the largest first.
+
+    Relevance says, in nats, how much better one distribution for each subtype describes a feature than one for all
+    subjects; at 0 and below (grey bars) not at all. It is descriptive: a feature in which no true groups differ can
+    have a large relevance, above all if its likelihood fits badly. `validated_associations` tests features.
+
+    Parameters
+    ----------
+    model : SubtypeModel
+        A fitted `MAPDP`.
+    at_most : int
+        Maximum number of features.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure.
+
+    Raises
+    ------
+    ValueError
+        If the model is not fitted, or its subtypes were not found by a MAP-DP search.
+    """
+    fit = require_search(model, "plot_relevance")
+    nats = fit.feature_relevance_.sort_values(ascending=False, kind="stable")
+    drawn = nats.iloc[:at_most]
+    values = drawn.tolist()
+    ax = axes_for(ax, (8.0, 1.1 + 0.22 * len(drawn)))
+    written = [f"{value:,.0f}" if abs(value) >= 10 else f"{value:.1f}" for value in values]
+    draw_bars(ax, values, [model.schema_[name].title for name in drawn.index], written, below_0=GREY, margin=0.08)
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+    title = "Relevance: how far the subtypes lie apart in each feature (nats; descriptive)"
+    ax.set_title(title, loc="left", fontsize=9)
+    rest = nats.iloc[len(drawn) :]
+    more = int((rest > 0).sum())
+    remark(ax, [f"{len(rest)} features are not drawn, {more} of them with a relevance above 0"] if len(rest) else [])
+    return ax
+
+
+@accepting(path=RESOLUTION_PATH, ax=AXES)
+@serially
+def plot_resolution_path(path: ResolutionPath, *, ax: Axes | None = None) -> Axes:
+    """Draw the number of subtypes at each coarsening, and the agreement of the partitions.
+
+    The agreement is the adjusted Rand index with the partition of the step before, and with the one of most clusters.
+    A black line marks the coarsening that a fit chose.
+
+    Parameters
+    ----------
+    path : ResolutionPath
+        From `resolution_path`, or the attribute `MAPDP.resolution_path_`.
+    ax : matplotlib Axes, optional
+        Axes to draw on; by default those of a new figure. The agreement has a second axis on the right.
+    """
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+    ax = axes_for(ax, (7.0, 3.8))
+    steps = path.steps
+    coarsening, n_clusters = steps["coarsening"].to_numpy(), steps["n_clusters"].to_numpy()
+    right = ax.twinx()
+    styles: list[dict[str, Any]] = [{"color": colour, "linewidth": 1.8} for colour in (BLUE, VERMILION, GREY)]
+    blue, red, grey = styles
+    previous, finest = "agreement with the step before", "agreement with the most clusters"
+    lines = [
+        *ax.plot(coarsening, n_clusters, "o-", markersize=5, drawstyle="steps-post", label="subtypes", **blue),
+        *right.plot(coarsening, steps["ari_to_previous"], "s--", markersize=5, label=previous, **red),
+        *right.plot(coarsening, steps["ari_to_finest"], ":", label=finest, **grey),
+    ]
+    if path.chosen is not None:
+        lines.append(ax.axvline(path.chosen, color="black", linewidth=1.2, label=f"chosen: {path.chosen:.2g}"))
+    ax.set_xscale("log")
+    low, high = float(coarsening.min()), float(coarsening.max())
+    ax.set_xlim(high * 1.06, low / 1.06)  # decreasing, so from fine to coarse
+    ticks = [tick for tick in (1.0, 0.7, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05) if low * 0.99 <= tick <= high * 1.01]
+    ax.xaxis.set_major_locator(FixedLocator(ticks or [low, high]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+    ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_ylim(0.0, n_clusters.max() + 1.0)
+    right.set_ylim(-0.05 if steps["ari_to_finest"].min() > -0.05 else -0.5, 1.05)
+    ax.set_xlabel("Coarsening (power of the likelihood), from fine to coarse")
+    ax.set_ylabel("Subtypes", color=BLUE)
+    right.set_ylabel("Adjusted Rand index", color=VERMILION)
+    ax.spines["top"].set_visible(False)
+    right.spines["top"].set_visible(False)
+    ax.legend(handles=lines, loc="upper center", bbox_to_anchor=(0.5, 1.2), ncol=2, frameon=False, fontsize=8)
+    return ax
+
+
+# Figure of the tree of the subtypes, with each join at its evidence.
 
 # The scale is logarithmic if the largest height of a join is more than this factor times the smallest.
 _SPAN = 20.0
@@ -126,3 +309,177 @@ def _called(fit: Fit, tip: int, called: Mapping[int, str]) -> str:
     name = called[subtype] if called[subtype] != f"Subtype {subtype}" else f"subtype {subtype}"
     name = shortened(name, NAME_TEXT)
     return name if fit.subtype_of_.size == fit.n_clusters_ else f"group {tip + 1} in {name}"
+
+
+_LINEAR_BELOW_SDS = 2.0
+# The tree of a fit that was tested: which groups make up which subtype, and how sure each division is.
+
+_LEAST = 3.0
+"""Standard deviations to the left and right that every scale shows."""
+_TICKS = (-100.0, -10.0, -2.0, 0.0, 2.0, 5.0, 10.0, 30.0, *(10.0**power for power in range(2, 16)))
+_APART = 0.1
+"""Least distance of two ticks, as a share of the scale."""
+
+
+@dataclass(frozen=True)
+class ScaleOfExcess:
+    """A scale from `low` to `high`, in standard deviations from the expectation: linear near 0, then logarithmic."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def over(cls, numbers: Iterable[float]) -> ScaleOfExcess:
+        """Return the scale that shows all these numbers."""
+        values = [-_LEAST, _LEAST, *numbers]
+        return cls(min(values), max(values))
+
+    def share(self, number: float) -> float:
+        """Return the place of a number on the scale, from 0 at its low end to 1 at its high end."""
+        low, at, high = (asinh(each / _LINEAR_BELOW_SDS) for each in (self.low, number, self.high))
+        return (at - low) / (high - low)
+
+    def ticks(self) -> list[float]:
+        """Return a few round numbers, -2, 0 and 2 among them."""
+        values = [-2.0, 0.0, 2.0]
+        for tick in _TICKS:
+            is_near = any(abs(self.share(tick) - self.share(other)) < _APART for other in values)
+            if self.low <= tick <= self.high and not is_near:
+                values.append(tick)
+        return sorted(values)
+
+
+# Horizontal positions: the tree from its tips at 0 to its root at 1, then the rows of the divisions.
+_SIZES, _BRACKETS = -0.03, -0.17
+_NUMBERS, _ROWS, _ROWS_END = 1.17, 1.24, 2.24
+_RESULTS, _RIGHT = 2.30, 3.6
+_SMALL = 8
+_LINES: dict[str | None, dict[str, Any]] = {
+    DISTINCT: {"color": BLUE, "linewidth": 3.0, "linestyle": "-"},
+    GRADED: {"color": BLUE, "linewidth": 1.5, "linestyle": "--"},
+    ONE_CONTINUUM: {"color": GREY, "linewidth": 1.0, "linestyle": "-"},
+    None: {"color": GREY, "linewidth": 1.0, "linestyle": ":"},
+}
+_ONE_POPULATION: dict[str, Any] = {"color": VERMILION, "linewidth": 5.0, "alpha": 0.45}
+
+
+def draw_tested_tree(fit: Fit, called: Mapping[int, str], ax: Axes | None) -> Axes:
+    """Draw the tree of a fit next to the evidence for each division that was tested; `called` names the subtypes."""
+    tree, divisions = fit.tree_, divisions_of(fit, called)
+    ax = axes_for(ax, (10.5, 1.7 + 0.34 * max(tree.n_subtypes, 3)))
+    order, across = placed_across(tree)
+    kinds = _draw_joins(ax, tree, across, {division.node: division for division in divisions})
+    _draw_tips(ax, fit, order, called)
+    if divisions:
+        _draw_evidence(ax, divisions)
+    ax.set_ylim(max(tree.n_subtypes, 3) - 0.5, -0.7)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+    _add_legend(ax, kinds, with_evidence=bool(divisions))
+    return ax
+
+
+def placed_across(tree: SubtypeTree) -> tuple[list[int], NDArray[np.float64]]:
+    """Return the tips in an order in which no lines of the tree cross, and the place of every node across it."""
+    order = [node for node in from_the_root(tree) if node < tree.n_subtypes]
+    across = np.zeros(tree.n_subtypes + len(tree.joins))
+    across[order] = np.arange(tree.n_subtypes)
+    for step, branches in enumerate(tree.joins.tolist()):
+        across[tree.n_subtypes + step] = across[branches].mean()
+    return order, across
+
+
+def _draw_joins(
+    ax: Axes, tree: SubtypeTree, across: NDArray[np.float64], divisions: Mapping[int, Division]
+) -> list[str | None]:
+    """Draw the joins, the distinct ones last and so above the others; return the kinds of lines that occur."""
+    n_tips = tree.n_subtypes
+    level = np.zeros(n_tips + len(tree.joins))
+    for step, (first, second) in enumerate(tree.joins.tolist()):
+        level[n_tips + step] = max(level[first], level[second]) + 1.0
+    along = level / max(level[-1], 1.0)
+    for step, (first, second) in enumerate(tree.joins.tolist()):
+        node = n_tips + step
+        division = divisions.get(node)
+        kind = None if division is None else division.result
+        ax.plot(
+            [along[first], along[node], along[node], along[second]],
+            [across[first], across[first], across[second], across[second]],
+            zorder=2.0 + 0.1 * list(_LINES)[::-1].index(kind),
+            solid_joinstyle="miter",
+            **_LINES[kind],
+        )
+        if division is not None:
+            ax.annotate(
+                str(division.number),
+                (float(along[node]), float(across[node])),
+                xytext=(4, 2),
+                textcoords="offset points",
+                va="bottom",
+                fontsize=_SMALL,
+                fontweight="bold",
+            )
+    nodes = range(n_tips, n_tips + len(tree.joins))
+    occurring = {divisions[node].result if node in divisions else None for node in nodes}
+    return [kind for kind in _LINES if kind in occurring]
+
+
+def _draw_tips(ax: Axes, fit: Fit, order: Sequence[int], called: Mapping[int, str]) -> None:
+    """Name each run of tips of one subtype once, with a bracket around its groups and the size of each group."""
+    sizes = np.bincount(fit.tree_.labels, minlength=fit.tree_.n_subtypes)
+    places, titles, marks = [], [], fit.remarks_
+    for subtype, run in groupby(range(len(order)), key=lambda place: int(fit.subtype_of_[order[place]])):
+        rows = list(run)
+        total = sum(int(sizes[order[row]]) for row in rows)
+        places.append((rows[0] + rows[-1]) / 2.0)
+        titles.append(f"{shortened(called[subtype + 1], NAME_TEXT)} ({', '.join([f'n = {total:,}', *marks[subtype]])})")
+        if len(rows) > 1:
+            ax.plot([_BRACKETS] * 2, [rows[0] - 0.3, rows[-1] + 0.3], color=GREY, linewidth=1.0)
+            for row in rows:
+                size = f"{sizes[order[row]]:,}"
+                ax.text(_SIZES, row, size, ha="right", va="center", fontsize=_SMALL - 1, color=GREY)
+    ax.set_yticks(places, labels=titles, fontsize=9, **PLAIN)
+
+
+def _draw_evidence(ax: Axes, divisions: Sequence[Division]) -> None:
+    """Draw a row for each division: its evidence as seen from one continuous population, in SDs from the mean there."""
+    scale = ScaleOfExcess.over(each.excess / each.expected_sd for each in divisions)
+
+    def at(deviations: float) -> float:
+        return _ROWS + (_ROWS_END - _ROWS) * scale.share(deviations)
+
+    for row, division in enumerate(divisions):
+        ax.text(_NUMBERS, row, str(division.number), ha="center", va="center", fontsize=_SMALL, fontweight="bold")
+        ax.plot([at(-2.0), at(2.0)], [row, row], solid_capstyle="butt", **_ONE_POPULATION)
+        ax.plot([at(0.0)], [row], "|", color=VERMILION, markersize=11, markeredgewidth=1.8)
+        filled = BLUE if division.is_accepted else "none"
+        place = at(division.excess / division.expected_sd)
+        ax.plot([place], [row], "D", color=BLUE, markerfacecolor=filled, markersize=6, markeredgewidth=1.4)
+        ax.text(_RESULTS, row, _in_short(division), va="center", fontsize=_SMALL)
+    ticks = scale.ticks()
+    ax.set_xticks([at(tick) for tick in ticks], labels=[f"{tick:,g}".replace("-", "−") for tick in ticks])
+    ax.tick_params(axis="x", labelsize=_SMALL)
+    ax.spines["bottom"].set_bounds(_ROWS, _ROWS_END)
+    middle = ((_ROWS + _ROWS_END) / 2.0 - _BRACKETS) / (_RIGHT - _BRACKETS)  # of the rows, as a share of the width
+    ax.set_xlabel("Evidence: SDs from one continuous population", x=middle, fontsize=9)
+
+
+def _in_short(division: Division) -> str:
+    evidence = f"{division.gain:,.0f} nats, {division.expected:,.0f} expected"
+    return f"{division.result}, {division.p_said}: {evidence}".replace("-", "−")
+
+
+def _add_legend(ax: Axes, kinds: Sequence[str | None], *, with_evidence: bool) -> None:
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], label=kind or "not tested", **_LINES[kind]) for kind in kinds]
+    if with_evidence:
+        handles.append(Line2D([], [], color=BLUE, marker="D", linestyle="none", markersize=6, label="evidence"))
+        handles.append(Line2D([], [], label="one continuous population: mean ± 2 SD", **_ONE_POPULATION))
+        ax.set_xlim(_BRACKETS - 0.03, _RIGHT)
+    else:
+        ax.set_xlim(_BRACKETS - 0.03, 1.1)
+        ax.set_xticks([])
+        ax.spines["bottom"].set_visible(False)
+    if handles:
+        ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncol=3, frameon=False, fontsize=_SMALL)

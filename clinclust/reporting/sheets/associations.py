@@ -1,54 +1,56 @@
-"""The sheet Associations, and what the Methods section says of it."""
+"""Tests that remain valid after clustering, and outcomes."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
 
 from clinclust.associations.associate import finds_one_population, grade_of, may_be_undone
-from clinclust.associations.feature_test import BY_PERSON, BY_VALUE, without_permutation
+from clinclust.associations.refit import BY_PERSON, BY_VALUE, without_permutation
 from clinclust.comparisons.frame import is_suppressed
+from clinclust.data import data
+from clinclust.errors import InputError
+from clinclust.outcomes.columns import CohortColumns
+from clinclust.outcomes.compare import compare_outcome
 from clinclust.reporting.findings import Findings, Row, number_of
-from clinclust.reporting.layout import Column, Sheet, Table, Value, as_value
-from clinclust.reporting.sheets.groups import not_tested
-from clinclust.reporting.words import METHODS, References, counted, listed, tests_in_words
+from clinclust.reporting.layout import (
+    METHODS,
+    Column,
+    References,
+    Sheet,
+    Table,
+    Value,
+    as_value,
+    counted,
+    listed,
+    number_text,
+    tests_in_words,
+    was,
+)
+from clinclust.reporting.sheets.subtypes import not_tested
+from clinclust.schema import Feature
 
-_NOTES = (
-    "Two different questions. The descriptive contrast says how far the subtypes lie apart in the subjects they were "
-    "found in: of a feature that was clustered on, it is no inference, and its p is small even in pure noise. The "
-    "validated association tests the feature against subtypes that it had no part in finding; this p is inference.",
-    "q: p after the Benjamini–Hochberg correction over the tests made. Features are in the order of decreasing "
-    "relevance.",
-    "Agreement: of the subtypes found without the feature with those reported (adjusted Rand index: 1 = the same, 0 = "
-    "as by chance). p is about the subtypes found without the feature; below 0.5 these are other subtypes, and the "
-    "feature is not tested against those reported.",
-    "Effect (SD): the difference between the two subtypes that lie farthest apart in the feature, in standard "
-    "deviations of all subjects; reported: in these subtypes; found again: in those found without it, below 0 if the "
-    "other one is higher.",
-)
-_GRADES = (
-    "Grade: differs: q is at most the level, between subtypes that the feature had no part in. Differs beyond "
-    "dependence: it differs by more than its relation to the other features explains (p given others is at most the "
-    "level), and could not be undone by what is missing (p at most: the largest p over all values that the missing "
-    "ones can have)."
-)
-_NO_INFERENCE = (
-    "The test of the tree found one continuum, and these subtypes are slices of it: a feature that varies along the "
-    "continuum differs between them, and nothing differs beyond dependence."
-)
-_NOTE_OF_GIVEN = (
-    "The subtypes were given. A feature declared to have had no part in them is tested as it is, and this p is "
-    "inference. A feature that they may have been made from is not tested: this would need "
-    "subtypes found again without it, and a given partition cannot be found again. q: p after the Benjamini–Hochberg "
-    "correction over the tests made. The features are in the order of how far apart their means lie."
-)
+# The sheet Associations, and what the Methods section says of it.
+
+# Tests that remain valid after clustering: of each feature, and of the features that are called validated.
+
+_TEXTS = data("report")["associations"]
+_NOTES = tuple(_TEXTS["notes"])
+_GRADES: str = _TEXTS["grades"]
+_NO_INFERENCE: str = _TEXTS["no_inference"]
+_NOTE_OF_GIVEN: str = _TEXTS["note_of_given"]
 
 
 def association_table(findings: Findings) -> Sheet:
     """Return the sheet: one row for each feature, with separate columns for contrast and validated association."""
     descriptive = ("Descriptive contrast", "not valid inference")
     validated = ("Validated association", "inference")
-    found = {row["feature"]: row for row in findings.association_rows()}
+    by_feature = {row["feature"]: row for row in findings.association_rows()}
     effect = ("Effect (SD)", "descriptive")
     columns = [
         Column("Feature", widest=36),
@@ -71,13 +73,13 @@ def association_table(findings: Findings) -> Sheet:
     ]
     rows: list[list[Value]] = []
     for feature in findings.by_relevance:
-        contrast, association = findings.read.contrasts.get(feature.name), found.get(feature.name)
+        contrast, association = findings.read.contrasts.get(feature.name), by_feature.get(feature.name)
         row: list[Value] = [feature.title, feature.section, findings.clustered_on_text(feature)]
         row += findings.relevance_cell(feature)
         row += [None, None] if contrast is None else [number_of(contrast, "test"), number_of(contrast, "p")]
         row += [] if association is None else _validated(association, findings.significance_level)
         rows.append(row + [None] * (len(columns) - len(row)))
-    used = sorted({str(row["method"]) for row in found.values()} & set(METHODS), key=list(METHODS).index)
+    used = sorted({str(row["method"]) for row in by_feature.values()} & set(METHODS), key=list(METHODS).index)
     notes = [*([_NOTE_OF_GIVEN] if findings.fit is None else _NOTES), _GRADES]
     if finds_one_population(findings.cohort.model):
         notes.insert(0, _NO_INFERENCE)
@@ -138,12 +140,12 @@ def methods_of_associations(findings: Findings, references: References) -> list[
 
 def _agreement(findings: Findings, rows: list[Row]) -> str:
     agreements = (as_value(row["agreement"]) for row in rows)
-    found = sorted(value for value in agreements if isinstance(value, float))
-    if not found or findings.is_shared:
+    indices = sorted(value for value in agreements if isinstance(value, float))
+    if not indices or findings.is_shared:
         return ""
     return (
-        f" They agreed with the subtypes reported to {found[0]:.2f} to {found[-1]:.2f} (adjusted Rand index, median "
-        f"{found[len(found) // 2]:.2f})."
+        f" They agreed with the subtypes reported to {indices[0]:.2f} to {indices[-1]:.2f} (adjusted Rand index, "
+        f"median {indices[len(indices) // 2]:.2f})."
     ).replace("-", "−")
 
 
@@ -182,10 +184,177 @@ def _graded(findings: Findings) -> list[str]:
     grades = Counter(grade_of(row, level) for row in rows)
     undone = sum(grade_of(row, level) == "differs" and may_be_undone(row, level) for row in rows)
     n, beyond = grades["differs"] + grades["differs beyond dependence"], grades["differs beyond dependence"]
-    said = [
+    phrases = [
         f"At a q of at most {level:g}, {counted(n, 'feature')} {'differs' if n == 1 else 'differ'}, {beyond:,} of them "
         "beyond dependence: in an analysis of covariance of ranks, adjusted for the features that the subtypes were "
         "found from and their squares, the subtypes differ the same way (p at most the same), and they would, whatever "
         "the missing values are (worst-case bounds)."
     ]
-    return [*said, f"Of {undone:,}, the difference could be undone by what is missing."] if undone else said
+    return [*phrases, f"Of {undone:,}, the difference could be undone by what is missing."] if undone else phrases
+
+
+# How many features differ between subtypes found without them, by grade; all else on the first page is descriptive.
+
+
+@dataclass(frozen=True)
+class Grades:
+    """Numbers of features by the grade of their test, or whose test is withheld."""
+
+    beyond: int
+    """They differ beyond dependence."""
+    differs: int
+    """They differ, perhaps through their relation to other features or what is missing only."""
+    not_shown: int
+    not_tested: int
+    withheld: int
+
+    @property
+    def differing(self) -> int:
+        """Number of features that differ, of either grade."""
+        return self.beyond + self.differs
+
+    @property
+    def shown(self) -> int:
+        """Number of features with a test that is shown."""
+        return self.differing + self.not_shown
+
+    @property
+    def total(self) -> int:
+        """Number of features."""
+        return self.differing + self.not_shown + self.not_tested + self.withheld
+
+
+def grades_of(findings: Findings, *, found_from: bool) -> Grades | None:
+    """Return the grades of the features that the subtypes were found from, or of the others; None without tests."""
+    if findings.associations is None:
+        return None
+    wanted = {feature.name for feature in findings.features if findings.clustered_on(feature) == found_from}
+    rows = [row for row in findings.association_rows() if row["feature"] in wanted]
+    of = Counter("withheld" if is_suppressed(row) else grade_of(row, findings.significance_level) for row in rows)
+    named = ("differs beyond dependence", "differs", "not shown", "not tested", "withheld")
+    return Grades(*(of[name] for name in named))
+
+
+def sentences(findings: Findings) -> list[str]:
+    """Return at most two sentences on what differs; none if there is one group only, in which nothing can differ."""
+    if len(findings.sizes) < 2:
+        return []
+    found_from = grades_of(findings, found_from=True)
+    others = grades_of(findings, found_from=False)
+    if found_from is None or others is None:
+        return [_untested(findings)]
+    level = f" (q at most {findings.significance_level:g})"
+    said = []
+    if finds_one_population(findings.cohort.model):
+        said.append("The subtypes are slices of one continuum: whatever varies along it differs between them.")
+    elif findings.fit is not None and found_from.total:
+        of_these = f"Of {counted(found_from.total, 'feature')} that the subtypes were found from, "
+        how = f" between subtypes found without {_them(found_from.differing)}{level}" if found_from.differing else level
+        said.append(f"{of_these}{_outcome(found_from, how)}.")
+    if others.total > others.not_tested:
+        of_others = f"Of {counted(others.total, 'feature')} that had no part in the subtypes, "
+        said.append(f"{of_others}{_outcome(others, '' if said else level)}.")
+    return said
+
+
+def count_in_words(findings: Findings) -> str:
+    """Return how many features differ, in one sentence for the first page."""
+    counted_of = [grades_of(findings, found_from=found_from) for found_from in (True, False)]
+    tested = [found for found in counted_of if found is not None and found.shown]
+    if not tested:
+        return "Not tested: counts are rounded." if findings.is_rounded else "Not tested (associations)."
+    whose = {True: "that formed them", False: "that had no part"}
+    parts = [f"{found.differing:,} of {found.shown:,} {whose[found is counted_of[0]]}" for found in tested]
+    return f"{'; '.join(parts)}."
+
+
+def _outcome(found: Grades, how: str) -> str:
+    n = found.differing
+    differ = f"{n:,} {'differs' if n == 1 else 'differ'}{how}" if n else f"none was shown to differ{how}"
+    if n and found.beyond:
+        more = "" if found.beyond == n else f"{found.beyond:,} of these "
+        differ += f", {more}by more than {'its' if n == 1 else 'their'} relation to other features explains"
+    rest = {
+        f"{found.not_shown:,} {was(found.not_shown)} not shown to": found.not_shown if n else 0,
+        f"{found.not_tested:,} {was(found.not_tested)} not tested": found.not_tested,
+        f"of {found.withheld:,} the result is withheld": found.withheld,
+    }
+    parts = [text for text, number in rest.items() if number]
+    return f"{differ}; {listed(parts)}" if parts else differ
+
+
+def _untested(findings: Findings) -> str:
+    if findings.is_rounded:
+        return "Nothing is tested in this report: every p is a function of exact counts, and these are rounded."
+    repair = "" if findings.fit is None else " (a report with the associations `refit` tests them)"
+    return f"No feature was tested against subtypes found without it{repair}: what marks them is a description."
+
+
+def _them(number: int) -> str:
+    return "it" if number == 1 else "them"
+
+
+# The section on outcomes: differences between subtypes with the errors of assignment carried through.
+
+_ANSWER: str = _TEXTS["answer"]
+_MEASURES: str = _TEXTS["measures"]
+
+
+def outcomes_sheets(findings: Findings) -> list[Sheet]:
+    """Return the section; none without outcomes (role ``outcome``) or with one subtype, and none to be shared."""
+    outcomes = [feature for feature in findings.features if feature.role == "outcome"]
+    if not outcomes or len(findings.sizes) < 2 or findings.is_shared:
+        return []
+    columns = [
+        Column("Outcome"),
+        Column("Subtype"),
+        Column("Against"),
+        Column("Measure"),
+        *(Column(title, "cell") for title in ("Corrected (95% CI)", "p", "As assigned (95% CI)")),
+    ]
+    rows = [row for feature in outcomes for row in _rows(findings, feature, _time_of(findings, feature))]
+    table = Table("Outcomes by subtype", columns, rows, stub=2)
+    return [Sheet("Outcomes", [_ANSWER], [table], explanations=[_MEASURES])]
+
+
+def _time_of(findings: Findings, feature: Feature) -> Feature | None:
+    """Return the time of an event: the only feature of that role with a yes/no outcome."""
+    times = [one for one in findings.features if one.role == "time" and one.levels is None]
+    return times[0] if len(times) == 1 and feature.traits.is_yes_no else None
+
+
+def _rows(findings: Findings, feature: Feature, time: Feature | None) -> Iterator[list[Value]]:
+    title = feature.title if time is None else f"{feature.title}, time: {time.title}"
+    survival: dict[str, Any] = {}
+    if time is not None:
+        survival = {"time": time.name, "event": str(feature.levels[1]) if feature.levels else "1"}
+    try:
+        table = compare_outcome(CohortColumns(findings.cohort, findings.cohort.table), feature.name, **survival)
+    except InputError as error:
+        yield [title, None, None, f"not compared: {error}", None, None, None]
+        return
+    differences = table[table["versus"].notna() & ~table["measure"].str.contains("until|after", na=False)]
+    by_method = {
+        method: {row["subtype"]: row for row in differences[differences["method"] == method].to_dict("records")}
+        for method in ("bch", "naive")
+    }
+    reasons = table.loc[(table["method"] == "bch") & table["remark"].notna(), "remark"].tolist()
+    for subtype, naive in by_method["naive"].items():
+        corrected = by_method["bch"].get(subtype)
+        names = [findings.name(int(number)) for number in (subtype, naive["versus"])]
+        best = corrected or naive
+        yield [
+            title,
+            *names,
+            str(naive["measure"]),
+            "; ".join(dict.fromkeys(reasons)) if corrected is None else _interval(corrected),
+            number_text(best["p"], "p", 3) if not math.isnan(best["p"]) else None,
+            _interval(naive),
+        ]
+
+
+def _interval(row: dict[Any, Any]) -> str:
+    if pd.isna(row["estimate"]):
+        return "not estimated"
+    low, high = (f"{row[name]:.3g}".replace("-", "\N{MINUS SIGN}") for name in ("lower", "upper"))
+    return f"{row['estimate']:.3g} ({low} to {high})".replace("-", "\N{MINUS SIGN}")

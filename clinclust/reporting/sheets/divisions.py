@@ -1,13 +1,22 @@
-"""What a report says where the tree was tested: whether the subtypes are more than one continuum, and how sure."""
+"""Whether the subtypes are more than a continuum, come out again, and how sure they are; charts of both."""
 
 from __future__ import annotations
 
-from math import isnan
+import math
+from math import floor, isnan
 
+import numpy as np
+
+from clinclust.data import data
 from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
 from clinclust.estimators.distinct_subtypes import p_text
 from clinclust.estimators.fit import Fit
+from clinclust.estimators.gibbs import GibbsDP
+from clinclust.estimators.mixture import FEW_SUBJECTS
+from clinclust.estimators.subtype_model import CLEAR
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
+from clinclust.likelihoods import traits_of
+from clinclust.methods.compare import MethodComparison
 from clinclust.reporting.divisions import (
     DISTINCT,
     GRADED,
@@ -18,10 +27,26 @@ from clinclust.reporting.divisions import (
     n_parted,
     shows_tested_subtypes,
 )
-from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Table, Value
-from clinclust.reporting.sheets.groups import groups_found
-from clinclust.reporting.words import counted
+from clinclust.reporting.findings import Findings, Row, number_of
+from clinclust.reporting.layout import (
+    WITHHELD,
+    Chart,
+    Column,
+    Filled,
+    Sheet,
+    Table,
+    Value,
+    as_value,
+    counted,
+    tabulated,
+)
+from clinclust.reporting.sheets.subtypes import groups_found, not_tested
+from clinclust.stability import Stability
+from clinclust.stability.assess import BANDS, DISSOLVED, RECOVERED, TOO_FEW
+
+# What a report says where the tree was tested: whether the subtypes are more than one continuum, and how sure.
+
+# Whether the subtypes are more than a continuum, come out again, and how sure they are by the posterior.
 
 _NEARLY_IN_FULL = 0.8  # weight of a block, from which on it hides nothing worth a sentence
 _OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
@@ -48,11 +73,11 @@ def verdict(findings: Findings) -> list[str]:
 
 
 def _verdict(findings: Findings, fit: Fit, test: TreeTest) -> str:
-    found = n_parted(fit)
-    if found > 1:
-        grades = f" Grades may be degrees of one condition: {_ANY_SHAPE_IN_WORDS}." if n_distinct(fit) < found else ""
+    n = n_parted(fit)
+    if n > 1:
+        grades = f" Grades may be degrees of one condition: {_ANY_SHAPE_IN_WORDS}." if n_distinct(fit) < n else ""
         return (
-            f"the cohort has {found} subtypes, {distinct_in_words(fit)}. At each division between them, the subjects "
+            f"the cohort has {n} subtypes, {distinct_in_words(fit)}. At each division between them, the subjects "
             f"are parted more clearly than one continuum would be: {_BY_DEGREE}.{grades}"
         )
     if len(test.joins):
@@ -207,3 +232,440 @@ def evidence_in_words(division: Division) -> str:
         f"{division.expected:,.0f} (SD {division.expected_sd:,.0f}), {division.p_said}, "
         f"{division.result}"
     )
+
+
+# The sheets Stability and Other methods: whether the subtypes come out again.
+
+_SAMPLES = {"half-sample": "half of the subjects", "bootstrap": "bootstrap sample", "permuted": "columns permuted"}
+
+
+def stability_column(findings: Findings) -> list[Column]:
+    """Return the column of the first page; none if stability was not assessed."""
+    return [] if findings.stability is None else [Column("Comes out again", widest=20)]
+
+
+def stability_cell(findings: Findings, subtype: int) -> list[Value]:
+    """Return the cell of a subtype under `stability_column`."""
+    if findings.stability is None:
+        return []
+    row = findings.stability.subtypes.set_index("subtype").loc[subtype].to_dict()
+    band = str(row["band"])
+    return [band if band == TOO_FEW.name else f"{band} ({row['jaccard']:.2f})"]
+
+
+def on_stability(findings: Findings) -> list[str]:
+    """Return how the column of the first page is read; empty if there is none."""
+    if findings.stability is None:
+        return []
+    bands = "; ".join(f"{band.name}: {band.words}" for band in BANDS)
+    return [
+        f"Comes out again: the subtypes were searched for again in {findings.stability.n_bootstraps} halves of the "
+        "cohort, drawn at random. In parentheses the mean Jaccard similarity of a subtype with the most similar one "
+        f"found there: subjects in both, of those in either; 1 = the same subjects. {bands[0].upper()}{bands[1:]}. "
+        f"What comes out again need not be a kind of disease: slices of one severity do as well.{_on_choices(findings)}"
+    ]
+
+
+def _on_choices(findings: Findings) -> str:
+    fit, stability = findings.fit, findings.stability
+    if fit is None or stability is None or stability.is_of_whole_procedure:
+        return ""
+    if fit.tree_test_ is None and fit.resolution_path_ is None:  # nothing was chosen
+        return ""
+    return (
+        " What the fit chose from the data (how strongly features count, and how many subtypes are distinct) was kept, "
+        "so that subtypes look somewhat more stable than they are."
+    )
+
+
+def stability_sheets(findings: Findings) -> list[Sheet]:
+    """Return the sheet; none if stability was not assessed."""
+    stability = findings.stability
+    if stability is None:
+        return []
+    tables = [_stability_of_subtypes(findings, stability), _numbers_of_clusters(stability), _sensitivity(stability)]
+    return [Sheet("Stability", _notes_on_stability(findings, stability), tables)]
+
+
+def _stability_of_subtypes(findings: Findings, stability: Stability) -> Table:
+    halves, share = ("Half-samples", ""), ("Share of half-samples (%)", "")
+    columns: list[Filled] = [
+        (Column("Subtype"), lambda row: findings.name(int(row["subtype"]))),
+        (Column("Subjects", "0"), "size"),
+        (Column("Stability"), "band"),
+        (Column("Jaccard", "0.00", halves), "jaccard"),
+        (Column("Jaccard by chance", "0.00", halves), "jaccard_by_chance"),
+        (Column("Dissolved", "0", share), lambda row: 100 * float(row["dissolved"])),
+        (Column("Found again", "0", share), lambda row: 100 * float(row["found_again"])),
+        (Column("Jaccard in bootstraps", "0.00"), "bootstrap_jaccard"),
+    ]
+    return tabulated("Do the subtypes come out again?", stability.subtypes, columns)
+
+
+def _numbers_of_clusters(stability: Stability) -> Table:
+    return tabulated(
+        "How many clusters were found",
+        stability.numbers,
+        [
+            (Column("Sample"), lambda row: _SAMPLES[str(row["sample"])]),
+            (Column("Clusters found", "0"), "n_found"),
+            (Column("Share of the samples (%)", "0"), lambda row: 100 * float(row["share"])),
+        ],
+    )
+
+
+def _sensitivity(stability: Stability) -> Table:
+    columns: list[Filled] = [
+        (Column("Changed"), "change"),
+        (Column("Subtypes", "0"), "n_subtypes"),
+        (Column("Agreement", "0.00"), "agreement"),
+    ]
+    return tabulated("The whole cohort under other settings", stability.sensitivity, columns)
+
+
+def _notes_on_stability(findings: Findings, stability: Stability) -> list[str]:
+    fit = findings.fit
+    found = [
+        f"Every search began from scratch, in {stability.n_bootstraps} random halves of the cohort, and in as many "
+        "bootstrap samples (as many draws as subjects, with replacement; each subject counts once, because copies "
+        "would make clusters of their own). Jaccard: subjects in the subtype and in the most similar one found, of "
+        "those in either; its mean over the samples. By chance: the same if the "
+        "labels found had been dealt out at random; large subtypes reach it by their size. Dissolved: Jaccard at most "
+        f"{DISSOLVED:g}; found again: at least {RECOVERED:g} (Hennig 2007). The halves decide on the band."
+    ]
+    if stability.is_of_whole_procedure:
+        found.append(
+            "In each sample everything that the fit chose from the data was chosen anew, and the tree was tested "
+            "again; “clusters found” are then subtypes. Permuted columns and other settings keep what the fit chose."
+        )
+    elif fit is not None and fit.subtypes_.is_merged:
+        found.append(
+            "The subtypes are made of clusters. In each sample, the clusters found were merged along their own tree to "
+            f"as many subtypes; the test of the tree was not repeated.{_on_choices(findings)}"
+        )
+    permuted = (
+        f"there, no two clusters of at least {FEW_SUBJECTS} subjects were found"
+        if math.isnan(stability.permuted_jaccard)
+        else f"clusters of at least {FEW_SUBJECTS} subjects there come out again with a Jaccard of "
+        f"{stability.permuted_jaccard:.2f}"
+    )
+    found.append(
+        "Columns permuted: each column was shuffled by itself, so that features are independent of each other, and "
+        f"only the shape of single columns, such as two peaks, can make clusters; {permuted}. Agreement: adjusted Rand "
+        "index with the reported subtypes (1 = the same, 0 = as by chance). Prior strength: how many subjects the "
+        f"prior weighs as. The searches of the fit agree with the best of them to {stability.restart_agreement:.2f} on "
+        "average."
+    )
+    return found
+
+
+_EXPLANATIONS = tuple(data("report")["other_methods"]["explanations"])
+
+
+def other_methods_sheets(findings: Findings) -> list[Sheet]:
+    """Return the sheet; none if no methods were compared, or the report is shared."""
+    if findings.other_methods is None or findings.is_shared:
+        return []
+    notes = ["Other methods of clustering in the same cohort, each as it is usually asked."]
+    tables = [_table(findings.other_methods)]
+    return [Sheet("Other methods", notes, tables, explanations=_EXPLANATIONS)]
+
+
+def _table(found: MethodComparison) -> Table:
+    return tabulated(
+        "What each method finds",
+        found.table,
+        [
+            (Column("Method"), "method"),
+            (Column("Clusters", "0"), "n_clusters"),
+            (Column("Distinct", "0"), "n_distinct"),
+            (Column("Agreement", "0.00"), "agreement"),
+            (Column("Prediction", "0.000"), "held_out_gain"),
+            (Column("SE", "0.000"), "held_out_gain_se"),
+            (Column("Half-samples", "0.00"), "stability"),
+            (Column("What was done, or why it was left out", widest=60), "said"),
+        ],
+    )
+
+
+# The sheet Posterior: how many groups there could be, and how sure each subtype is, over drawn partitions.
+
+_NAMED = 0.1  # posterior probability, from which on a number of groups is named on the first page
+_BALL = 0.95
+_QUANTITIES: dict[str, str] = data("report")["quantities"]
+
+
+def on_posterior(findings: Findings) -> list[str]:
+    """Return the sentence of the first page on how many groups there could be; empty if nothing was drawn."""
+    posterior = findings.posterior
+    if posterior is None:
+        return []
+    numbers = sorted(_numbers_of_groups(posterior), key=lambda each: -each[1])
+    shown = [each for each in numbers if each[1] >= _NAMED] or numbers[:1]
+    named = [f"{_share(share)} have {counted(n, 'group')}" for n, share in shown]
+    rest = 1.0 - sum(share for _, share in shown)
+    named += [f"{_share(rest)} another number"] if rest > 1e-9 else []
+    fit = findings.fit
+    n_found = len(findings.sizes) if fit is None else int(fit.subtype_of_.size)
+    number = f"{'the reported one has' if fit is None else 'the search found'} {counted(n_found, 'group')}"
+    rough = "" if posterior.converged_ else " The chains had not come to agree, so that these shares are rough."
+    drawn = f"of partitions drawn by their probability (Posterior), {', '.join(named)}"
+    return [f"How many there could be: {drawn}; {number}.{rough}"]
+
+
+def posterior_column(findings: Findings) -> list[Column]:
+    """Return the column of the first page; none if the membership probabilities are posterior ones themselves."""
+    return [] if _own(findings) is None else [Column("Posterior membership", "0.00")]
+
+
+def posterior_cell(findings: Findings, subtype: int) -> list[Value]:
+    """Return the cell of a subtype under `posterior_column`."""
+    own = _own(findings)
+    return [] if own is None else [float(own[findings.cohort.labels == subtype - 1].mean())]
+
+
+def on_posterior_membership(findings: Findings) -> list[str]:
+    """Return how the column of the first page is read; empty if there is none."""
+    if _own(findings) is None:
+        return []
+    return [
+        "Posterior membership: the share of the drawn partitions in which a subject of the subtype is in it, on "
+        "average. It allows for what is not known of all other subjects, which the membership probability takes as "
+        "found. A drawn group counts as the subtype with which it shares most subjects."
+    ]
+
+
+def posterior_sheets(findings: Findings) -> list[Sheet]:
+    """Return the sheet; none if nothing was drawn."""
+    posterior = findings.posterior
+    if posterior is None:
+        return []
+    tables = [_table_of_numbers(posterior), *_sure_subtypes(findings, posterior), _convergence(posterior)]
+    return [Sheet("Posterior", _notes_on_posterior(findings, posterior), tables)]
+
+
+def _table_of_numbers(posterior: GibbsDP) -> Table:
+    rows: list[list[Value]] = [[n, 100 * share] for n, share in _numbers_of_groups(posterior)]
+    columns = [Column("Groups", "0"), Column("Share of the partitions (%)", "0.0")]
+    return Table("How many groups there could be", columns, rows)
+
+
+def _sure_subtypes(findings: Findings, posterior: GibbsDP) -> list[Table]:
+    if len(findings.sizes) < 2:
+        return []
+    labels, own = findings.cohort.labels, _membership(findings, posterior)
+    columns = [Column("Subtype"), Column("Subjects", "0"), Column("Mean posterior membership", "0.00")]
+    columns += [Column(title, "0") for title in ("Clear members (%)", "Below 0.5 (%)")]
+    rows: list[list[Value]] = []
+    for subtype, size in findings.sizes.items():
+        members = own[labels == subtype - 1]
+        shares = [100 * float((members >= CLEAR).mean()), 100 * float((members < 0.5).mean())]
+        rows.append([findings.name(subtype), size, float(members.mean()), *shares])
+    return [Table("How sure the subtypes of the subjects are", columns, rows)]
+
+
+def _convergence(posterior: GibbsDP) -> Table:
+    columns: list[Filled] = [
+        (Column("Quantity"), lambda row: _QUANTITIES[str(row["quantity"])]),
+        (Column("R-hat", "0.000"), "r_hat"),
+        (Column("Effective draws", "0"), "effective_size"),
+        (Column("Agreed"), lambda row: "yes" if row["converged"] else "no"),
+    ]
+    return tabulated("Whether the chains agree", posterior.convergence_, columns)
+
+
+def _notes_on_posterior(findings: Findings, posterior: GibbsDP) -> list[str]:
+    ball = posterior.credible_ball(_BALL)
+    fewest, most = int(ball.fewest.max()) + 1, int(ball.most.max()) + 1
+    unit = (
+        "nats (variation of information)"
+        if posterior.loss == "variation-of-information"
+        else "of all pairs of subjects (Binder's loss)"
+    )
+    n_draws, n_chains = len(posterior.draws_), posterior.n_chains
+    notes = [
+        f"{n_draws:,} partitions were drawn from the posterior of the model by collapsed Gibbs sampling, in {n_chains} "
+        f"chains of {posterior.n_sweeps_:,} sweeps, the first halves left out. The search finds the most probable "
+        "partition; these are all that are probable, as often as they are.",
+        f"{100 * _BALL:.0f}% of them lie within {ball.radius:.3g} {unit} of the one with the lowest expected loss, "
+        f"which has {counted(posterior.n_clusters_, 'group')}; they have {fewest} to {counted(most, 'group')}.",
+        "R-hat: how much the chains differ from each other (1 = not at all; agreed: at most 1.01). Effective draws: "
+        "how many independent draws they are worth (agreed: at least 400).",
+    ]
+    fit = findings.fit
+    if fit is not None and fit.n_clusters_ < fit.subtype_of_.size:
+        notes.append("The reported subtypes are unions of the groups of the search, so that fewer are reported.")
+    if fit is not None and fit.outlying_share_ > 0.0:
+        notes.append("Values that the search set aside as outlying are missing here.")
+    if fit is not None and not fit.clusters_.included.all():
+        notes.append("Features that the search took for the same in all subjects count here like all others.")
+    if not posterior.converged_:
+        notes.append("The chains had not come to agree when they ended: shares and memberships are rough.")
+    return notes
+
+
+def _own(findings: Findings) -> np.ndarray | None:
+    posterior = findings.posterior
+    # Of a report of a sampler, the membership probabilities are posterior ones themselves.
+    if posterior is None or posterior is findings.cohort.model or len(findings.sizes) < 2:
+        return None
+    return _membership(findings, posterior)
+
+
+def _membership(findings: Findings, posterior: GibbsDP) -> np.ndarray:
+    """Return each subject's posterior membership of the own subtype, float64 (N,)."""
+    labels = findings.cohort.labels
+    return np.asarray(posterior.membership_in(labels)[np.arange(labels.size), labels])
+
+
+def _numbers_of_groups(posterior: GibbsDP) -> list[tuple[int, float]]:
+    numbers = posterior.n_clusters_posterior_
+    return list(zip(numbers.index.astype(int).tolist(), numbers.tolist(), strict=True))
+
+
+def _share(share: float) -> str:
+    # Neither 0% nor 100% is said unless it is.
+    if share < 0.01:
+        return "fewer than 1%"
+    return "more than 99%" if 0.99 < share < 1.0 else f"{100 * share:.0f}%"
+
+
+# The sheets Charts and Effect sizes: how far apart the subtypes lie.
+
+_LONGEST_NAME = 60
+_LEFT_END = -3.0
+
+
+def _evidence_table(findings: Findings) -> Table:
+    columns = [Column("Division"), *(Column(title, "0.0") for title in ("Excess (SDs)", "One population", "Two SDs"))]
+    rows: list[list[Value]] = [
+        [_called(f"{each.number}: {each.title}"), each.excess / each.expected_sd, 0.0, 2.0]
+        for each in findings.divisions
+    ]
+    return Table("Divisions tested: excess of the evidence over one continuous population", columns, rows)
+
+
+def _evidence_chart(findings: Findings, table: int) -> Chart:
+    evidence = "; ".join(map(evidence_in_words, findings.divisions))
+    return Chart(
+        table,
+        "expected",
+        "Divisions tested: more than a continuum?",
+        "Point: evidence for the division; line: one continuous population (mean ± 2 SD), in SDs from its mean",
+        f"The evidence for each division and that of one continuous population: {evidence}.",
+        value=1,
+        below=3,
+        above=3,
+        expected=2,
+        least=float(floor(min(_LEFT_END, *(each.excess / each.expected_sd for each in findings.divisions)))),
+    )
+
+
+def _called(title: str) -> str:
+    return title if len(title) <= _LONGEST_NAME else f"{title[: _LONGEST_NAME - 1].rstrip()}…"
+
+
+_MOST_FEATURES = 15
+_MEASURE = "standardised_difference"
+
+
+def charts(findings: Findings) -> Sheet:
+    """Return the sheet: tables of numbers with their charts. Rows with withheld numbers are left out."""
+    sizes = _show_sizes(findings)
+    tables = [sizes]
+    said = f"Bars, one for each subtype: {'; '.join(f'{row[0]}, {row[1]} subjects' for row in sizes.rows)}."
+    drawn = [Chart(0, "bars", sizes.caption, "Subjects", said, value=1)]
+    if findings.divisions and not findings.is_shared:
+        drawn.append(_evidence_chart(findings, len(tables)))
+        tables.append(_evidence_table(findings))
+    for subtype in findings.sizes:
+        table = _intervals(findings, subtype)
+        if table.rows:
+            said = (
+                f"Forest plot of the {len(table.rows)} largest standardised differences between "
+                f"{findings.name(subtype)} and all other subjects, each with its 95% confidence interval: "
+                f"{'; '.join(f'{row[0]} {row[1]:.2f}' for row in table.rows)}."
+            )
+            axis = "Standardised difference (95% confidence interval)"
+            drawn.append(Chart(len(tables), "forest", table.caption, axis, said, value=1, below=4, above=5))
+            tables.append(table)
+    notes = [
+        "The charts draw the numbers of the tables. Intervals that include 0 are compatible with no difference; those "
+        f"of features {findings.formed} are descriptive, because the subtypes were made to differ in them.",
+        *not_tested(findings),
+    ]
+    return Sheet("Charts", notes, tables, drawn)
+
+
+def _show_sizes(findings: Findings) -> Table:
+    columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
+    shown = [subtype for subtype in findings.sizes if findings.shown_sizes[subtype] is not None]
+    rows: list[list[Value]] = [[findings.name(subtype), *findings.size_cells(subtype)] for subtype in shown]
+    return Table("Size of the subtypes", columns, rows)
+
+
+def _intervals(findings: Findings, subtype: int) -> Table:
+    """Return the largest effects of a subtype against all other subjects, by decreasing estimate."""
+    columns = [Column("Feature")]
+    columns += [Column(title, "0.00") for title in ("Estimate", "Lower", "Upper", "Length below", "Length above")]
+    effects = [row for feature in findings.by_relevance for row in findings.read.effects.get(feature.name, [])]
+    effects = [row for row in effects if (row["subtype"], row["versus"], row["measure"]) == (subtype, 0, _MEASURE)]
+    ends = ("estimate", "lower", "upper")
+    whole = [row for row in effects if all(isinstance(as_value(row[name]), float) for name in ends)]
+    shown = sorted(whole, key=lambda row: -abs(row["estimate"]))[:_MOST_FEATURES]
+    rows: list[list[Value]] = []
+    for row in sorted(shown, key=lambda row: -row["estimate"]):
+        estimate, lower, upper = row["estimate"], row["lower"], row["upper"]
+        rows.append([_name(row), estimate, lower, upper, estimate - lower, upper - estimate])
+    return Table(f"{findings.name(subtype)} against all others", columns, rows)
+
+
+def _name(row: Row) -> str:
+    is_nominal = traits_of(row["likelihood"]).is_nominal or row.get("part") == "spike"
+    return _called(str(row["label"])) + (f": {row['level']}" if is_nominal else "")
+
+
+# Names and meanings of the effect sizes. A measure that is not listed is shown by its name in the comparisons.
+MEASURES: dict[str, tuple[str, str]] = data("report")["measures"]
+
+
+def left_out(findings: Findings) -> list[str]:
+    """Return the note that pairs of subtypes are left out, if they are."""
+    said = (
+        f"Pairs of subtypes are left out here, because there are {findings.n_pairwise:,} comparisons of them; the "
+        "sheet Pairwise tests holds them, with their standardised differences."
+    )
+    return [said] if findings.has_many_pairs else []
+
+
+def effect_sizes(findings: Findings) -> Sheet:
+    """Return the sheet: one row for each feature or level, comparison and measure, by decreasing relevance."""
+    columns = [
+        *(Column(title) for title in ("Section", "Feature", "Level", "Clustered on", "Subtype", "Versus", "Measure")),
+        *(Column(title, "measure") for title in ("Estimate", "Lower", "Upper")),
+        Column("n", "0"),
+    ]
+    rows: list[list[Value]] = []
+    used = []
+    for feature in findings.by_relevance:
+        clustered_on = findings.clustered_on_text(feature)
+        # The comparisons with all other subjects come first: they characterise a subtype.
+        for row in sorted(findings.read.effects.get(feature.name, []), key=lambda row: row["versus"] != 0):
+            if row["versus"] and findings.has_many_pairs:
+                break
+            measure = str(row["measure"])
+            used.append(measure)
+            name = MEASURES.get(measure, (measure.replace("_", " "),))[0]
+            compared = (findings.name(row["subtype"]), findings.versus(row["versus"]))
+            identity = (feature.section, str(row["label"]), row["level"], clustered_on, *compared, name)
+            rows.append([*identity, *(number_of(row, number) for number in ("estimate", "lower", "upper", "n"))])
+    notes = [
+        "How far apart the subtypes lie, with 95% confidence intervals; above 0 (a ratio: above 1, superiority: above "
+        f"0.5) the subtype has the higher values. Of features {findings.formed}, the intervals are descriptive, "
+        "as the p-values are: the subtypes were made to differ in them.",
+        *not_tested(findings),
+        *left_out(findings),
+        *(f"{name[0].upper()}{name[1:]}: {meaning}." for key, (name, meaning) in MEASURES.items() if key in used),
+    ]
+    table = Table("How far apart the subtypes lie", columns, rows, stub=3)
+    return Sheet("Effect sizes", notes, [table])

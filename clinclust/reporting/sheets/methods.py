@@ -1,35 +1,161 @@
-"""The sheet Methods: a methods section for a paper, and the works that it cites."""
+"""The methods section, and the run: versions, seeds, parameters."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from clinclust.estimators.fit import Fit
+import numpy as np
+
+from clinclust.data import data
+from clinclust.disclosure.counts import are_small_rows
+from clinclust.drafting.roles import looks_identifying
+from clinclust.engine.continuum.tested_node import FIRST_SAMPLE, LARGEST_NODE, SMALLEST_NODE
+from clinclust.estimators.fit import STOPPED_EARLY, Fit
 from clinclust.estimators.saving import software_versions
 from clinclust.estimators.subtype_model import parameters_of
+from clinclust.estimators.subtype_tree import DISTINCT_LEVEL, TreeTest
+from clinclust.files.conditions import Comparison, Condition, Joined, compared_columns, is_order, parsed
+from clinclust.files.row_choice import RowChoice, RowCounts, noted_several_rows, rows_taken
 from clinclust.likelihoods import REGISTRY
+from clinclust.reporting.divisions import distinct_in_words, n_parted
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import WITHHELD, Column, Sheet, Table, Value
-from clinclust.reporting.sheets.associations import methods_of_associations
-from clinclust.reporting.sheets.charts import MEASURES
-from clinclust.reporting.sheets.groups import enough_subjects, groups_found, on_merged_groups, sentence_on_unions
-from clinclust.reporting.sheets.methods_of_search import (
-    concentration_in_words,
-    methods_of_the_test,
-    search_in_words,
-    sizes_in_words,
+from clinclust.reporting.layout import (
+    WITHHELD,
+    Column,
+    References,
+    Sheet,
+    Table,
+    Value,
+    as_value,
+    counted,
+    listed,
+    tests_in_words,
+    was,
 )
-from clinclust.reporting.sheets.run import but_for_blocks, sentences_on_blocks, sentences_on_rows
-from clinclust.reporting.words import References, counted, listed, tests_in_words, was
+from clinclust.reporting.sheets.associations import methods_of_associations
+from clinclust.reporting.sheets.divisions import MEASURES, is_sampled
+from clinclust.reporting.sheets.subtypes import enough_subjects, groups_found, on_merged_groups, sentence_on_unions
+from clinclust.schema import Feature, FeatureSchema
+from clinclust.texts import on_one_line
 
-_INTERVALS = {
-    "standardised_difference": "Bonett’s method for unequal variances (of shares, from Wilson’s limits)",
-    "difference": "Welch’s method (of shares, Newcombe’s hybrid score method)",
-    "ratio": "the score method (of means, in the logarithm)",
-    "superiority": "the method of Brunner and Munzel, in the logit",
-}
+# What the Methods section says of the search and of the test of its tree.
+
+_BEGUN = {"single": "with all subjects in one subtype", "search": "different partitions"}
+
+
+def concentration_in_words(findings: Findings, fit: Fit, asked: Any, references: References) -> str:
+    """Return the sentence on the concentration; a shared report withholds one that was estimated."""
+    concentration = findings.setting(fit, "concentration")
+    value = concentration if isinstance(concentration, str) else f"{concentration:.3g}"
+    one_of = f"the one of {len(fit.tuning_)} values"
+    if isinstance(asked, str) and asked == "map":
+        how = f"{value}, the mode of its posterior under a Gamma(1, 1/3) prior ({references.cite('map-dp')})"
+    elif isinstance(asked, str):
+        how = f"{value}, {one_of} with the highest density of held-out subjects"
+    elif np.ndim(asked):
+        how = f"{value}, {one_of} tried with the highest log joint"
+    else:
+        how = f"set to {value} in advance"
+    return f"The concentration (prior count of a new subtype, in subjects) was {how}."
+
+
+def search_in_words(findings: Findings, fit: Fit, asked: Mapping[str, Any]) -> list[str]:
+    """Return the sentences on the search; in a shared report without how many searches ended where."""
+    init = asked["init"]
+    is_filled = fit.completed_log_joint_ is not None
+    begun = "single" if is_filled and isinstance(init, str) else init
+    where = _BEGUN[begun] if isinstance(begun, str) else "from a partition given in advance"
+    highest = "the highest log joint with filled values" if is_filled else "the highest log joint"
+    stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
+    subjects = "all subjects" if len(findings.sizes) == 1 else f"{sizes_in_words(findings)} subjects"
+    subtypes = f"{counted(len(findings.sizes), 'subtype')} of {subjects}"
+    if findings.is_shared:
+        sought = f"The partition with {highest} was sought ({where}; random seed {fit.random_seed_})."
+        return [sought, *stopped, f"The best found has {subtypes}."]
+    restarts = fit.restarts_
+    refined = int(restarts["start"].isin(("recombined", "perturbed")).sum())
+    started = len(restarts) - refined
+    best = int((restarts["log_joint"].round(6) == round(float(restarts["log_joint"].max()), 6)).sum())
+    sentences = [
+        f"The partition with {highest} was sought from {counted(started, 'start')} ({where}; random seed "
+        f"{fit.random_seed_})."
+    ]
+    if refined:
+        sentences.append(f"The best were recombined and perturbed in {counted(refined, 'further search', 'es')}.")
+    sentences += stopped
+    of_observed = " of observed values" if is_filled else ""
+    joint = f" (log joint{of_observed} {fit.log_joint_:.2f} nats)".replace("-", "−")
+    n_groups = groups_found(fit)
+    ended = f"{best} of {counted(len(restarts), 'search', 'es')} ended at the best, with"
+    found = f"{subtypes}{joint}" if n_groups is None else f"{n_groups} groups{joint}, which make up {subtypes}"
+    return [*sentences, f"{ended} {found}."]
+
+
+def sizes_in_words(findings: Findings) -> str:
+    """Return the sizes of the subtypes that are shown, in a list."""
+    shown = [findings.shown_sizes[subtype] for subtype in findings.sizes]
+    return listed([WITHHELD if size is None else f"{size:,}" for size in shown])
+
+
+def methods_of_the_test(findings: Findings, references: References) -> list[str]:
+    """Return the sentences on the test of the tree; empty if it was not tested."""
+    fit = findings.fit
+    if fit is None or fit.tree_test_ is None:
+        return []
+    test = fit.tree_test_
+    sampled = is_sampled(findings, test)
+    sentences = ["No division was tested against one continuous population."]
+    if len(test.joins):
+        sentences = _tested(test, fit, references, sampled)
+    if findings.continuum is not None:
+        sentences.append(
+            "The continuum score of a subject is the first principal component of the normal scores of mid-ranks "
+            f"({references.cite('principal components')}), standardised; missing values were integrated out."
+        )
+    return sentences
+
+
+def _tested(test: TreeTest, fit: Fit, references: References, sampled: bool) -> list[str]:
+    one = "a Gaussian copula with the margins, the correlations and the missing values of the subjects"
+    sentences = [
+        "Whether subtypes are more than slices of one continuum was tested along the tree in which groups merge, each "
+        "time the two with the least evidence between them: from its root, and below each division that was accepted "
+        f"({references.cite('sigclust')}; {references.cite('sigclust along a tree')}). Where two ends of this walk "
+        "were one continuum by the same test, as slices of one disease on different branches are, they were merged, "
+        "and the tree was made again with these merges first.",
+        "At each division, the gain in log joint (coarsening 1) of the best partitions into 2, 3, ... parts was "
+        f"compared with that in up to {test.n_draws} cohorts of the same size drawn from one continuous population: "
+        f"{one}. p is one-sided, from the largest standardised gain, by a normal approximation to its distribution in "
+        "these cohorts, and at least the share of them that reach it; or, if smaller, twice that of the shape: the "
+        f"dip of the log odds of the best division ({references.cite('dip')}), and the likelihood ratio of two normal "
+        "distributions to one along the first three principal components.",
+        f"The level was {test.significance_level:g} at each division; the random seed was {test.random_seed}. Groups "
+        f"of fewer than {SMALLEST_NODE} subjects were not divided further.",
+    ]
+    if sampled:
+        sentences.append(
+            f"Large groups were tested in {FIRST_SAMPLE:,} subjects drawn at random, and, where these left doubt, in "
+            f"all, or in {LARGEST_NODE:,} drawn at random of more."
+        )
+    if test.joins["p_any_shape"].notna().any():
+        sentences.append(
+            "Accepted divisions, from the root down, were also compared with one population of any shape: draws of a "
+            f"smoothed bootstrap ({references.cite('smoothed bootstrap')}), with the smallest bandwidth at which the "
+            f"density of the first two principal components has one peak ({references.cite('one mode')}). Subtypes are "
+            f"called distinct where this explains no division above them (p below {DISTINCT_LEVEL:g}), else graded."
+        )
+    accepted, n_tested = int(test.joins["accepted"].sum()), len(test.joins)
+    subtypes = "one continuum" if n_parted(fit) == 1 else f"{n_parted(fit)} subtypes, {distinct_in_words(fit)}"
+    sentences.append(f"Of {counted(n_tested, 'division')} tested, {accepted} {was(accepted)} accepted: {subtypes}.")
+    return sentences
+
+
+# The sheet Methods: a methods section for a paper, and the works that it cites.
+
+_TEXTS = data("report")["methods"]
+_INTERVALS = _TEXTS["intervals"]
 """The methods of the confidence intervals; see `clinclust.compare_subtypes`."""
 
 
@@ -62,9 +188,9 @@ def methods(findings: Findings) -> Methods:
 
 def methods_sheet(findings: Findings) -> Sheet:
     """Return the sheet: each paragraph and each reference in one cell, so that it can be copied."""
-    found = methods(findings)
-    texts: list[list[Value]] = [[about, text] for about, text in found.paragraphs.items()]
-    works: list[list[Value]] = [[number, work] for number, work in enumerate(found.references, start=1)]
+    section = methods(findings)
+    texts: list[list[Value]] = [[about, text] for about, text in section.paragraphs.items()]
+    works: list[list[Value]] = [[number, work] for number, work in enumerate(section.references, start=1)]
     tables = [
         Table("Text", [Column("About"), Column("Paragraph", widest=110)], texts),
         Table("References", [Column("Number", "0"), Column("Reference", widest=110)], works),
@@ -117,8 +243,8 @@ def _model(findings: Findings, fit: Fit, given: Mapping[str, Any], references: R
         )
     automatic = isinstance(given["coarsening"], str)
     if automatic or fit.coarsening_ < 1:
-        found = findings.setting(fit, "coarsening")
-        power = found if isinstance(found, str) else f"{found:.3g}"
+        coarsening = findings.setting(fit, "coarsening")
+        power = coarsening if isinstance(coarsening, str) else f"{coarsening:.3g}"
         how = ", the first value that the dependence left between features within subtypes bore out"
         sentences.append(
             f"The likelihood was raised to the power {power}{how if automatic else ''} "
@@ -244,3 +370,170 @@ def _software() -> list[str]:
     ours = versions.pop("clinclust")
     others = listed([f"{name} {version}" for name, version in versions.items()])
     return [f"The analysis was made with clinclust {ours} on {others}."]
+
+
+# What a report says of the run: the rows analysed, what blocks counted for, and the settings of the search.
+
+
+def sentences_on_rows(findings: Findings) -> list[str]:
+    """Return which rows were analysed, and how many were left out for which reason; small numbers withheld."""
+    choice, counts = _known(findings)
+    words = _words(findings, choice)
+    n_subjects = len(findings.cohort.table)
+    if findings.sizes_of_all is not None:
+        # A number that is withheld could be the difference of those of a sample and of all.
+        sampled = "a sample" if findings.is_shared else f"a sample of {n_subjects:,}"
+        return [
+            f"Sizes, summaries and tests of features are of all {findings.n_subjects:,} rows of these subtypes, which "
+            f"are in partitions; everything else is of {sampled} of them. A subtype without a subject in the sample "
+            "is left out. Columns of many values are rounded to a thousandth of their interquartile range for tests."
+        ]
+    if findings.is_rounded or counts is None:
+        # Whether any row was left out is a function of exact counts, unless the choice says so.
+        unknown = f"is withheld {WITHHELD}" if findings.is_rounded else "was not recorded"
+        selection = ", and ".join(words.values())
+        return [f"The schema takes {selection}; how many rows were left out {unknown}."] if choice else []
+    if counts.in_table == n_subjects and not choice:
+        return [f"All {n_subjects:,} rows of the table were analysed."]
+    shown = _shown(findings, counts)
+    reasons = []
+    if "rows" in words:
+        reasons.append(f"{words['rows']} ({shown['outside']} left out by hand)")
+    if "where" in words:
+        reasons.append(f"{words['where']} ({shown['not meeting']} left out{shown['unknown']})")
+    if "one_row_per" in words:
+        reasons.append(f"{words['one_row_per']} ({shown['further']} left out)")
+    if counts.taken > n_subjects:
+        reasons.append(f"without others ({shown['after']}) that were left out after the table was read")
+    return [f"Of {shown['in table']} rows of the table, {n_subjects:,} were analysed: {', and '.join(reasons)}."]
+
+
+def sentences_on_visits(findings: Findings) -> list[str]:
+    """Return that rows are not subjects, where that is known; a shared report gives no numbers."""
+    visits = noted_several_rows(findings.cohort.table)
+    if visits is None:
+        return []
+    if findings.is_shared:
+        return ["ROWS ARE NOT PATIENTS: subjects have several rows, and each counts as a subject of its own."]
+    return [f"{visits.warning()}."]
+
+
+def _known(findings: Findings) -> tuple[RowChoice, RowCounts | None]:
+    schema = findings.cohort.schema
+    if findings.fit is not None:
+        return schema.rows, findings.fit.row_counts_
+    taken = rows_taken(findings.cohort.table)
+    return (schema.rows, None) if taken is None else (schema.rows or taken.choice, taken.counts)
+
+
+def _shown(findings: Findings, counts: RowCounts) -> dict[str, str]:
+    n_subjects = len(findings.cohort.table)
+    numbers = {
+        "in table": counts.in_table,
+        "outside": counts.outside,
+        "not meeting": counts.not_meeting,
+        "further": counts.further,
+        "after": counts.taken - n_subjects,
+    }
+    if findings.rule is not None and are_small_rows(counts, n_subjects, findings.rule.threshold):
+        return {**dict.fromkeys(numbers, WITHHELD), "unknown": ""}
+    unknown = f", {counts.unknown:,} of them without a value that could be compared" if counts.unknown else ""
+    return {name: f"{number:,}" for name, number in numbers.items()} | {"unknown": unknown}
+
+
+def _words(findings: Findings, choice: RowChoice) -> dict[str, str]:
+    words = choice.phrases()
+    if "rows" in words and findings.is_shared:
+        words["rows"] = "rows of the sheet that were named by hand"
+    if choice.where is not None and findings.is_shared:
+        condition = parsed(choice.where)
+        columns = compared_columns(condition)
+        if not _holds_of_everybody(condition) or any(_names_subjects(findings.cohort.schema, name) for name in columns):
+            on_columns = f" on {', '.join(map(on_one_line, columns))}" if columns else ""
+            words["where"] = f"those that meet a condition{on_columns}, which is withheld {WITHHELD}"
+    return words
+
+
+def _holds_of_everybody(condition: Condition) -> bool:
+    """Return whether all values in a condition are those of every subject analysed, or limits that all keep to."""
+    # Other values, such as those that are excluded, may be those of few people.
+    parts = condition.parts if isinstance(condition, Joined) and condition.word == "and" else (condition,)
+    return all(isinstance(part, Comparison) and (part.sign == "==" or is_order(part.sign)) for part in parts)
+
+
+def _names_subjects(schema: FeatureSchema, column: str) -> bool:
+    if column in schema and not schema[column].is_ignored:
+        return schema[column].is_id
+    return looks_identifying(column)
+
+
+_MOST_LISTED = 10
+
+
+def worth_of_blocks(findings: Findings, fit: Fit) -> dict[str, str]:
+    """Return the weight of each block in words, by name: "8 features count for 1.6"; withheld if shared and chosen."""
+    clustered = [feature for feature in fit.schema_.clustered if feature.name not in fit.uninformative_]
+    sizes = Counter(feature.block for feature in clustered)
+    is_secret = findings.is_shared and _are_chosen(findings)
+    return {
+        block: f"{sizes[block]} features count for " + (WITHHELD if is_secret else f"{power * sizes[block]:.1f}")
+        for block, power in fit.block_weights_.items()
+        if sizes[block] > 1
+    }
+
+
+def but_for_blocks(clustered: Iterable[Feature]) -> str:
+    """Return which features the model does not take for independent; empty if there are none."""
+    blocks = sorted({feature.block for feature in clustered if feature.traits.is_chained and feature.block is not None})
+    return f", but for those of one multivariate Gaussian block ({listed(blocks)})" if blocks else ""
+
+
+def sentences_on_blocks(findings: Findings, fit: Fit) -> Iterator[str]:
+    """Yield the sentence of the methods section on blocks, if any counted for less than its features."""
+    if not any(power < 1.0 for power in fit.block_weights_.values()):
+        return
+    worth = worth_of_blocks(findings, fit)
+    listed_ones = [f"{block}, {counted}" for block, counted in worth.items()]
+    if len(worth) > _MOST_LISTED:
+        listed_ones[_MOST_LISTED:] = [f"and {len(worth) - _MOST_LISTED} more, listed in the summary"]
+    chosen = "taken from the dependence that the subtypes left between them"
+    how = chosen if _are_chosen(findings) else "set in advance"
+    yield (
+        "Features that were declared as one block, because they depend on each other beyond the subtypes, did not "
+        f"count as independent: the likelihood of each was raised to a power that was {how} ({'; '.join(listed_ones)})."
+    )
+
+
+def _are_chosen(findings: Findings) -> bool:
+    return bool(parameters_of(findings.cohort.model)["block_weights"] == "auto")
+
+
+FILLED_JOINT = "Log joint with filled values (nats)"
+"""What the joint of a completed table is called, where the search filled missing values with modes."""
+
+_OUTLYING = "Share of values expected to be outlying"
+
+
+def search_facts(findings: Findings, fit: Fit) -> dict[str, Value]:
+    """Return the settings and results of the search by name; see `clinclust.disclosure.counts` for those shared."""
+    restarts, filled = fit.restarts_, fit.completed_log_joint_
+    refinements = restarts["start"].isin(("recombined", "perturbed"))
+    near = restarts["log_joint"] >= restarts["log_joint"].max() - 1.0
+    n_relevant = int((fit.feature_relevance_ > 0.0).sum())
+    return {
+        "Log joint (nats)": as_value(fit.log_joint_),
+        **({} if filled is None else {FILLED_JOINT: as_value(filled)}),
+        "Concentration": findings.setting(fit, "concentration"),
+        "Concentrations tried": len(fit.tuning_),
+        "Discount": as_value(fit.discount_),
+        "Coarsening": findings.setting(fit, "coarsening"),
+        **{f"Block {block}": worth for block, worth in worth_of_blocks(findings, fit).items()},
+        _OUTLYING: as_value(fit.outlying_share_),
+        "Values set aside as outlying": int(fit.outliers_.sum()),
+        "Features with a relevance above 0 (descriptive)": n_relevant,
+        "Random seed": as_value(fit.random_seed_),
+        "Restarts": int((~refinements).sum()),
+        "Recombinations and perturbations": int(refinements.sum()),
+        **({"Search": STOPPED_EARLY} if fit.stopped_early_ else {}),
+        "Partitions within 1 nat of the best": int(restarts["log_joint"].round(6)[near].nunique()),
+    }

@@ -1,24 +1,524 @@
-"""The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next."""
+"""The first pages: the answer, how far to trust it, and the summary of the whole report."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from clinclust.comparisons.dominance import NEARLY
+from clinclust.comparisons.frame import is_missing
+from clinclust.data import data
+from clinclust.estimators.cohort_table import copied_rows
 from clinclust.estimators.fit import STOPPED_EARLY, Fit
-from clinclust.estimators.subtype_model import CLEAR
+from clinclust.estimators.saving import software_versions
+from clinclust.estimators.subtype_model import CLEAR, basis_of_membership
 from clinclust.reporting.divisions import Division, distinct_in_words, n_distinct, n_parted, shows_tested_subtypes
 from clinclust.reporting.findings import Findings
-from clinclust.reporting.layout import Column, Sheet, Table, Value
-from clinclust.reporting.sheets.divisions import p_in_words
-from clinclust.reporting.sheets.groups import number_asked_for
-from clinclust.reporting.sheets.model_check import on_likelihoods
-from clinclust.reporting.sheets.profile import marks_of
-from clinclust.reporting.sheets.run import sentences_on_visits
-from clinclust.reporting.sheets.trust import column_in_words
-from clinclust.reporting.sheets.validated import count_in_words
+from clinclust.reporting.layout import WITHHELD, Column, Filled, Sheet, Table, Value, counted, percent, tabulated
+from clinclust.reporting.sheets.associations import count_in_words, sentences
+from clinclust.reporting.sheets.divisions import (
+    ANY_SHAPE,
+    divisions_table,
+    on_posterior,
+    on_posterior_membership,
+    on_stability,
+    on_the_test,
+    p_in_words,
+    posterior_cell,
+    posterior_column,
+    stability_cell,
+    stability_column,
+    verdict,
+)
+from clinclust.reporting.sheets.methods import (
+    FILLED_JOINT,
+    search_facts,
+    sentences_on_rows,
+    sentences_on_visits,
+    worth_of_blocks,
+)
+from clinclust.reporting.sheets.model_check import on_likelihoods, on_model_check
+from clinclust.reporting.sheets.subjects import certainty, continuum_table, on_continuum_score, on_unusual_subjects
+from clinclust.reporting.sheets.subtypes import (
+    descriptive,
+    explained_marks,
+    groups_found,
+    marks_of,
+    number_asked_for,
+    on_few_subjects,
+    on_merged_groups,
+    remark_cell,
+    remark_column,
+    unions_in_words,
+)
+from clinclust.schema.yaml_files import on_unused
 from clinclust.stability.assess import TOO_FEW
+
+# The sheet Summary: settings and results of the run, and the terms of the report.
+
+_MISSING = "Values missing, of those clustered on (%)"
+_PERHAPS = "Features that the subtypes may have been made from"
+_MISSING_OF_GIVEN = "Values missing, of these features (%)"
+_SETTINGS = ("Concentration", "Discount", "Coarsening", "Share of values expected to be outlying", "Significance level")
+_MOST_PARTITIONS = 20
+_UNTESTED = "Subtypes of few subjects, untested"
+_NOT_FOR_SHARING = "Contains individual-level data (one row for each subject) and small numbers: not for sharing."
+_HOW_TO_READ: dict[str, str] = data("report")["overview"]["how_to_read"]
+# Terms that occur only in the report of a MAP-DP search.
+_OF_A_SEARCH = ("Relevance", "Agreement", "Coarsening (zeta)", "Block")
+
+
+def summary(findings: Findings, generated: datetime) -> Sheet:
+    """Return the sheet: everything that is needed to describe and to repeat the run."""
+    fit = findings.fit
+    tables = [
+        _what_was_run(findings, generated),
+        *([_sizes(findings)] if len(findings.sizes) > 1 else []),
+        _facts("How to read this report", ("Term", "Meaning"), _terms(findings)),
+        *([] if fit is None or findings.is_rounded else [_partitions(findings, fit)]),
+        _facts("Software", ("Package", "Version"), software_versions()),
+    ]
+    given = [] if fit is not None else [given_subtypes(findings)]
+    on_rows = [*sentences_on_visits(findings), on_sharing(findings), *sentences_on_rows(findings)]
+    return Sheet("Summary", [*on_rows, *given, descriptive(findings), *explained_marks(findings)], tables)
+
+
+def given_subtypes(findings: Findings) -> str:
+    """Return who or what made given subtypes, and the parts that the report therefore leaves out."""
+    lacking = ["the relevance of the features", "the searches and how far they agree", "the tree of the subtypes"]
+    if findings.cohort.model.membership_ is None:
+        lacking.insert(0, "the certainty of each subject's subtype")
+    return (
+        f"These subtypes were given: they were made by {findings.cohort.model.made_by}. The parts that need a MAP-DP "
+        f"search are left out: {', '.join(lacking)}, the hyperparameters and the settings of the model."
+    )
+
+
+def _terms(findings: Findings) -> dict[str, Value]:
+    """Return the terms that occur in this report, with their meanings."""
+    if findings.is_rounded:
+        return {
+            "Clustered on": "whether the schema asks that the feature take part in finding the subtypes",
+            **{term: _HOW_TO_READ[term] for term in ("Probability, mean, SD", WITHHELD)},
+        }
+    terms: dict[str, Value] = dict(_HOW_TO_READ)
+    if findings.fit is None:
+        terms["Clustered on"] = "perhaps: the subtypes may have been made from the feature; no: it had no part in them"
+        for term in _OF_A_SEARCH:
+            del terms[term]
+    elif not worth_of_blocks(findings, findings.fit):
+        del terms["Block"]
+    if findings.is_shared:
+        terms.pop("Agreement", None)
+    if findings.own_membership is None:
+        del terms["Membership probability"]
+    else:
+        terms["Membership probability"] = f"of the subject's own subtype, {basis_of_membership(findings.cohort.model)}"
+    return terms
+
+
+def on_sharing(findings: Findings) -> str:
+    """Return a sentence on whether the report may be shared, and on what is withheld in it."""
+    rule = findings.rule
+    if rule is None:
+        return _NOT_FOR_SHARING
+    if rule.rounding is not None:
+        return (
+            f"Numbers rounded: every count to a multiple of {rule.rounding}, and percentages computed from these. "
+            f"Tests and other functions of exact counts are left out, or withheld and shown as {WITHHELD} "
+            "(confidential). Nothing is reported of single subjects."
+        )
+    return (
+        f"Small numbers withheld: counts below {rule.threshold}, the counts from which they could be computed, and "
+        f"tests and other numbers made from them. They are shown as {WITHHELD} (confidential). Nothing is reported of "
+        "single subjects."
+    )
+
+
+def _facts(
+    caption: str, titles: tuple[str, str], facts: Mapping[str, Value], decimals: Mapping[str, int] | None = None
+) -> Table:
+    columns = [Column(titles[0]), Column(titles[1], "measure", overflow=True)]
+    places = [(decimals or {}).get(name, 0) for name in facts]
+    return Table(caption, columns, list(facts.items()), decimals=places)
+
+
+def _what_was_run(findings: Findings, generated: datetime) -> Table:
+    schema = findings.cohort.schema
+    fit, (n_missing, n_values) = findings.fit, findings.n_missing
+    # In a shared report it would disclose the numbers withheld.
+    missing = WITHHELD if findings.is_shared else percent(n_missing, n_values) if n_values else None
+    n_uninformative = sum(name in fit.schema_ for name in fit.uninformative_) if fit else 0
+    facts: dict[str, Value] = {
+        "Cohort": schema.title,
+        "Subjects": findings.n_subjects,
+        "Features clustered on" if fit else _PERHAPS: len(findings.clustered),
+        **({"Features uninformative": n_uninformative} if fit and not findings.is_rounded else {}),
+        "Features only described": len(schema.described),
+        _MISSING if fit else _MISSING_OF_GIVEN: missing,
+        **_how_many(findings),
+        **({} if fit else {"Subtypes made by": findings.cohort.model.made_by}),
+        **(search_facts(findings, fit) if fit else {}),
+        **({} if findings.is_rounded else {"Significance level": findings.significance_level}),
+        **({} if findings.is_shared else {_UNTESTED: ", ".join(map(str, findings.untested)) or "none"}),
+        "Report written": f"{generated:%Y-%m-%d %H:%M %Z}".strip(),
+        "Data fingerprint (SHA-256)": WITHHELD if findings.is_shared else data_fingerprint(findings.cohort.table),
+        # Either fingerprint would confirm a right guess of what is withheld.
+        "Schema fingerprint (SHA-256)": WITHHELD if findings.is_shared else schema.fingerprint,
+    }
+    decimals = {_MISSING: 1, _MISSING_OF_GIVEN: 1, "Log joint (nats)": 2}
+    for name in (name for name in _SETTINGS if facts.get(name, WITHHELD) != WITHHELD):
+        decimals[name] = min(len(f"{facts[name]:g}".partition(".")[2]), 6)
+    return _facts("What was run", ("Item", "Value"), facts, decimals)
+
+
+def _how_many(findings: Findings) -> dict[str, Value]:
+    n = len(findings.sizes)
+    if findings.fit is None:
+        return {"Subtypes given": n}
+    n_groups, n_asked = groups_found(findings.fit), number_asked_for(findings)
+    if n_groups is None:
+        return {"Subtypes found": n, **({} if n_asked is None else {"Subtypes asked for": n_asked})}
+    return {"Number of subtypes": f"{n}{unions_in_words(findings)}", "Groups found by the search": n_groups}
+
+
+def _sizes(findings: Findings) -> Table:
+    columns = [Column("Subtype"), Column("Subjects", "0"), Column("%", "0.0")]
+    labels, own = findings.cohort.labels, findings.own_membership
+    certainties = () if own is None or findings.is_shared else ("clear", "likely", "uncertain")
+    if own is not None:
+        columns.append(Column("Mean membership probability", "0.000"))
+    columns += [Column(word, "0", (f"Certainty (subjects{findings.of_the_sample})", "")) for word in certainties]
+    columns += remark_column(findings)
+    rows: list[list[Value]] = []
+    for subtype in findings.sizes:
+        size = findings.shown_sizes[subtype]
+        how_sure: list[Value] = []
+        if own is not None:
+            members = own[labels == subtype - 1].tolist()
+            words = [certainty(probability) for probability in members]
+            how_sure = [WITHHELD if size is None else float(np.mean(members)), *map(words.count, certainties)]
+        rows.append([findings.name(subtype), *findings.size_cells(subtype), *how_sure, *remark_cell(findings, subtype)])
+    return Table("Subtypes", columns, rows)
+
+
+def _partitions(findings: Findings, fit: Fit) -> Table:
+    # Searches with equal log joints (to 6 decimals) count as the same partition.
+    restarts = fit.restarts_.sort_values("log_joint", ascending=False, kind="stable")
+    searches = restarts.assign(joint=restarts["log_joint"].round(6)).groupby("joint", sort=False)
+    partitions = searches.first().assign(times=searches.size(), converged=searches["converged"].any())
+    joint = "Log joint (nats)" if fit.completed_log_joint_ is None else FILLED_JOINT
+    columns: list[Filled] = [
+        (Column("Partition", "0"), "rank"),
+        (Column("Searches that ended there", "0"), "times"),
+        (Column("Start of the first"), "start"),
+        (Column(joint, "0.00"), lambda row: WITHHELD if findings.is_shared else row["log_joint"]),
+        (Column("Below the best (nats)", "0.00"), lambda row: restarts["log_joint"].max() - row["log_joint"]),
+        (Column("Subtypes" if groups_found(fit) is None else "Groups", "0"), "n_clusters"),
+        (Column("Converged"), lambda row: "yes" if row["converged"] else "no"),
+        (Column("Agreement with the best", "0.000"), "ari_to_best"),
+    ]
+    some = f" ({_MOST_PARTITIONS} of {len(partitions)})" if len(partitions) > _MOST_PARTITIONS else ""
+    ranked = partitions.assign(rank=range(1, len(partitions) + 1)).head(_MOST_PARTITIONS)
+    return tabulated(f"Partitions found, the best first{some}", ranked, columns)
+
+
+def data_fingerprint(frame: pd.DataFrame) -> str:
+    """Return the SHA-256 (hex) of the columns of a validated frame: names, types and values in order, without index."""
+    digest = hashlib.sha256()
+    for name, column in frame.items():
+        digest.update(f"{name!r} {column.dtype}\n".encode())
+        digest.update(pd.util.hash_pandas_object(column, index=False).to_numpy().tobytes())
+    return digest.hexdigest()
+
+
+# The section Trust: how far to trust the subtypes, in words for a clinician.
+
+_SMALL = 10  # subjects, below which a subtype may be a few unusual subjects
+_SHOWN = 5
+_MANY = 8  # distinct subtypes, above which the report doubts that they are as many kinds
+_CLEAR = 0.005  # p of a division, from which on the report warns that it is not clear
+_MOST_UNUSED = 6
+
+
+def trust(findings: Findings) -> Sheet:
+    """Return the section: the test of one continuum first, then whatever speaks against the subtypes."""
+    tables = [*_how_sure(findings), *divisions_table(findings), *continuum_table(findings)]
+    explanations = [
+        *_on_membership(findings),
+        *on_posterior_membership(findings),
+        *(on_stability(findings) if len(findings.sizes) > 1 else []),
+        *on_the_test(findings),
+    ]
+    return Sheet("Trust", _statements(findings), tables, explanations=explanations)
+
+
+def _statements(findings: Findings) -> list[str]:
+    fit = findings.fit
+    of_the_search = [given_subtypes(findings)]
+    if fit is not None:
+        stopped = [f"The search was {STOPPED_EARLY}."] if fit.stopped_early_ else []
+        of_the_search = [*([] if findings.is_shared else [searches_sentence(fit)]), *stopped, *cautions(findings)]
+    return [
+        *verdict(findings),
+        *sentences(findings),
+        *on_dominant_columns(findings),
+        *sentences_on_visits(findings),
+        *_on_copies(findings),
+        *on_posterior(findings),
+        *on_merged_groups(findings),
+        *on_few_subjects(findings),
+        *on_likelihoods(findings),
+        *on_model_check(findings),
+        *on_unusual_subjects(findings),
+        *on_continuum_score(findings),
+        _what_was_found(findings),
+        *([said] if (said := on_unused(findings.cohort.schema, most=_MOST_UNUSED)) and fit is not None else []),
+        *sentences_on_rows(findings),
+        *of_the_search,
+        on_sharing(findings),
+    ]
+
+
+def _on_copies(findings: Findings) -> list[str]:
+    """Return the subtypes of which at least half are copies of rows; a shared report says nothing of copies."""
+    first = None if findings.is_shared else copied_rows(findings.cohort.table, [one.name for one in findings.clustered])
+    if first is None:
+        return []
+    is_copy = first != np.arange(first.size)
+    subtypes = findings.cohort.labels + 1
+    made = [
+        findings.name(subtype)
+        for subtype in findings.sizes
+        if 2 * is_copy[subtypes == subtype].sum() >= (subtypes == subtype).sum()
+    ]
+    copies = f"{is_copy.sum():,} of {first.size:,} rows are exact copies of an earlier row, more than chance explains"
+    more = f" and {len(made) - _SHOWN} more" if len(made) > _SHOWN else ""
+    consist = f"; at least half of {', '.join(made[:_SHOWN])}{more} are such copies" if made else ""
+    return [f"{copies}{consist}."]
+
+
+def _what_was_found(findings: Findings) -> str:
+    features, n_subtypes = counted(len(findings.clustered), "feature"), len(findings.sizes)
+    found = f"{n_subtypes} subtypes" if n_subtypes > 1 else "one group, no subtypes"
+    n_subjects = f"{findings.n_subjects:,} subjects"
+    missing = f" ({_missing(findings)})" if findings.clustered else ""
+    if findings.fit is None:
+        return f"Given: {found}, among {n_subjects}; {features} that they may have been made from{missing}."
+    return f"Found: {found}{unions_in_words(findings)}, among {n_subjects}, from {features}{missing}."
+
+
+def _missing(findings: Findings) -> str:
+    if findings.is_shared:  # the number would disclose those withheld
+        return f"missing values: {WITHHELD}"
+    if not findings.n_missing[0]:
+        return "no value is missing"
+    share = percent(*findings.n_missing)
+    how_many = f"{share:.1f}%" if share else "fewer than 0.1%"
+    return f"{how_many} of {'its' if len(findings.clustered) == 1 else 'their'} values are missing"
+
+
+def _how_sure(findings: Findings) -> list[Table]:
+    """Return a table of what is known of each subtype by more than its membership, if anything is."""
+    further = [*posterior_column(findings), *stability_column(findings), *remark_column(findings)]
+    if len(findings.sizes) < 2 or not further:
+        return []
+    rows: list[list[Value]] = [
+        [
+            findings.name(subtype),
+            *posterior_cell(findings, subtype),
+            *stability_cell(findings, subtype),
+            *remark_cell(findings, subtype),
+        ]
+        for subtype in findings.sizes
+    ]
+    return [Table("How sure each subtype is", [Column("Subtype"), *further], rows)]
+
+
+def _on_membership(findings: Findings) -> list[str]:
+    if findings.own_membership is None or findings.is_shared or len(findings.sizes) < 2:
+        return []
+    return [
+        f"Clear: a membership probability of {CLEAR:g} or more. Where features depend on each other inside subtypes, "
+        "the model is too sure."
+    ]
+
+
+def searches_sentence(fit: Fit) -> str:
+    """Return how many searches ended at the best partition, and how near the next best one is."""
+    restarts, is_merged = fit.restarts_, groups_found(fit) is not None
+    shown, made = ("these subtypes", "are") if fit.n_clusters_ > 1 else ("this one group", "is")
+    these, same = (f"the groups that {shown} {made} made of", "groups") if is_merged else (shown, "subtypes")
+    joint = restarts["log_joint"].round(6)
+    at_best = int((joint == joint.max()).sum())
+    if len(joint) == 1:
+        return "One search was made."
+    ended = f"{at_best} of {len(joint)} searches ended at {these}"
+    others = restarts[joint < joint.max()]
+    if others.empty:
+        return f"{ended}."
+    second = others.sort_values("log_joint", ascending=False, kind="stable").iloc[0]
+    below = restarts["log_joint"].max() - second["log_joint"]
+    nats = f"{below:,.0f}" if below >= 10 else f"{below:.1g}" if below < 0.1 else f"{below:.1f}"
+    # A joint of filled values says how well the search did, and not how probable a partition is.
+    meaning = "1 nat: 2.7 times less probable" if fit.completed_log_joint_ is None else "with filled values"
+    return (
+        f"{ended}; the next best lies {nats} nats below it ({meaning}) and agrees with it "
+        f"to {second['ari_to_best']:.2f} (adjusted Rand index: 1 = the same {same}, 0 = as by chance)."
+    )
+
+
+def cautions(findings: Findings) -> list[str]:
+    """Return what speaks against taking the subtypes of a search for kinds of a disease; empty if they were given."""
+    if findings.fit is None:
+        return []
+    if len(findings.sizes) < 2:
+        # One group that was asked for says nothing.
+        was_asked_for = n_parted(findings.fit) != 1 and groups_found(findings.fit) is not None
+        return [] if was_asked_for else ["No evidence of subtypes is no evidence that there are none."]
+    remarks = [*_on_kinds(findings, findings.fit), *_on_small_ones(findings)]
+    return [" ".join(remarks)]
+
+
+def _on_kinds(findings: Findings, fit: Fit) -> Iterator[str]:
+    if shows_tested_subtypes(fit):
+        yield from (said for said in (_on_the_weakest(findings), _on_grades(findings)) if said)
+        yield from _on_many(findings)
+    or_degrees = "" if shows_tested_subtypes(fit) else " or degrees of one"
+    yield (
+        f"Whether subtypes are kinds of a disease{or_degrees}, only other data can tell, such as causes, course or "
+        "treatment."
+    )
+
+
+def _on_the_weakest(findings: Findings) -> str:
+    weakest = max(findings.divisions, key=lambda division: division.p * division.is_accepted, default=None)
+    if weakest is None or weakest.p < _CLEAR or findings.is_shared:
+        return ""
+    return f"Where this is least clear, {weakest.p_said}."
+
+
+def _on_grades(findings: Findings) -> str:
+    graded = [division for division in findings.divisions if division.is_accepted and not division.is_distinct]
+    if not graded:
+        return ""
+    named = "; ".join(f"{division.number}: {division.title}" for division in graded[:_SHOWN])
+    more = f"; {len(graded) - _SHOWN} more" if len(graded) > _SHOWN else ""
+    return f"{ANY_SHAPE.capitalize()} explains division {named}{more}: the two may be degrees of one condition."
+
+
+def _on_many(findings: Findings) -> Iterator[str]:
+    if len(findings.sizes) > _MANY:
+        yield (
+            f"More than {_MANY} distinct subtypes can come from columns that are computed from others, or that depend "
+            "on each other in a curved way; look for such columns first."
+        )
+
+
+def _on_small_ones(findings: Findings) -> Iterator[str]:
+    named_before = [] if findings.is_shared else findings.untested
+    sizes = {subtype: findings.shown_sizes[subtype] for subtype in findings.sizes if subtype not in named_before}
+    small = [subtype for subtype, size in sizes.items() if size is not None and size < _SMALL]
+    if small:
+        named = ", ".join(findings.name(subtype) for subtype in small[:_SHOWN])
+        more = f" and {len(small) - _SHOWN} more" if len(small) > _SHOWN else ""
+        yield f"Fewer than {_SMALL} subjects ({named}{more}) may be unusual subjects rather than a subtype."
+
+
+SHOWN = 3
+
+
+def on_dominant_columns(findings: Findings) -> list[str]:
+    """Return a sentence for each dominant column; a shared report names described levels with all counts shown."""
+    if findings.dominant is None:
+        return []
+    rows = findings.dominant.to_dict("records")
+    if findings.is_shared:
+        rows = [row for row in rows if _follows_from_the_table(findings, row)]
+    schema = findings.cohort.schema
+
+    def title(name: str) -> str:
+        return schema[name].title if name in schema else name
+
+    return [f"{in_words(row, title, findings.name)} {_refit(row)}" for row in rows[:SHOWN]]
+
+
+def column_in_words(findings: Findings) -> list[str]:
+    """Return the first dominant column that may be named, in one short sentence; empty if there is none."""
+    if findings.dominant is None:
+        return []
+    schema, rows = findings.cohort.schema, findings.dominant.to_dict("records")
+    shown = [row for row in rows if not findings.is_shared or _follows_from_the_table(findings, row)]
+    words = []
+    for row in shown[:1]:
+        columns = " and ".join(schema[name].title if name in schema else name for name in _names(row))
+        what = "They are" if all(len(group) == 1 for group in row["groups"]) else "A division is"
+        words.append(f"{what} nearly {columns}: right for {row['named_right']:.0%}.")
+    return words
+
+
+def in_words(row: dict[Any, Any], title: Callable[[str], str], name: Callable[[int], str]) -> str:
+    """Return a row of `dominant_columns` as sentences, given the titles of columns and the names of subtypes."""
+    columns = " and ".join(map(title, _names(row)))
+    groups = row["groups"]
+    is_whole = all(len(group) == 1 for group in groups)
+    united = " | ".join(", ".join(map(name, group)) for group in groups)
+    what, kind = ("These subtypes are", "subtype") if is_whole else (f"The division {united} is", "branch")
+    alone = "both alone give" if len(_names(row)) > 1 else "it alone gives"
+    right = f"{alone} {row['named_right']:.0%} of the subjects to their {kind} ({row['largest']:.0%} in the largest)"
+    if row["told_by"] == "missing":
+        more = f" (as {row['alike']} more columns)" if row["alike"] else ""
+        return f"{what} nearly whether {columns} has a value{more}: {right}."
+    if is_missing(row["others"]):
+        return f"{what} nearly {columns}: {right}, though it was not clustered on; features follow it."
+    others = f"all other features that were clustered on {1 - (1 - row['others']) * (1 - row['largest']):.0%} together"
+    how = "hardly more than" if _is_alone(row) else "nearly"
+    return f"{what} {how} {columns}: {right}, {others}."
+
+
+def fit_without(row: dict[Any, Any]) -> tuple[str, list[str]]:
+    """Return the option of a fit without the columns of a row: ``describe`` and names, or ``where`` and a condition."""
+    if _is_alone(row):
+        return "describe", _names(row)
+    return "where", [] if is_missing(row["part"]) else [row["part"]]
+
+
+def _names(row: dict[Any, Any]) -> list[str]:
+    return [row["column"]] if is_missing(row["second"]) else [row["column"], row["second"]]
+
+
+def _is_alone(row: dict[Any, Any]) -> bool:
+    return bool(row["others"] < NEARLY)  # NaN of columns that were not clustered on
+
+
+def _refit(row: dict[Any, Any]) -> str:
+    how, given = fit_without(row)
+    if how == "where":
+        such_as = f", such as those where {given[0]}" if given else ""
+        return f"To see what else there is, fit one part of the subjects at a time{such_as}."
+    roles = dict.fromkeys(given, "describe")
+    by_name = all(map(str.isidentifier, roles))
+    in_python = ", ".join(f"{name}='describe'" for name in roles) if by_name else repr(roles)
+    return f"To fit without: `role: describe` in the schema, or in Python schema.with_roles({in_python})."
+
+
+def _follows_from_the_table(findings: Findings, row: dict[Any, Any]) -> bool:
+    if findings.is_rounded or row["told_by"] != "value" or not is_missing(row["others"]):
+        return False
+    features = [feature for feature in findings.features if feature.name == row["column"]]
+    return all(feature.traits.is_share and not findings.is_withheld(feature) for feature in features) and bool(features)
+
+
+# The first page, read in a minute: the answer, the subtypes, how far to trust them, and what to look at next.
 
 _NEAR = 0.2
 """p of one group, below which a page says how near the division was."""
-_SMALL = 10
+_SMALL_SUBTYPE = 10
 """Subjects, below which a subtype may be a few unusual subjects."""
 
 
@@ -32,19 +532,19 @@ def overview(findings: Findings) -> Sheet:
 def _answer(findings: Findings) -> str:
     fit, n_subtypes = findings.fit, len(findings.sizes)
     how_many = f"{n_subtypes} subtypes" if n_subtypes > 1 else "One group"
-    found = f"{how_many} among {findings.n_subjects:,} subjects"
+    answer = f"{how_many} among {findings.n_subjects:,} subjects"
     if fit is None:
-        return f"{found}, made by {findings.cohort.model.made_by}."
+        return f"{answer}, made by {findings.cohort.model.made_by}."
     if n_subtypes == 1:
-        return f"{found}: {_undivided(findings)}."
+        return f"{answer}: {_undivided(findings)}."
     if fit.tree_test_ is None:
-        return f"{found}; whether they are more than one continuum was not tested."
+        return f"{answer}; whether they are more than one continuum was not tested."
     if shows_tested_subtypes(fit):
-        return f"{found}, {distinct_in_words(fit)}; {_parted(fit)}{_p(findings)}."
+        return f"{answer}, {distinct_in_words(fit)}; {_parted(fit)}{_p(findings)}."
     n = n_parted(fit)
     are = f"{n} are" if n > 1 else "they are not shown to be"
     asked = ", as many as asked for" if number_asked_for(findings) == n_subtypes else ""
-    return f"{found}{asked}; {are} parted more clearly than one continuum would be."
+    return f"{answer}{asked}; {are} parted more clearly than one continuum would be."
 
 
 def _parted(fit: Fit) -> str:
@@ -121,10 +621,10 @@ def _found_again(findings: Findings) -> str:
     if findings.stability is None:
         return "Not looked at (stability)."
     table = findings.stability.subtypes
-    known = table[table["band"] != TOO_FEW.name].sort_values("jaccard")
-    if known.empty:
+    rated = table[table["band"] != TOO_FEW.name].sort_values("jaccard")
+    if rated.empty:
         return "Too few subjects to tell."
-    least = known.iloc[0]
+    least = rated.iloc[0]
     return f"The least stable, {findings.name(int(least['subtype']))}: {least['band']} ({least['jaccard']:.2f} of 1)."
 
 
@@ -142,7 +642,9 @@ def _next(findings: Findings) -> str:
         return "what else there is (Trust)."
     if fit is not None and n_subtypes > 1 and on_likelihoods(findings):
         return "features whose likelihood does not fit (Likelihoods)."
-    small = [subtype for subtype in findings.sizes if (findings.shown_sizes[subtype] or _SMALL) < _SMALL]
+    small = [
+        subtype for subtype in findings.sizes if (findings.shown_sizes[subtype] or _SMALL_SUBTYPE) < _SMALL_SUBTYPE
+    ]
     if n_subtypes > 1 and small and not findings.is_shared:
         return f"the subjects of {findings.name(small[0])}, so few that they may be unusual records."
     if fit is not None and n_subtypes == 1:

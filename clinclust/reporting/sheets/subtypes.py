@@ -1,30 +1,46 @@
-"""The subtype table of a report, and the sheets Pairwise tests and Missing data."""
+"""The subtypes: their sizes, profiles and differences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from numbers import Integral
+from typing import NamedTuple
 
 import numpy as np
 
 from clinclust.comparisons.frame import ALL_SUBJECTS, decimals_in
+from clinclust.data import data
+from clinclust.estimators.distinct_subtypes import WEAK_EVIDENCE
+from clinclust.estimators.fit import Fit
+from clinclust.estimators.mixture import FEW, FEW_SUBJECTS, NO_FLOOR, WEAK, WEAK_NATS, n_standing
+from clinclust.estimators.subtype_model import parameters_of
 from clinclust.likelihoods import traits_of
-from clinclust.reporting.findings import Findings, Row, number_of
-from clinclust.reporting.layout import WITHHELD, Column, Kind, Sheet, Table, Value, percent
-from clinclust.reporting.sheets.groups import not_tested, remark
+from clinclust.reporting.divisions import shows_tested_subtypes
+from clinclust.reporting.findings import Findings, Profiles, Row, number_of
+from clinclust.reporting.layout import (
+    WITHHELD,
+    Column,
+    Kind,
+    Sheet,
+    Table,
+    Value,
+    counted,
+    listed,
+    number_text,
+    percent,
+    was,
+)
 from clinclust.reporting.subtype_table.building import table_of
-from clinclust.reporting.subtype_table.plan import Choices
+from clinclust.reporting.subtype_table.plan import Choices, Compared, decimals_of, parts
 from clinclust.reporting.subtype_table.table import SubtypeTable
 
-_DESCRIPTIVE = (
-    "p-values on features that formed the subtypes are descriptive, not inference: subtypes found and tested "
-    "in the same subjects differ in these features by construction. Features with “no” under “Clustered on” "
-    "took no part in finding the subtypes."
-)
-_DESCRIPTIVE_OF_GIVEN = (
-    "The subtypes were given. Features with “perhaps” under “Clustered on” may be those that they were made from: "
-    "their p-values are descriptive, not inference, because subtypes differ by construction in the features that they "
-    "were made from. Features with “no” are declared to have had no part in the subtypes."
-)
+# The subtype table of a report, and the sheets Pairwise tests and Missing data.
+
+_TEXTS = data("report")["subtypes"]
+_DESCRIPTIVE: str = _TEXTS["descriptive"]
+_DESCRIPTIVE_OF_GIVEN: str = _TEXTS["descriptive_of_given"]
 
 
 def descriptive(findings: Findings) -> str:
@@ -148,11 +164,364 @@ def _percent_missing(missing: Value, n: Value) -> Value:
 
 def table_of_report(findings: Findings) -> SubtypeTable:
     """Return the subtype table of a report, in the order of the schema."""
-    asked = Choices(
+    choices = Choices(
         associations=findings.associations if len(findings.sizes) > 1 else None,
         names=findings.names,
         marks={} if findings.is_shared else dict(enumerate(findings.marks, start=1)),
         totals=not findings.is_shared,
         title="Every feature in all subjects" + (" and in each subtype" if len(findings.sizes) > 1 else ""),
     )
-    return table_of(findings.read, asked)
+    return table_of(findings.read, choices)
+
+
+# What marks a subtype: the sheet Profile, and the features that the first page names.
+
+_MOST_FEATURES = 40
+_SUMMARY_SHOWN = {"n": "share", "mean": "mean", "median": "median"}
+MEDIANS: str = _TEXTS["medians"]
+
+
+def profile(findings: Findings) -> Sheet:
+    """Return the sheet: distance of each subtype from all subjects in standard deviations, by feature or level."""
+    profiles = findings.profiles
+    group = ("Distance from all subjects, in SD", "")
+    columns = [Column("Feature"), Column("Level"), Column("Section"), Column("Of the"), *findings.relevance_column]
+    columns += [Column(_title(findings, subtype), "0.00", group) for subtype in profiles.subtypes]
+    # Given subtypes may differ in any feature, so all features are shown.
+    marking = [feature for feature in findings.by_relevance if findings.fit is None or findings.clustered_on(feature)]
+    shown = marking[:_MOST_FEATURES]
+    rows: list[list[Value]] = []
+    for feature in shown:
+        for place, (name, level) in enumerate(zip(profiles.features, profiles.levels, strict=True)):
+            if name == feature.name:
+                about: list[Value] = [
+                    profiles.labels[place],
+                    level,
+                    feature.section,
+                    _SUMMARY_SHOWN[profiles.summaries[place]],
+                ]
+                distances = profiles.standardised[place].tolist()
+                is_withheld = (profiles.withheld[place, 1:] | profiles.withheld[place, 0]).tolist()
+                cells = [_cell(*each) for each in zip(distances, is_withheld, strict=True)]
+                rows.append([*about, *findings.relevance_cell(feature), *cells])
+    order = "whose means lie farthest apart" if findings.fit is None else "with the largest relevance"
+    if findings.fit is not None and findings.is_rounded:
+        order = "that come first in the schema"
+    notes = [
+        "Blue: above all subjects, orange: below, white: about equal; the colours are full at one standard deviation. "
+        f"The {len(shown)} features {order}, in this order. Descriptive: found in the same subjects as the subtypes.",
+        *([MEDIANS] if profiles.has_medians else []),
+        *explained_marks(findings),
+    ]
+    first = len(columns) - len(profiles.subtypes)
+    table = Table("Profile of the subtypes", columns, rows, stub=2, diverging=(first, len(columns) - 1))
+    return Sheet("Profile", notes, [table])
+
+
+def _title(findings: Findings, subtype: int) -> str:
+    remarked = remark(findings, subtype)
+    return findings.name(subtype) if remarked is None else f"{findings.name(subtype)} ({remarked})"
+
+
+def _cell(distance: float, is_withheld: bool) -> Value:
+    if math.isnan(distance):
+        return WITHHELD if is_withheld else None
+    return distance if math.isfinite(distance) else None
+
+
+LEAST_MARK = 0.25
+"""Distance from all subjects, in standard deviations, below which a feature is not named."""
+_MOST_WORDS = 36
+"""Words of names and marks of all subtypes for which a first page read in a minute has room."""
+_LENGTHS = ((4, True), (3, True), (2, True), (2, False), (1, False))
+"""Features named of each subtype, and whether they propose its name; the first that has room, else the last."""
+_UP, _DOWN, _NOTHING = "\N{UPWARDS ARROW}", "\N{DOWNWARDS ARROW}", "–"
+
+
+class Marks(NamedTuple):
+    """The features in which a subtype lies farthest from all subjects."""
+
+    marks: list[str]
+    """Each as "↑Urea 72 mmol/L (41)": the direction, the number in the subtype, and in brackets that of everybody."""
+    name: str
+    """The name proposed from the first ones; empty without any, or without room for it."""
+    is_withheld: bool
+    """Whether numbers of the subtype are withheld, so that more may mark it than is named."""
+
+    @property
+    def text(self) -> str:
+        """The marks in one cell."""
+        return "\n".join(self.marks) or (WITHHELD if self.is_withheld else _NOTHING)
+
+
+def marks_of(findings: Findings) -> list[Marks]:
+    """Return what marks each subtype, in the order of the subtypes, in texts made of the cells of the subtype table."""
+    profiles, compared = findings.profiles, findings.read
+    candidates = _candidates(findings, profiles)
+    found = []
+    for place, subtype in enumerate(profiles.subtypes):
+        shown, named = [], []
+        for row, distance in _farthest(profiles, candidates, place):
+            if text := _in_words(findings, compared, profiles, row, subtype):
+                shown.append(f"{_UP if distance > 0 else _DOWN}{text}")
+                named.append(_called(profiles, row, is_higher=distance > 0))
+        # Every row of a rounded frame counts as withheld, whether or not its numbers are shown.
+        lacks = np.isnan(profiles.standardised[:, place])
+        is_withheld = bool((lacks if profiles.is_rounded else profiles.withheld[:, [0, place + 1]]).any())
+        found.append((shown, named, is_withheld))
+    numbers = _telling_apart([named for _, named, _ in found])
+    for most, is_named in _LENGTHS:
+        marks = [
+            Marks(shown[: max(most, number * is_named)], ", ".join(named[: number * is_named]), is_withheld)
+            for (shown, named, is_withheld), number in zip(found, numbers, strict=True)
+        ]
+        if sum(len(f"{mark.name} {mark.text}".split()) for mark in marks) <= _MOST_WORDS:
+            break
+    return marks
+
+
+def _telling_apart(named: list[list[str]]) -> list[int]:
+    """Return how many of its marks name each subtype: one, and more where others have the same."""
+    numbers = [min(1, len(marks)) for marks in named]
+    while True:
+        called = Counter(frozenset(marks[:number]) for marks, number in zip(named, numbers, strict=True))
+        longer = [
+            min(number + (called[frozenset(marks[:number])] > 1), len(marks))
+            for marks, number in zip(named, numbers, strict=True)
+        ]
+        if longer == numbers:
+            return numbers
+        numbers = longer
+
+
+def _called(profiles: Profiles, row: int, *, is_higher: bool) -> str:
+    words = ("more", "less") if profiles.summaries[row] == "n" else ("higher", "lower")
+    title = profiles.titles[row]
+    return f"{words[0 if is_higher else 1]} {title[:1].lower() + title[1:] if title[1:2].islower() else title}"
+
+
+def _candidates(findings: Findings, profiles: Profiles) -> list[int]:
+    # Those of a search have a relevance above 0. Given subtypes have none; to leave one out whose relevance is withheld
+    # would disclose its sign.
+    relevance = {} if findings.fit is None else findings.fit.feature_relevance_.to_dict()
+    named = {*profiles.withheld_features, *(feature for feature, nats in relevance.items() if nats > 0)}
+    return [row for row, name in enumerate(profiles.features) if findings.fit is None or name in named]
+
+
+def _farthest(profiles: Profiles, candidates: list[int], place: int) -> Iterator[tuple[int, float]]:
+    """Yield the rows that lie far from all subjects, the farthest first, one for each feature and direction."""
+    distances = profiles.standardised[:, place]
+    far = [row for row in candidates if abs(distances[row]) >= LEAST_MARK]
+    seen: set[tuple[str, bool]] = set()
+    for row in sorted(far, key=lambda row: -abs(distances[row])):
+        side = (profiles.features[row], bool(distances[row] > 0))
+        if side not in seen:
+            seen.add(side)
+            yield row, float(distances[row])
+
+
+def _printed(number: float, decimals: int) -> str:
+    return number_text(number, "measure", decimals).replace("-", "\N{MINUS SIGN}")
+
+
+def _in_words(findings: Findings, compared: Compared, profiles: Profiles, row: int, subtype: int) -> str:
+    """Return a feature with its number in the subtype and in all subjects; empty if either is withheld."""
+    level = profiles.levels[row]
+    feature = next(part for part in compared.features[profiles.features[row]].parts if level in part.summaries)
+    summary, records = profiles.summaries[row], feature.summaries[level]
+    texts = []
+    for group in (subtype, ALL_SUBJECTS):
+        cell = parts(records[group], summary)
+        number = None if cell is None else cell[summary == "n"]  # after the count comes the percentage
+        texts.append("" if number is None else _printed(number, decimals_of(feature, summary)))
+    here, everywhere = texts
+    if not here or not everywhere or here == everywhere:
+        return ""
+    if summary == "n":
+        return f"{profiles.titles[row]} {here}% ({everywhere}%)"
+    unit = f" {feature.unit}" if feature.unit else ""
+    return f"{profiles.titles[row]} {here}{unit} ({everywhere})"
+
+
+# What a report says of subtypes of few subjects, and of those that are unions of the groups that the search found.
+
+_UNTESTED = "few subjects, untested"
+_FEATURES_SHOWN = 5
+_UNUSUAL = 10  # subjects, below which a subtype may be a few unusual records
+
+
+def on_few_subjects(findings: Findings) -> list[str]:
+    """Return the sentences on subtypes that are untested, few or weak; a shared report gives no names and numbers."""
+    return [*_on_untested(findings), *_on_marks(findings)]
+
+
+def _on_untested(findings: Findings) -> list[str]:
+    small = findings.untested
+    if not small:
+        return []
+    part = "take no part in tests and effect sizes, except among “All others”."
+    if len(findings.sizes) - len(small) < 2:
+        part += " No two subtypes have enough subjects, so that nothing is compared."
+    if findings.is_shared:
+        return [f"Untested: subtypes of few subjects {part}"]
+    named = [
+        f"{findings.name(subtype)} ({counted(findings.sizes[subtype], 'subject')})"
+        for subtype in small[:_FEATURES_SHOWN]
+    ]
+    more = [f"{len(small) - _FEATURES_SHOWN} more"] if len(small) > _FEATURES_SHOWN else []
+    if max(findings.sizes[subtype] for subtype in small) < _UNUSUAL:
+        part += " They may be a rare kind or a few unusual records; look at these subjects one by one."
+    return [f"Few subjects, untested: {listed([*named, *more])}. Subtypes{_below(findings)} {part}"]
+
+
+def not_tested(findings: Findings) -> list[str]:
+    """Return the note of a sheet of tests on the subtypes that take no part in them; empty if all do."""
+    small = findings.untested
+    if not small:
+        return []
+    if findings.is_shared:
+        return ["Subtypes of few subjects are untested, and take no part here, except among all others."]
+    numbers = ", ".join(map(str, small[:_FEATURES_SHOWN])) + (
+        f" and {len(small) - _FEATURES_SHOWN} more" if len(small) > _FEATURES_SHOWN else ""
+    )
+    subtypes = f"Subtype {numbers} has" if len(small) == 1 else f"Subtypes {numbers} have"
+    return [f"{subtypes} few subjects: untested, and no part here, except among all others."]
+
+
+def enough_subjects(findings: Findings) -> str:
+    """Return what restricts "all subtypes" in a sentence on tests: nothing, if all were tested."""
+    if not findings.untested:
+        return ""
+    return " of enough subjects" if findings.is_shared else f" of at least {findings.min_size} subjects"
+
+
+def _on_marks(findings: Findings) -> list[str]:
+    fit, explained = findings.fit, explained_marks(findings)
+    if fit is None or not explained:
+        return explained
+    n = n_standing(fit.subtypes_)
+    left = "one group is left" if n == 1 else f"{n} subtypes are left"
+    return [f"{explained[0]} Such subtypes may be noise; without them {left}."]
+
+
+def explained_marks(findings: Findings) -> list[str]:
+    """Return the sentence that explains the marks of subtypes that are few or weak; empty if none is so marked."""
+    used = {mark for subtype in findings.sizes for mark in _marks(findings, subtype)}
+    meaning = {
+        FEW: f"fewer than {FEW_SUBJECTS} subjects",
+        WEAK: f"less than {WEAK_NATS:g} nats of evidence between it and its nearest other",
+    }
+    explanations = [f"{mark}, {meaning[mark]}" for mark in meaning if mark in used]
+    return [f"Marks of subtypes: {'; '.join(explanations)}."] if explanations else []
+
+
+def remark(findings: Findings, subtype: int) -> str | None:
+    """Return the remark that a subtype is untested, few or weak; None if it is none of these, or in a shared report."""
+    if findings.is_shared:
+        return None
+    said = [_UNTESTED] if subtype in findings.untested else []
+    return ", ".join([*said, *_marks(findings, subtype)]) or None
+
+
+def _marks(findings: Findings, subtype: int) -> tuple[str, ...]:
+    if findings.is_shared:
+        return ()
+    marks: tuple[str, ...] = (FEW,) if findings.sizes[subtype] < FEW_SUBJECTS else ()
+    marks = findings.marks[subtype - 1] if findings.marks else marks
+    return tuple(mark for mark in marks if mark != FEW or subtype not in findings.untested)
+
+
+def remark_column(findings: Findings) -> list[Column]:
+    """Return the column of remarks on subtypes; empty if there are none, or none may be made."""
+    return [Column("Remark")] if any(remark(findings, subtype) for subtype in findings.sizes) else []
+
+
+def remark_cell(findings: Findings, subtype: int) -> list[Value]:
+    """Return the cell of a subtype under `remark_column`."""
+    return [remark(findings, subtype)] if remark_column(findings) else []
+
+
+def merged_small_groups(findings: Findings) -> bool:
+    """Return whether groups of the search were merged because they are small."""
+    fit = findings.fit
+    if fit is None or fit.min_size_ == NO_FLOOR:
+        return False
+    number = parameters_of(findings.cohort.model).get("n_clusters")
+    n_before = min(int(number), fit.subtype_of_.size) if isinstance(number, Integral) else fit.subtype_of_.size
+    return not isinstance(number, str) and fit.n_clusters_ < n_before
+
+
+def on_merged_groups(findings: Findings) -> list[str]:
+    """Return the sentence on groups that were merged because they are small; empty if there are none."""
+    fit = findings.fit
+    if fit is None or not merged_small_groups(findings):
+        return []
+    if findings.is_shared:
+        return ["Small groups were merged with another where they were hardly distinct from it."]
+    hardly = "no division between the two was found distinct"
+    if fit.tree_test_ is None:
+        hardly = f"the merger lowered the log joint by less than {WEAK_EVIDENCE:g} nats"
+    return [
+        f"Groups of fewer than {fit.min_size_} subjects were merged with another where they were hardly distinct from "
+        f"it: {hardly}."
+    ]
+
+
+def _below(findings: Findings) -> str:
+    # They may be more than the report asks for, if its comparisons were given.
+    is_known = all(findings.sizes[subtype] < findings.min_size for subtype in findings.untested)
+    return f" of fewer than {findings.min_size} subjects" if is_known else " of so few subjects"
+
+
+def groups_found(fit: Fit) -> int | None:
+    """Return how many groups the search found, if they were merged to fewer subtypes; else None."""
+    n_groups = int(fit.subtype_of_.size)
+    return n_groups if n_groups > fit.n_clusters_ else None
+
+
+def number_asked_for(findings: Findings) -> int | None:
+    """Return the number of subtypes that was asked for; None if it follows from the data."""
+    number = parameters_of(findings.cohort.model).get("n_clusters")
+    return int(number) if isinstance(number, Integral) else findings.n_asked
+
+
+def unions_in_words(findings: Findings) -> str:
+    """Return what follows the number of subtypes: how many were asked for, and of what they are unions; or nothing."""
+    if findings.fit is None:
+        return ""
+    n_groups = groups_found(findings.fit)
+    n_asked = number_asked_for(findings)
+    asked = n_asked is not None
+    if n_groups is None:
+        if n_asked is not None and n_asked > findings.fit.n_clusters_:
+            return f" ({n_asked} were asked for, and the search found no more)"
+        return ", as many as asked for" if asked else ""
+    all_in_one = findings.fit.n_clusters_ == 1
+    unions = f"{'the union' if all_in_one else 'unions'} of the {n_groups} groups that the search found"
+    if asked and merged_small_groups(findings):
+        return f" ({n_asked} were asked for, and small ones were merged): {unions}"
+    if n_asked is not None and n_asked > n_groups:
+        return f" ({n_asked} were asked for, and the search found no more groups): {unions}"
+    return f"{', as asked for' if asked else ''}: {unions}"
+
+
+def sentence_on_unions(findings: Findings) -> list[str]:
+    """Return the sentence of the methods section on the number of subtypes; empty if it follows from the data."""
+    words = unions_in_words(findings)
+    if findings.fit is None or not words:
+        return []
+    n_subtypes = findings.fit.n_clusters_
+    number = f"The number of subtypes is {n_subtypes}{words}"
+    if groups_found(findings.fit) is None:
+        return [f"{number}."]
+    n_asked = number_asked_for(findings)
+    only_small = parameters_of(findings.cohort.model).get("n_clusters") is None and merged_small_groups(findings)
+    if not only_small and shows_tested_subtypes(findings.fit):
+        return [f"{number}. Groups whose division was not distinct were merged; no subject changed its group."]
+    if only_small or (n_asked is not None and n_asked > findings.fit.subtype_of_.size):
+        return [f"{number}. No subject changed its group."]
+    n_left = n_subtypes if n_asked is None else n_asked
+    return [
+        f"{number}. Groups were merged, each time the two with the least evidence between them, until {n_left} "
+        f"{was(n_left)} left; no subject changed its group."
+    ]

@@ -1,24 +1,621 @@
-"""Write the sheets of a report as an Excel workbook."""
+"""The report as an Excel workbook: cells, sheets, pictures and charts."""
 
 from __future__ import annotations
 
+import math
+import re
 import shutil
+import textwrap
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import lru_cache, partial
+from io import BytesIO
+from itertools import starmap
 from pathlib import Path
-from typing import IO
-from xml.sax.saxutils import quoteattr
+from typing import IO, Any, NamedTuple
+from xml.sax.saxutils import escape, quoteattr
 
 from openpyxl import Workbook
+from openpyxl.cell import WriteOnlyCell
+from openpyxl.chart import BarChart, Reference, Series
+from openpyxl.chart.data_source import AxDataSource, NumDataSource, NumRef, StrRef
+from openpyxl.chart.error_bar import ErrorBars
+from openpyxl.chart.shapes import GraphicalProperties
+from openpyxl.chart.text import RichText, Text
+from openpyxl.chart.title import Title
+from openpyxl.drawing.line import LineProperties
+from openpyxl.drawing.text import (
+    CharacterProperties,
+    Paragraph,
+    ParagraphProperties,
+    RegularTextRun,
+    RichTextProperties,
+)
+from openpyxl.formatting.rule import ColorScaleRule
+from openpyxl.styles import Alignment, Border, Font, NamedStyle, PatternFill, Side
+from openpyxl.utils import get_column_letter as letter
+from openpyxl.worksheet._writer import WorksheetWriter  # there is no public way to choose this file
+from openpyxl.worksheet.filters import AutoFilter
+from openpyxl.worksheet.pagebreak import Break
+from openpyxl.worksheet.properties import PageSetupProperties
+from openpyxl.worksheet.table import Table as ExcelTable
+from openpyxl.worksheet.table import TableColumn
+from openpyxl.worksheet.worksheet import Worksheet
 from openpyxl.writer.excel import ExcelWriter
 
-from clinclust.control_characters import visible
+from clinclust.errors import InputError
 from clinclust.files.writing import atomic_write
-from clinclust.reporting.layout import Sheet
-from clinclust.reporting.workbook.cells import register_styles
-from clinclust.reporting.workbook.worksheet import write_worksheet
+from clinclust.reporting.layout import (
+    HIGH,
+    LOW,
+    MIDDLE,
+    WITHHELD,
+    Chart,
+    Column,
+    Sheet,
+    Span,
+    Table,
+    Value,
+    excel_format,
+    number_text,
+)
+from clinclust.texts import visible
+
+# Cells of a worksheet, row by row, and their named styles. Every text in a cell of a workbook passes this module.
+
+INK, QUIET, RULE = "1F2933", "52606D", "BCCCDC"
+BLUE = "0072B2"  # blue of Okabe and Ito (2008), whose colours readers with any kind of colour vision can distinguish
+_HEADING, _BAND = "DCE6F0", "F0F4F8"
+
+
+def register_styles(workbook: Workbook) -> None:
+    """Add the named styles to a workbook; a user can change a named style for all its cells at once."""
+    top, across = Alignment(vertical="top"), Alignment(horizontal="centerContinuous")
+    # The indent separates a text from the number to its left.
+    aligned = Alignment(vertical="top", horizontal="left", indent=1)
+    wrapped = Alignment(vertical="top", horizontal="left", indent=1, wrap_text=True)
+    right = Alignment(vertical="top", horizontal="right", wrap_text=True)
+    plain, bold = (Font(name="Calibri", size=11, color=INK, bold=is_bold) for is_bold in (False, True))
+    quiet = Font(name="Calibri", size=11, color=QUIET)
+    none = PatternFill()
+    heading, band = (PatternFill("solid", fgColor=colour) for colour in (_HEADING, _BAND))
+    rule = Border(bottom=Side(style="thin", color=RULE))
+    for name, font, alignment, fill, border in (
+        ("title", Font(name="Calibri", size=16, color=INK, bold=True), top, none, Border()),
+        ("note", quiet, top, none, Border()),
+        ("caption", Font(name="Calibri", size=13, color=INK, bold=True), top, none, Border()),
+        ("group", bold, across, heading, Border()),
+        ("heading", bold, wrapped, heading, rule),
+        ("number heading", bold, right, heading, rule),
+        ("band", bold, aligned, band, rule),
+        ("text", plain, wrapped, none, rule),
+        ("running text", plain, aligned, none, rule),
+        ("number", plain, top, none, rule),
+        ("plain", plain, Alignment(), none, Border()),
+        ("withheld", quiet, right, none, rule),
+        ("printed", plain, Alignment(vertical="top", horizontal="right"), none, rule),
+    ):
+        workbook.add_named_style(NamedStyle(f"clinclust {name}", font, fill, border, alignment))
+
+
+def diverging_scale() -> Any:
+    """Return the rule that colours numbers from orange (-1 and below) through white (0) to blue (1 and above)."""
+    rule: Any = ColorScaleRule  # it has no type information
+    return rule(*("num", -1, LOW), *("num", 0, MIDDLE), *("num", 1, HIGH))
+
+
+_LONGEST_TEXT = 32_767
+_LINE_HEIGHT, _GREATEST_HEIGHT = 15.0, 409.0
+_WRAPPED = ("heading", "number heading", "text")
+# Excel reads _x0041_ as the character with this hexadecimal code, unless the underscore itself is escaped.
+_ESCAPE_LOOKALIKE = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
+
+
+class Cell(NamedTuple):
+    """A cell before it is written: value, name of the style, and number format."""
+
+    value: Value
+    style: str
+    number_format: str = "General"
+
+
+def safe_text(text: str) -> str:
+    """Return a text escaped so that a spreadsheet program shows exactly this text."""
+    return _ESCAPE_LOOKALIKE.sub("_x005F_", visible(text))
+
+
+@lru_cache(maxsize=100_000)
+def _lines(text: str, width: int) -> int:
+    return sum(max(1, len(textwrap.wrap(line, width))) for line in text.splitlines())
+
+
+def _height(cell: Cell, width: float) -> float:
+    """Return the height of a cell in points. It is set because programs fit row heights differently, or not at all."""
+    if cell.style in ("title", "caption"):
+        return 1.5 * _LINE_HEIGHT
+    if not isinstance(cell.value, str) or cell.style not in _WRAPPED:
+        return _LINE_HEIGHT
+    # The indent of a text, or the bold letters of a heading, take the width of two characters.
+    return _LINE_HEIGHT * _lines(cell.value, max(1, int(width) - 2))
+
+
+@lru_cache(maxsize=100_000)
+def _inline(text: str) -> tuple[str, int]:
+    """Return the content of a cell that shows exactly this text, and the length of the text as Excel counts it."""
+    shown = safe_text(text)
+    space = ' xml:space="preserve"' if shown != shown.strip() else ""
+    content = escape(shown, {"\r": "&#13;"})
+    return f"<is><t{space}>{content}</t></is>" if shown else "", len(visible(text).encode("utf-16-le")) // 2
+
+
+class Rows:
+    """Writes the rows of a worksheet in order, as XML, because openpyxl takes ten times as long for each cell.
+
+    `height` is the height in points of the rows written.
+    """
+
+    def __init__(self, worksheet: Worksheet, widths: Sequence[float], file: IO[bytes]) -> None:
+        self.worksheet = worksheet
+        self.widths = widths
+        self.file = file
+        self.written = 0
+        self.height = 0.0
+        self._styles: dict[tuple[str, str, bool], int] = {}
+
+    def add(self, cells: Sequence[Cell]) -> None:
+        """Write the next row; its height fits its wrapped texts."""
+        self.written += 1
+        height = min(max(map(_height, cells, self.widths), default=0.0), _GREATEST_HEIGHT)
+        self.height += max(height, _LINE_HEIGHT)
+        own = f' ht="{height:.16g}" customHeight="1"' if height > _LINE_HEIGHT else ""
+        row = "".join(starmap(self._xml, enumerate(cells, start=1)))
+        text = f'<row r="{self.written}"{own}>{row}</row>'
+        self.file.write(text.encode("ascii", "xmlcharrefreplace"))
+
+    def _xml(self, column: int, cell: Cell) -> str:
+        value, place = cell.value, f"{letter(column)}{self.written}"
+        if value is None and cell.style == "plain":
+            return ""
+        begin = f'<c r="{place}" s="{self._style(cell)}"'
+        # A text is never a formula or an error, such as "=..." and "#N/A".
+        if isinstance(value, str):
+            content, length = _inline(value)
+            if length > _LONGEST_TEXT:
+                text = visible(value)
+                raise InputError(
+                    f"sheet {self.worksheet.title!r}, cell {place}: the text that begins {text[:30]!r} has "
+                    f"{len(text):,} characters, and a cell holds {_LONGEST_TEXT:,}; shorten it"
+                )
+            return f'{begin} t="inlineStr">{content}</c>'
+        return f'{begin} t="n"></c>' if value is None else f'{begin} t="n"><v>{value:.16g}</v></c>'
+
+    def _style(self, cell: Cell) -> int:
+        """Return the number of the format in the workbook; `quotePrefix` keeps a text a text when a user edits it."""
+        is_text = isinstance(cell.value, str)
+        number_format = "General" if is_text or cell.value is None else cell.number_format
+        key = (cell.style, number_format, is_text)
+        if key not in self._styles:
+            made = WriteOnlyCell(self.worksheet)
+            made.style = f"clinclust {cell.style}"
+            made.number_format = number_format
+            made.quotePrefix = is_text
+            self._styles[key] = made.style_id
+        return self._styles[key]
+
+
+# Charts and Excel tables, which refer to written cells and change with them.
+
+_EMU_PER_POINT, _POINTS_PER_CM = 12_700, 28.35
+_WIDTH_CM, _ROW_CM, _AROUND_CM = 22.0, 0.62, 3.4
+_MARKER_POINTS, _WHISKER_POINTS = 7.0, 1.5
+
+CHART_WIDTH = _WIDTH_CM * _POINTS_PER_CM
+
+
+def height_of(chart: Chart, n_rows: int) -> float:
+    """Return the height, in points, of a chart with this number of rows."""
+    return (_AROUND_CM + _ROW_CM * n_rows) * _POINTS_PER_CM
+
+
+def add_chart(worksheet: Worksheet, chart: Chart, heading: int, last: int, top: int, column: int) -> None:
+    """Add a chart of the rows `heading` + 1 to `last`, with its upper left corner at `top`, `column`.
+
+    Intervals, and numbers compared with what is expected, are error bars of two series of invisible bars.
+    """
+
+    def cells(place: int) -> Reference:
+        return Reference(worksheet, min_col=place + 1, min_row=heading + 1, max_row=last)
+
+    drawn: Any = BarChart()
+    drawn.type, drawn.gapWidth, drawn.legend, drawn.roundedCorners = "bar", 60, None, False
+    drawn.width, drawn.height = _WIDTH_CM, height_of(chart, last - heading) / _POINTS_PER_CM
+    drawn.title = _title(chart.title, 12, INK)
+    names, numbers = drawn.x_axis, drawn.y_axis
+    names.delete = numbers.delete = False
+    names.scaling.orientation = "maxMin"  # the first row is at the top
+    names.tickLblPos, names.majorTickMark = "low", "none"
+    names.txPr = numbers.txPr = _text_of_size(9, INK)
+    numbers.crosses = "max"  # puts the axis of numbers at the bottom, because the names run from top to bottom
+    numbers.title = _title(chart.axis, 10, QUIET)
+    numbers.majorGridlines.spPr = GraphicalProperties(ln=_line(RULE, 0.5))
+    numbers.number_format, numbers.scaling.min = "General", chart.least
+    if chart.kind == "bars":
+        drawn.series = [_series(cells(chart.value), BLUE)]
+    else:
+        drawn.overlap = 100
+        middle = chart.value if chart.expected is None else chart.expected
+        interval, marker = (_series(cells(place), None) for place in (middle, chart.value))
+        interval.errBars = _intervals(cells(chart.below), cells(chart.above))
+        marker.errBars = _markers()
+        drawn.series = [interval, marker]
+    for series in drawn.series:
+        series.cat = AxDataSource(strRef=StrRef(f=cells(0)))
+    worksheet.add_chart(drawn, f"{letter(column)}{top}")
+
+
+def _series(values: Reference, colour: str | None) -> Any:
+    series: Any = Series(values)
+    series.spPr = GraphicalProperties(solidFill=colour) if colour else GraphicalProperties(noFill=True)
+    series.spPr.ln = LineProperties(noFill=True)
+    return series
+
+
+def _intervals(below: Reference, above: Reference) -> Any:
+    minus, plus = (NumDataSource(numRef=NumRef(f=cells)) for cells in (below, above))
+    return _error_bars(_line(INK, _WHISKER_POINTS), errValType="cust", plus=plus, minus=minus)
+
+
+def _markers() -> Any:
+    """Return error bars of almost no length with thick round ends, which look like points."""
+    line = _line(BLUE, _MARKER_POINTS)
+    line.cap = "rnd"
+    return _error_bars(line, errValType="fixedVal", val=0.01)
+
+
+def _error_bars(line: Any, **lengths: Any) -> Any:
+    bars: Any = ErrorBars(errBarType="both", noEndCap=True, spPr=GraphicalProperties(ln=line), **lengths)
+    # By default openpyxl writes minus before plus, which the schema of the file format does not allow.
+    bars.__elements__ = ("errDir", "errBarType", "errValType", "noEndCap", "plus", "minus", "val", "spPr")
+    return bars
+
+
+def _line(colour: str, points: float) -> Any:
+    return LineProperties(solidFill=colour, w=round(points * _EMU_PER_POINT))
+
+
+def _font(points: int, colour: str) -> Any:
+    return CharacterProperties(sz=100 * points, b=False, solidFill=colour)
+
+
+def _text_of_size(points: int, colour: str) -> Any:
+    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), endParaRPr=_font(points, colour))
+    return RichText(bodyPr=RichTextProperties(), p=[paragraph])
+
+
+def _title(text: str, points: int, colour: str) -> Any:
+    run = RegularTextRun(rPr=_font(points, colour), t=visible(text))
+    paragraph = Paragraph(pPr=ParagraphProperties(defRPr=_font(points, colour)), r=[run])
+    return Title(tx=Text(rich=RichText(p=[paragraph])), overlay=False)
+
+
+_LONGEST_HEADING = 255
+
+
+def _in_one_line(title: str) -> str:
+    """Return a heading in one line, in which a last line of its own, as "n = 96 (40.0%)", is not broken."""
+    *first, last = visible(title).split("\n")
+    return " ".join([*" ".join(first).split(), ("\N{NO-BREAK SPACE}" if first else " ").join(last.split())])
+
+
+def unique_headings(table: Table) -> list[str]:
+    """Return the headings in one line each, made unique by the heading of their group and, if necessary, a number."""
+    titles = [_in_one_line(column.title) or "Column" for column in table.columns]
+    folded = [title.casefold() for title in titles]
+    headings: list[str] = []
+    taken: set[str] = set()
+    for column, title in zip(table.columns, titles, strict=True):
+        group = " ".join(visible(column.group[0]).split())
+        wanted = f"{group}: {title}" if group and folded.count(title.casefold()) > 1 else title
+        heading, number = wanted, 1
+        while heading.casefold() in taken:
+            number += 1
+            heading = f"{wanted} ({number})"
+        taken.add(heading.casefold())
+        headings.append(heading)
+    return headings
+
+
+def can_be_a_table(table: Table) -> bool:
+    """Return whether Excel accepts a table: it has rows, no sections, and no heading that is too long."""
+    headings = (safe_text(column.title).encode("utf-16-le") for column in table.columns)
+    return bool(table.rows) and not table.bands and all(len(title) <= 2 * _LONGEST_HEADING for title in headings)
+
+
+def add_table(worksheet: Worksheet, where: str, headings: Sequence[str]) -> None:
+    """Add an Excel table, which has filters and a name, for a range as "A5:D20" whose first row holds the headings."""
+    table = ExcelTable(displayName=re.sub(r"\W+", "_", worksheet.title), ref=where)
+    # openpyxl cannot read the headings back from a streamed sheet, so they are given here.
+    table.tableColumns = [TableColumn(id=number, name=safe_text(text)) for number, text in enumerate(headings, start=1)]
+    table.autoFilter = AutoFilter(ref=where)
+    worksheet.tables.add(table)  # Worksheet.add_table would warn that headings are needed, although they are given
+
+
+# Write one sheet of a report into a workbook: its tables row by row, then the colours and filters of their cells.
+
+_MOST_ROWS, _MOST_COLUMNS, _LONGEST_NAME = 1_048_576, 16_384, 31
+_A4 = 9
+_WIDEST_PAGE = 260.0  # characters that fit legibly on the width of a printed page
+_WIDEST_PORTRAIT = 135.0  # characters that fit legibly on the width of an upright page
+_NARROWEST, _LONGEST_LINE = 7, 150
+_POINTS_PER_CHARACTER, _PAGE_SHAPE = 5.6, 0.62  # height / width of the printed area of A4, with some reserve
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A table that is written: the row of its headings and its last row, from 1."""
+
+    table: Table
+    heading: int
+    last: int
+
+
+def write_worksheet(workbook: Workbook, sheet: Sheet, folder: Path) -> None:
+    """Add a sheet to a write-only workbook, its rows through a file in `folder`; ValueError if it does not fit.
+
+    A sheet that is one table without sections is continued on further sheets ("Data 2") if it has too many rows.
+    """
+    sheet = replace(sheet, tables=[_with_unique_headings(sheet, table) for table in sheet.tables])
+    widths = _widths(sheet)
+    notes = _wrapped(sheet.notes, widths)
+    shared, single = sheet.shared_group_lines, sheet.is_one_table
+    above = 2 + len(notes)  # title, notes and an empty row
+    in_view = len(shared) + single  # frozen rows: the shared group headings, and the headings of a single table
+    for part in _parts(sheet, _MOST_ROWS - above - in_view):
+        _check_size(part)
+        _write_part(workbook, part, folder, widths, notes, above, in_view)
+
+
+def _wrapped(notes: Sequence[str], widths: Sequence[float]) -> list[str]:
+    line_length = min(_LONGEST_LINE, int(sum(widths)))
+    return [line for note in notes for line in textwrap.wrap(note, line_length)]
+
+
+def _with_unique_headings(sheet: Sheet, table: Table) -> Table:
+    if not sheet.is_one_table or table.bands:
+        return table
+    titles = unique_headings(table)
+    return replace(table, columns=[replace(c, title=t) for c, t in zip(table.columns, titles, strict=True)])
+
+
+def _parts(sheet: Sheet, capacity: int) -> Iterator[Sheet]:
+    """Yield the sheet, divided into several if its only table has more than `capacity` rows."""
+    if not sheet.is_one_table or sheet.tables[0].bands or len(sheet.tables[0].rows) <= capacity:
+        yield sheet
+        return
+    table = sheet.tables[0]
+    for number, start in enumerate(range(0, len(table.rows), capacity), start=1):
+        here = slice(start, start + capacity)
+        part = replace(table, rows=table.rows[here], decimals=table.decimals[here])
+        yield replace(sheet, name=sheet.name if number == 1 else f"{sheet.name} {number}", tables=[part])
+
+
+def _check_size(sheet: Sheet) -> None:
+    n_columns = max((len(table.columns) for table in sheet.tables), default=0)
+    if n_columns > _MOST_COLUMNS:
+        raise InputError(
+            f"sheet {sheet.name!r} needs {n_columns:,} columns and a workbook holds {_MOST_COLUMNS:,}; "
+            "write an .html report, or report fewer subtypes"
+        )
+    needed = sum(len(table.rows) + len(set(table.bands)) + 5 for table in sheet.tables) + 20
+    if (not sheet.is_one_table or sheet.tables[0].bands) and needed > _MOST_ROWS:
+        raise InputError(
+            f"sheet {sheet.name!r} needs {needed:,} rows and a workbook holds {_MOST_ROWS:,}; "
+            "write an .html report, or report fewer features"
+        )
+    if len(sheet.name) > _LONGEST_NAME:
+        raise InputError(f"the name of sheet {sheet.name!r} is longer than the {_LONGEST_NAME} characters allowed")
+
+
+def _write_part(
+    workbook: Workbook,
+    sheet: Sheet,
+    folder: Path,
+    widths: Sequence[float],
+    notes: Sequence[str],
+    above: int,
+    in_view: int,
+) -> None:
+    shared, single = sheet.shared_group_lines, sheet.is_one_table
+    stub = max(table.stub for table in sheet.tables) if in_view else 0
+    worksheet: Worksheet = workbook.create_sheet(sheet.name)
+    _set_up(worksheet, widths, bool(sheet.charts), f"{letter(stub + 1)}{above + in_view + 1 if in_view else 2}")
+    with _streamed(worksheet, folder) as file:
+        rows = Rows(worksheet, widths, file)
+        rows.add([Cell(sheet.name, "title")])
+        for line in notes:
+            rows.add([Cell(line, "note")])
+        rows.add([])
+        for groups in shared:
+            rows.add(_group_cells(groups))
+        placed: list[_Placed] = []
+        page_top, page_height = 0.0, _PAGE_SHAPE * (_POINTS_PER_CHARACTER * sum(widths) + CHART_WIDTH)
+        for number, table in enumerate(sheet.tables):
+            charts = [chart for chart in sheet.charts if chart.table == number]
+            n_rows = len(table.rows)
+            needed = max(_LINE_HEIGHT * (n_rows + 3), *(height_of(chart, n_rows) for chart in charts), 0)
+            if charts and placed and rows.height - page_top + needed > page_height:
+                worksheet.row_breaks.append(Break(id=rows.written))
+                page_top = rows.height - _LINE_HEIGHT  # the title is repeated on the new page
+            top, top_height = rows.written + 1, rows.height
+            if not single:
+                rows.add([Cell(table.caption, "caption")])
+            for groups in [] if shared else table.group_lines:
+                rows.add(_group_cells(groups))
+            placed.append(_add_rows(rows, table))
+            for line in _wrapped(table.notes, widths):
+                rows.add([Cell(line, "note")])
+            if not single:
+                rows.add([])
+            for chart in charts:
+                add_chart(worksheet, chart, placed[-1].heading, placed[-1].last, top, len(widths) + 2)
+                while rows.height < top_height + needed + _LINE_HEIGHT:
+                    rows.add([])
+        for line in _wrapped(sheet.explanations, widths):
+            rows.add([Cell(line, "note")])
+        _refer(worksheet, placed, single)
+        worksheet.print_title_rows = f"{above + 1}:{above + in_view}" if in_view else "1:1"
+        if _pages_across(widths) > 1 and stub:
+            worksheet.print_title_cols = f"A:{letter(stub)}"
+
+
+@contextmanager
+def _streamed(worksheet: Any, folder: Path) -> Iterator[IO[bytes]]:
+    """Give a file in `folder` for the rows; openpyxl writes all that comes before and after them."""
+    number = len(worksheet.parent.worksheets)
+    path, path_of_rows = folder / f"sheet {number}.xml", folder / f"rows {number}.xml"
+    with path_of_rows.open("w+b") as rows:
+        yield rows
+        around = BytesIO()
+        writer: Any = WorksheetWriter(worksheet, out=around)
+        writer.write_top()
+        worksheet._writer = writer
+        worksheet.close()
+        before, after = re.split(b"<sheetData */>|<sheetData></sheetData>", around.getvalue())
+        rows.seek(0)
+        with path.open("wb") as file:
+            file.write(before + b"<sheetData>")
+            shutil.copyfileobj(rows, file)
+            file.write(b"</sheetData>" + after)
+    path_of_rows.unlink()
+    # ExcelWriter puts the file of this name into the archive, and then cleans up.
+    writer.out, writer.cleanup = str(path), path.unlink
+
+
+def _add_rows(rows: Rows, table: Table) -> _Placed:
+    rows.add(_heading_cells(table))
+    heading = rows.written
+    for number in range(len(table.rows)):
+        if table.starts_band(number):
+            rows.add([Cell(table.bands[number], "band"), *[Cell(None, "band")] * len(table.columns[1:])])
+        rows.add(_body_cells(table, number))
+    return _Placed(table, heading, rows.written)
+
+
+def _refer(worksheet: Worksheet, placed: Sequence[_Placed], single: bool) -> None:
+    """Add the objects that refer to written rows: colours by value, and a filter or an Excel table."""
+    for table, heading, last in ((each.table, each.heading, each.last) for each in placed):
+        if table.diverging and last > heading:
+            columns = [letter(column + 1) for column in table.diverging]
+            where = f"{columns[0]}{heading + 1}:{columns[1]}{last}"
+            worksheet.conditional_formatting.add(where, diverging_scale())
+        if single:
+            where = f"A{heading}:{letter(len(table.columns))}{last}"
+            if any(column.kind == "cell" for column in table.columns):
+                continue  # it is for reading, and its numbers are texts
+            if can_be_a_table(table):
+                add_table(worksheet, where, [column.title for column in table.columns])
+            else:
+                worksheet.auto_filter.ref = where
+
+
+def _set_up(worksheet: Worksheet, widths: Sequence[float], has_charts: bool, first_moving_cell: str) -> None:
+    """Set widths, frozen panes and print options."""
+    for number, width in enumerate(widths, start=1):
+        worksheet.column_dimensions[letter(number)].width = width
+    worksheet.freeze_panes = first_moving_cell
+    worksheet.sheet_view.showGridLines = False
+    worksheet.sheet_properties.pageSetUpPr = PageSetupProperties(fitToPage=True)
+    is_narrow = sum(widths) <= _WIDEST_PORTRAIT and not has_charts
+    worksheet.page_setup.orientation = "portrait" if is_narrow else "landscape"
+    worksheet.page_setup.paperSize = _A4
+    for side in ("left", "right", "top", "bottom"):
+        setattr(worksheet.page_margins, side, 0.5)
+    worksheet.page_setup.fitToWidth, worksheet.page_setup.fitToHeight = _pages_across(widths), 0
+    footer = worksheet.oddFooter
+    assert footer is not None
+    footer.left.text, footer.right.text = f"clinclust: {worksheet.title}", "Page &P of &N"
+
+
+def _pages_across(widths: Sequence[float]) -> int:
+    return math.ceil(sum(widths) / _WIDEST_PAGE)
+
+
+def _heading_cells(table: Table) -> list[Cell]:
+    cells = []
+    for place, column in enumerate(table.columns):
+        is_text = column.kind == "text" or column.overflow or place < table.stub
+        cells.append(Cell(column.title, "heading" if is_text else "number heading"))
+    return cells
+
+
+def _group_cells(groups: Sequence[Span]) -> list[Cell]:
+    """Return the cells of group headings, each text in the first cell of its group, centred without merging."""
+    cells = []
+    for text, length in groups:
+        style = "group" if text else "note"
+        cells += [Cell(text or None, style), *[Cell(None, style)] * (length - 1)]
+    return cells
+
+
+def _body_cells(table: Table, number: int) -> list[Cell]:
+    cells = []
+    for place, (column, value) in enumerate(zip(table.columns, table.rows[number], strict=True)):
+        if table.plain:
+            style = "withheld" if value == WITHHELD else "plain"
+        elif column.overflow or (place < table.stub and not isinstance(value, str)):
+            style = "running text"
+        elif column.kind == "cell":
+            style = "printed"
+        elif value == WITHHELD and column.kind != "text":
+            style = "withheld"
+        else:
+            style = "text" if isinstance(value, str) or column.kind == "text" else "number"
+        cells.append(Cell(value, style, excel_format(column.kind, table.decimals_of(number))))
+    return cells
+
+
+def _widths(sheet: Sheet) -> list[float]:
+    """Return the width of each column in characters: every number fits, long texts wrap or extend to the right."""
+    widths = [float(_NARROWEST)] * max((len(table.columns) for table in sheet.tables), default=1)
+    if not sheet.tables:
+        return [float(_LONGEST_LINE)]
+    for table in sheet.tables:
+        for place, column in enumerate(table.columns):
+            needed = min(column.widest, 1.1 * _heading_width(column.title))
+            if not column.overflow:
+                for number, row in enumerate(table.rows):
+                    needed = max(needed, _length(row[place], column, table.decimals_of(number)))
+            widths[place] = max(widths[place], needed + (3 if column.kind == "text" else 2))
+    for table in sheet.tables:
+        for line in table.group_lines:
+            place = 0
+            for text, length in line:
+                end = place + length
+                lacking = len(text) * 1.2 + 2 - sum(widths[place:end])
+                for column_of_group in range(place, end):
+                    widths[column_of_group] += max(0.0, lacking / length)
+                place = end
+    return widths
+
+
+def _heading_width(title: str) -> float:
+    """Return the width of a bold heading, which takes its own lines, or else two at most."""
+    lines = title.split("\n")
+    return max(map(len, lines)) if lines[1:] else max(len(title) / 2 + 1, *map(len, title.split(" ")))
+
+
+def _length(value: Value, column: Column, decimals: int) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        return min(column.widest, max(map(len, value.splitlines()), default=0))
+    return len(number_text(value, column.kind, decimals))
+
+
+# Write the sheets of a report as an Excel workbook.
 
 NO_DATE = datetime(1980, 1, 1, tzinfo=UTC)
 """Date of documents without a date: the earliest date that a ZIP archive can store."""

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.normal_scores import (
+from clinclust.engine.continuum.null_cohorts import (
     correlations,
     nearest_correlation,
+    one_population,
     standard_normals,
     with_correlation,
 )
-from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.problem.numeric_columns import encoded_columns
+from clinclust.engine.problem.encoding import encoded_columns
 from clinclust.engine.problem.problem import pose
 
 

@@ -10,10 +10,9 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.shape import axes_in_halves, log_dip, shape_of
+from clinclust.engine.continuum.null_cohorts import axes_in_halves, log_dip, shape_of
 from clinclust.engine.kernels.dip import dip
-from clinclust.engine.problem.objective import joint_of
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import joint_of, pose
 
 
 def ratio(x, delta):

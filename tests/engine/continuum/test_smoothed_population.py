@@ -6,9 +6,16 @@ import pytest
 from scipy.stats import ks_2samp, kurtosis, skew
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.continuum.normal_scores import SCORE_STEPS, conditional_draws, correlations, standard_normals
-from clinclust.engine.continuum.null_cohorts import one_population
-from clinclust.engine.continuum.smoothed_population import has_one_peak, one_peak_bandwidth, smoothed_population
+from clinclust.engine.continuum.null_cohorts import (
+    SCORE_STEPS,
+    conditional_draws,
+    correlations,
+    has_one_peak,
+    one_peak_bandwidth,
+    one_population,
+    smoothed_population,
+    standard_normals,
+)
 from clinclust.engine.problem.problem import pose
 
 D = 8

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, RunningTest, compared, node_test
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.threads import SearchCancelled, Threads
+from clinclust.engine.search.plan import SearchCancelled, Threads
 from clinclust.estimators.subtype_tree import DISTINCT_LEVEL
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.joint_estimates.mode_filling import completed
-from clinclust.engine.problem import objective
+from clinclust.engine.problem import problem as objective
 from clinclust.engine.problem.problem import pose
 
 N = 40

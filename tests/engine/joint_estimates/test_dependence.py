@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import clinclust as cc
 from clinclust import Feature, FeatureSchema, log_joint
-from clinclust.engine.joint_estimates.dependence import (
+from clinclust.engine.joint_estimates.selection import (
     block_weight,
     implied_weights,
     independent_features,
@@ -21,17 +21,13 @@ from clinclust.engine.joint_estimates.dependence import (
     within_clusters,
 )
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.blocks import powers_of_features
-from clinclust.engine.problem.encoding import log_bases
-from clinclust.engine.problem.objective import feature_relevance
-from clinclust.engine.problem.objective import log_joint as joint_of
-from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.problem.encoding import log_bases, powers_of_features
+from clinclust.engine.problem.problem import feature_relevance, pose
+from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.split_merge import merge_gains
-from clinclust.engine.search.starts import search_starts
-from clinclust.estimators.preparation import prepared
+from clinclust.engine.search.restarts import run_restarts, search_starts
+from clinclust.engine.search.settle import adjusted_rand_index, merge_gains
+from clinclust.estimators.fitting import prepared
 from clinclust.estimators.settings import Settings
 from clinclust.likelihoods import REGISTRY
 from clinclust.methods import PublishedMAPDP
@@ -309,10 +305,7 @@ def test_new_subjects_are_assigned_with_powers_and_get_densities_without(options
     low = PublishedMAPDP(
         schema, init=groups, n_restarts=1, random_state=0, block_weights={"same": 0.25}, **options
     ).fit(frame)
-    full = replace(
-        low.clusters_,
-        model=low.clusters_.model._replace(powers=np.ones_like(low.clusters_.model.powers)),
-    )
+    full = replace(low.clusters_, model=low.clusters_.model._replace(powers=np.ones_like(low.clusters_.model.powers)))
     values = {name: frame[name].to_numpy(dtype=float) for name in schema.names}
     assert np.allclose(low.clusters_.scores(dict(values), coarsened=False), full.scores(dict(values), coarsened=False))
     with_powers = low.clusters_.scores(dict(values), coarsened=True)

@@ -8,19 +8,18 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.joint_estimates.outlying import (
     Changes,
+    Dissolution,
     best_elsewhere,
     best_outlying,
     changes_that_raise,
+    none_outlying,
     without_outlying,
 )
-from clinclust.engine.joint_estimates.outlying_search import Dissolution, none_outlying
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.labels import compact
+from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search.plan import RestartResult, SearchPlan
-from clinclust.engine.search.settle import settle
+from clinclust.engine.search.settle import compact, settle
 from clinclust.likelihoods import REGISTRY
 
 SHARE = 0.03

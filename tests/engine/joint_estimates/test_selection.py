@@ -17,13 +17,11 @@ from clinclust.engine.joint_estimates.selection import (
     mutual_dependence,
     run_selecting_restarts,
 )
-from clinclust.engine.kernels.partition import log_marginals, new_partition
-from clinclust.engine.problem.objective import log_crp
-from clinclust.engine.problem.objective import log_joint as joint_of
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.kernels.moves import log_marginals, new_partition
+from clinclust.engine.problem.problem import log_crp, pose
+from clinclust.engine.problem.problem import log_joint as joint_of
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.starts import search_starts
+from clinclust.engine.search.restarts import run_restarts, search_starts
 from clinclust.methods import PublishedMAPDP
 
 

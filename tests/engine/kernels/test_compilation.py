@@ -73,7 +73,7 @@ frame, schema, _, _ = mixed_cohort(0, n, kinds, missing=0.1)
 model = PublishedMAPDP(schema, random_state=0, progress=False, **options).fit(frame)
 print(json.dumps({
     "loops": loops.add_rows.__module__,
-    "llvmlite": "clinclust.engine.kernels.vectors" in sys.modules,
+    "llvmlite": "clinclust.engine.kernels.lanes" in sys.modules,
     "labels": model.labels_.tolist(), "joint": model.log_joint_, "membership": model.membership_.tobytes().hex(),
 }))
 """
@@ -173,6 +173,6 @@ def test_kernels_of_other_sources_have_other_names(tmp_path):
 
     first = name_of_sweep()
     assert name_of_sweep() == first
-    callee = package / "engine" / "kernels" / "likelihood_kernels.py"
+    callee = package / "engine" / "kernels" / "predictives.py"
     callee.write_text(callee.read_text(encoding="utf-8") + "\n# changed\n", encoding="utf-8")
     assert name_of_sweep() != first

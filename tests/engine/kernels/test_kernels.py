@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import make_moves, write_scores
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import leave_one_out_scores
-from clinclust.engine.problem.problem import pose
-from clinclust.engine.search.split_merge import merge_gains
+from clinclust.engine.problem.problem import leave_one_out_scores, log_joint, pose
+from clinclust.engine.search.settle import merge_gains
 from clinclust.methods import PublishedMAPDP
 
 
@@ -104,7 +102,7 @@ def test_running_out_of_room_changes_nothing_that_is_found():
     order = np.arange(60)
 
     def settled(capacity):
-        from clinclust.engine.kernels.partition import grow
+        from clinclust.engine.kernels.moves import grow
 
         partition = new_partition(arrays, np.zeros(60, dtype=np.int64), capacity)
         moves = 1

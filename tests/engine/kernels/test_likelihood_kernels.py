@@ -7,11 +7,9 @@ from cohorts import EVERY_LIKELIHOOD, in_table
 from scipy.special import logsumexp
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.kernels.likelihood_kernels import fill_coefficients, fill_levels, left_out_value, log_marginal
+from clinclust.engine.kernels.predictives import fill_coefficients, fill_levels, left_out_value, log_marginal
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.posterior import clusters_of
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import clusters_of, log_joint, pose
 from clinclust.likelihoods import REGISTRY
 
 N = 26

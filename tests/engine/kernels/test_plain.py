@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort
 
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import find_best, make_moves
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.engine.search.settle import minimum_gain
 from clinclust.methods import PublishedMAPDP
 

@@ -84,11 +84,7 @@ def test_what_is_known_is_not_estimated():
 @pytest.mark.parametrize(
     ("fields", "prior", "words"),
     [
-        (
-            {"likelihood": "gaussian"},
-            {"known_variance": 4.0, "shape": 1.0},
-            "says shape and rate as well; leave",
-        ),
+        ({"likelihood": "gaussian"}, {"known_variance": 4.0, "shape": 1.0}, "says shape and rate as well; leave"),
         ({"likelihood": "gaussian"}, {"known_variance": 0.0}, "known_variance must be greater than 0, not 0"),
         ({"likelihood": "gaussian"}, {"known_variance": [4.0]}, "known_variance must be one number"),
         ({"likelihood": "poisson"}, {"known_variance": 4.0}, "poisson has no hyperparameter 'known_variance'"),

@@ -10,10 +10,9 @@ from scipy import stats
 from scipy.special import gammaln, multigammaln
 
 import clinclust as cc
-from clinclust.engine.kernels.partition import log_marginals, new_partition
+from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import log_joint, pose
 from clinclust.priors.normal_wishart import NormalWishart
 
 NAMES = ("height", "weight", "waist")

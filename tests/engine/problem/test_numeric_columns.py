@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
-from clinclust.engine.problem.numeric_columns import encoded_columns, numeric_columns
+from clinclust.engine.problem.encoding import encoded_columns, numeric_columns
 from clinclust.engine.problem.problem import pose
 
 

@@ -8,7 +8,7 @@ from cohorts import mixed_cohort, random_hyperparameters
 from scipy.special import gammaln
 
 from clinclust import Feature, FeatureSchema, log_joint
-from clinclust.engine.problem.objective import log_crp
+from clinclust.engine.problem.problem import log_crp
 from clinclust.methods import PublishedMAPDP
 
 

@@ -6,14 +6,15 @@ import pytest
 from scipy import integrate, stats
 
 import clinclust as cc
-from clinclust.engine.problem.blocks import members_of_chains
-from clinclust.engine.problem.posterior import clusters_of, leave_one_out_scores
-from clinclust.engine.problem.predictives import (
+from clinclust.engine.problem.encoding import members_of_chains
+from clinclust.engine.problem.problem import (
     block_predictive,
+    clusters_of,
+    leave_one_out_scores,
     log_predictives,
     patterns_of,
+    pose,
 )
-from clinclust.engine.problem.problem import pose
 from clinclust.likelihoods import REGISTRY
 
 NAMES = ("sys", "dia", "pulse")

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.problem import numeric_columns
-from clinclust.engine.problem.numeric_columns import principal_axis
+from clinclust.engine.problem import encoding as numeric_columns
+from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import pose
 
 

@@ -9,12 +9,10 @@ import pytest
 from scipy.special import logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema
-from clinclust.engine.problem.objective import joint_of
-from clinclust.engine.problem.posterior import leave_one_out_scores, probabilities
-from clinclust.engine.problem.problem import pose
-from clinclust.engine.sampling import calibration
-from clinclust.engine.search.labels import compact
-from clinclust.engine.search.threads import SearchCancelled
+from clinclust.engine.problem.problem import joint_of, leave_one_out_scores, pose, probabilities
+from clinclust.engine.sampling import chains as calibration
+from clinclust.engine.search.plan import SearchCancelled
+from clinclust.engine.search.settle import compact
 from clinclust.methods import PublishedMAPDP
 
 NAMES = [f"x{place}" for place in range(8)]
@@ -50,9 +48,9 @@ def test_the_temperature_is_the_one_with_the_least_cross_entropy():
     frame, _ = cohort(1, 120)
     problem = posed(frame)
     labels = PublishedMAPDP(SCHEMA, n_clusters=2, random_state=1).fit(frame).labels_[problem.cohort.order]
-    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(calibration._BRANCH,)))
+    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(calibration._BRANCH_OF_CALIBRATION,)))
     drawn = list(calibration._draws(problem, labels, rng, Event()))
-    averaged = np.mean([calibration._matched(*each, labels) for each in drawn], axis=0)
+    averaged = np.mean([calibration._match_clusters(*each, labels) for each in drawn], axis=0)
     scores = leave_one_out_scores(problem, problem.partition(labels))
     temperatures = np.linspace(1.0, 2.0, 1001)
     entropy = [-(averaged * np.log(probabilities(scores / each) + 1e-300)).sum() for each in temperatures]
@@ -62,9 +60,9 @@ def test_the_temperature_is_the_one_with_the_least_cross_entropy():
 
 def test_probabilities_of_draws_are_those_of_the_clusters_that_they_overlap():
     own = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])
-    found = calibration._matched(np.array([1, 0, 0]), own, np.array([0, 1, 1]))
+    found = calibration._match_clusters(np.array([1, 0, 0]), own, np.array([0, 1, 1]))
     np.testing.assert_array_equal(found, own[:, ::-1])
-    lost = calibration._matched(np.zeros(3, dtype=np.int64), np.ones((3, 1)), np.array([0, 1, 1]))
+    lost = calibration._match_clusters(np.zeros(3, dtype=np.int64), np.ones((3, 1)), np.array([0, 1, 1]))
     np.testing.assert_array_equal(lost, [[0.0, 1.0]] * 3)
 
 

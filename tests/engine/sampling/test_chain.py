@@ -11,14 +11,18 @@ from oracles import partitions
 from scipy.special import gammaln
 
 import clinclust as cc
-from clinclust.engine.kernels.partition import new_partition
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import pose
-from clinclust.engine.sampling import division
-from clinclust.engine.sampling.chain import Chain, draw_concentration
-from clinclust.engine.sampling.chains import SamplingPlan, run_chains
-from clinclust.engine.sampling.division import divide_or_merge, far_first
-from clinclust.engine.search.threads import SearchCancelled
+from clinclust.engine.kernels.moves import new_partition
+from clinclust.engine.problem.problem import log_joint, pose
+from clinclust.engine.sampling import chains as division
+from clinclust.engine.sampling.chains import (
+    Chain,
+    SamplingPlan,
+    divide_or_merge,
+    draw_concentration,
+    far_first,
+    run_chains,
+)
+from clinclust.engine.search.plan import SearchCancelled
 
 N_SUBJECTS, N_BATCHES = 6, 40
 

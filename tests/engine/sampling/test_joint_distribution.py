@@ -16,12 +16,12 @@ import pytest
 import clinclust as cc
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives
 from clinclust.engine.kernels.sweep import draw_moves
-from clinclust.engine.problem import hyperparameters as stated
 from clinclust.engine.problem import problem as posing
+from clinclust.engine.problem import problem as stated
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
-from clinclust.engine.sampling import chain as chains
-from clinclust.engine.sampling import division
-from clinclust.engine.sampling.chain import Chain, Unknown
+from clinclust.engine.sampling import chains
+from clinclust.engine.sampling import chains as division
+from clinclust.engine.sampling.chains import Chain, Unknown
 
 N, N_PRIOR = 8, 20_000
 LEVELS = ("a", "b", "c")

@@ -5,8 +5,8 @@ import pytest
 from oracles import partitions
 from sklearn.metrics import mutual_info_score, rand_score
 
-from clinclust.engine.sampling.point_estimate import ball_around, losses, membership_of_draws, point_estimate
-from clinclust.engine.search.labels import compact
+from clinclust.engine.sampling.chains import ball_around, losses, membership_of_draws, point_estimate
+from clinclust.engine.search.settle import compact
 
 LOSSES = ["variation-of-information", "binder"]
 

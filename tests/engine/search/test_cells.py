@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clinclust.engine.search.cells import Cells
+from clinclust.engine.search.partitioned import Cells
 
 
 @given(seed=st.integers(0, 10_000), n=st.integers(1, 60), fewest=st.integers(1, 12), rounds=st.integers(1, 6))

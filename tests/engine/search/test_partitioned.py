@@ -8,22 +8,29 @@ import numpy as np
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
-from clinclust.engine.joint_estimates.outlying import best_outlying, without_outlying
-from clinclust.engine.joint_estimates.outlying_search import none_outlying
-from clinclust.engine.joint_estimates.partitioned_search import NOTHING, search_partitions, with_best_outlying
-from clinclust.engine.kernels.partition import clusters_without_subjects
+from clinclust.engine.joint_estimates.outlying import (
+    NOTHING,
+    best_outlying,
+    none_outlying,
+    search_partitions,
+    with_best_outlying,
+    without_outlying,
+)
+from clinclust.engine.kernels.moves import clusters_without_subjects
 from clinclust.engine.problem.encoding import log_bases
-from clinclust.engine.problem.objective import joint_of, log_joint
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import joint_of, log_joint, pose
 from clinclust.engine.search import settle as settling
-from clinclust.engine.search.labels import adjusted_rand_index, compact
-from clinclust.engine.search.partitioned import Partitioned, WholeCohort, added
-from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.settle import InMemory, minimum_gain, settle, settled_by_scans
-from clinclust.engine.search.shard import Shard, count, sums_of
-from clinclust.engine.search.split_merge import merge_all
-from clinclust.engine.search.stored import Store
-from clinclust.engine.search.threads import Threads
+from clinclust.engine.search.partitioned import Partitioned, Shard, Store, WholeCohort, added, count, sums_of
+from clinclust.engine.search.plan import SearchPlan, Threads
+from clinclust.engine.search.settle import (
+    InMemory,
+    adjusted_rand_index,
+    compact,
+    merge_all,
+    minimum_gain,
+    settle,
+    settled_by_scans,
+)
 
 
 class Eagerly:

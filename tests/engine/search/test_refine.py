@@ -5,12 +5,17 @@ import pandas as pd
 import pytest
 
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import refine
-from clinclust.engine.search.one_start import Attempts, search_from
+from clinclust.engine.search import restarts as refine
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.restarts import index_of_best, run_restarts
+from clinclust.engine.search.restarts import (
+    Attempts,
+    index_of_best,
+    run_restarts,
+    search_from,
+    search_starts,
+    starts_from,
+)
 from clinclust.engine.search.settle import minimum_gain
-from clinclust.engine.search.starts import search_starts, starts_from
 from clinclust.schema import schema_for_array
 
 

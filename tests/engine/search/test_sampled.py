@@ -9,14 +9,12 @@ import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.kernels.partition import new_partition
+from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.posterior import leave_one_out_scores
-from clinclust.engine.problem.problem import pose
+from clinclust.engine.problem.problem import leave_one_out_scores, pose
 from clinclust.engine.search import settle as settling
-from clinclust.engine.search.labels import adjusted_rand_index
 from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.settle import minimum_gain, settle
+from clinclust.engine.search.settle import adjusted_rand_index, minimum_gain, settle
 from clinclust.methods import PublishedMAPDP
 
 

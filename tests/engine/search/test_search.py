@@ -10,18 +10,13 @@ from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import gammaln
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.kernels.partition import log_marginals, new_partition
+from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.kernels.sweep import write_scores
-from clinclust.engine.problem.objective import log_joint
-from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import split_merge
-from clinclust.engine.search.labels import adjusted_rand_index, by_decreasing_size, compact
-from clinclust.engine.search.plan import SearchPlan
-from clinclust.engine.search.refine import recombined
-from clinclust.engine.search.restarts import run_restarts
-from clinclust.engine.search.split_merge import merge_all
-from clinclust.engine.search.starts import bisected, search_starts, seated
-from clinclust.engine.search.threads import SearchCancelled
+from clinclust.engine.problem.problem import log_joint, pose
+from clinclust.engine.search import settle as split_merge
+from clinclust.engine.search.plan import SearchCancelled, SearchPlan
+from clinclust.engine.search.restarts import bisected, recombined, run_restarts, search_starts, seated
+from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, compact, merge_all
 from clinclust.estimators.search import search
 from clinclust.methods import PublishedMAPDP
 from clinclust.schema import schema_for_array

@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 
-import clinclust.engine.search.threads as threads
-from clinclust.engine.search.threads import Threads, interruptible
+import clinclust.engine.search.plan as threads
+from clinclust.engine.search.plan import Threads, interruptible
 
 HANGS = 600  # seconds, on the slowest machine
 
@@ -89,7 +89,7 @@ def test_ctrl_c_ends_the_wait_for_work_that_heeds_nothing():
 
 ENDLESS = """
 import _thread, threading
-from clinclust.engine.search.threads import Threads, interruptible
+from clinclust.engine.search.plan import Threads, interruptible
 forever, begun = threading.Event(), threading.Event()
 Threads(3).submit(lambda: begun.set() or forever.wait())
 begun.wait()

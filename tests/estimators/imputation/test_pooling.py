@@ -51,8 +51,7 @@ def test_the_standard_errors_are_those_of_statsmodels():
     theirs = analysis.fit(n_burnin=2, n_imputations=6)
     fits = analysis.results_list
     ours = cc.pool_estimates(
-        [pd.Series(np.asarray(fit.params)) for fit in fits],
-        [pd.Series(np.diag(fit.cov_params())) for fit in fits],
+        [pd.Series(np.asarray(fit.params)) for fit in fits], [pd.Series(np.diag(fit.cov_params())) for fit in fits]
     )
     np.testing.assert_allclose(ours["estimate"], theirs.params, rtol=1e-12)
     np.testing.assert_allclose(ours["se"], theirs.bse, rtol=1e-12)

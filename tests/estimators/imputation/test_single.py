@@ -142,10 +142,7 @@ def test_transforms_are_undone(transform, likelihood):
     z = rng.gamma(3.0, 1.0, 40)
     x = INVERSE[transform](z)
     schema = FeatureSchema(
-        [
-            Feature(name="x", likelihood=likelihood, transform=transform),
-            Feature(name="y", likelihood="gaussian"),
-        ]
+        [Feature(name="x", likelihood=likelihood, transform=transform), Feature(name="y", likelihood="gaussian")]
     )
     frame = pd.DataFrame({"x": np.append(x, np.nan), "y": rng.normal(size=41)})
     model = PublishedMAPDP(schema, n_restarts=1, init=np.zeros(41), concentration=1e-9, random_state=0).fit(frame)

@@ -15,7 +15,7 @@ import clinclust as cc
 from clinclust.engine.search.partitioned import Partitioned
 from clinclust.errors import InputError
 from clinclust.estimators.partitioned import fit, fitting
-from clinclust.estimators.partitioned.places import place_of_shards
+from clinclust.estimators.partitioned.fit import place_of_shards
 
 
 @pytest.fixture(autouse=True)

@@ -6,11 +6,11 @@ import pytest
 from partitioned_tables import IDS, N, a_table, an_estimator, cut, dd, in_partitions
 
 import clinclust as cc
-from clinclust.engine.search.labels import adjusted_rand_index
+from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError
 from clinclust.estimators.partitioned import fitting
-from clinclust.files.selection.sampled_rows import drawn
-from clinclust.schema import partitions
+from clinclust.files.row_choice import drawn
+from clinclust.schema import validation as partitions
 
 
 @pytest.fixture(scope="module", autouse=True)

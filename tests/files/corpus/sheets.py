@@ -38,13 +38,7 @@ SHEETS = (
         "a workbook under the name of a csv", "lab.csv", xlsx(CELLS), LAB, (r"Excel workbook \(.xlsx\), although",)
     ),
     MessyFile("a workbook under the old name", "lab.xls", xlsx(CELLS), LAB, (r"Excel workbook \(.xlsx\), although",)),
-    MessyFile(
-        "an old workbook under the new name",
-        "lab.xlsx",
-        xls(CELLS),
-        LAB,
-        ("old format .* although",),
-    ),
+    MessyFile("an old workbook under the new name", "lab.xlsx", xls(CELLS), LAB, ("old format .* although",)),
     MessyFile(
         "a logo and titles",
         "lab.xlsx",
@@ -193,12 +187,7 @@ SHEETS = (
         rows=[*LAB, ["004", "1", "2"]],
         told=("3 of 4 columns are kept",),
     ),
-    MessyFile(
-        "the old format",
-        "alt.xls",
-        xls([*CELLS[:2], ["002", 48, True]]),
-        [*LAB[:2], ["002", "48", "True"]],
-    ),
+    MessyFile("the old format", "alt.xls", xls([*CELLS[:2], ["002", 48, True]]), [*LAB[:2], ["002", "48", "True"]]),
     MessyFile(
         "the old format with a title, groups and dates",
         "alt.xls",

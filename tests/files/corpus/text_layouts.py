@@ -19,11 +19,7 @@ TEXT_LAYOUTS = (
         "labor.csv",
         "Klinik X;;\n;;\n" + joined(GERMAN, ";") + "Mittelwert;54,67;5,43\n",
         GERMAN,
-        (
-            "the header is row 3",
-            DECIMAL,
-            r"row 7 \('Mittelwert'\): totals or means of the rows above, left out",
-        ),
+        ("the header is row 3", DECIMAL, r"row 7 \('Mittelwert'\): totals or means of the rows above, left out"),
         numbers=[4, 5, 6],
     ),
     MessyFile(
@@ -159,10 +155,7 @@ TEXT_LAYOUTS = (
         (r"rows 6 to 8 .*: notes below the table",),
     ),
     MessyFile(
-        "a last subject of whom only the number is known",
-        "lab.csv",
-        LAB_TEXT + "004,,\n",
-        [*LAB, ["004", "", ""]],
+        "a last subject of whom only the number is known", "lab.csv", LAB_TEXT + "004,,\n", [*LAB, ["004", "", ""]]
     ),
     MessyFile(
         "a last subject of whom only the number is known, which has words as all others have",

@@ -22,11 +22,7 @@ TEXTS = (
     MessyFile("commas in a txt", "lab.txt", LAB_TEXT, LAB),
     MessyFile("bars", "lab.txt", joined(LAB, "|"), LAB),
     MessyFile(
-        "text under the name of the old Excel",
-        "lab.xls",
-        joined(LAB, "\t"),
-        LAB,
-        ("the file is text, although",),
+        "text under the name of the old Excel", "lab.xls", joined(LAB, "\t"), LAB, ("the file is text, although",)
     ),
     MessyFile(
         "tabs in UTF-16 under that name",
@@ -224,18 +220,8 @@ TEXTS = (
         refused=r"data of R: export .*readRDS\(file.choose\(\)\)",
     ),
     MessyFile("a table of no known format", "cohort.xyz", "a,b\n", refused="not from .xyz"),
-    MessyFile(
-        "a comma and a semicolon",
-        "ab.csv",
-        "a;b,c\n1;2,5\n",
-        refused="split the rows alike: .* sep=, or sep=;",
-    ),
-    MessyFile(
-        "a row too short",
-        "lab.csv",
-        LAB_TEXT + "004,61\n",
-        refused="line 5 has 2 fields, the header has 3",
-    ),
+    MessyFile("a comma and a semicolon", "ab.csv", "a;b,c\n1;2,5\n", refused="split the rows alike: .* sep=, or sep=;"),
+    MessyFile("a row too short", "lab.csv", LAB_TEXT + "004,61\n", refused="line 5 has 2 fields, the header has 3"),
     MessyFile(
         "a note between subjects",
         "lab.csv",

@@ -1,0 +1,486 @@
+"""Completed tables: one with the most probable values, several drawn ones, and estimates pooled over them."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from clinclust.arguments import NUMBER, accepting
+from clinclust.arrays import Array, Labels
+from clinclust.compiled import announcing_compilation
+from clinclust.engine.problem.encoding import members_of_chains, model_values
+from clinclust.engine.problem.problem import (
+    block_predictive,
+    clusters_of,
+    encoded_block,
+    patterns_of,
+    pose,
+    probabilities,
+)
+from clinclust.engine.search.plan import SearchCancelled
+from clinclust.errors import CohortWarning, InputError, refuse
+from clinclust.estimators.imputation.draws import Copula, Missing, MissingInParts, cells_of, levels_of_first, with_cells
+from clinclust.estimators.subtype_model import cohort_of, cohort_problems, require_search, rows_of_the_fit
+from clinclust.files.cell_text import listed
+from clinclust.schema.feature import pairs_of_parts
+
+if TYPE_CHECKING:
+    from clinclust.engine.problem.encoding import Encoding
+    from clinclust.engine.problem.problem import Clusters
+    from clinclust.estimators.fit import Fit
+    from clinclust.estimators.subtype_model import SubtypeModel
+    from clinclust.schema import Feature, FeatureSchema
+
+
+# Impute missing values from the posterior predictives of the clusters.
+#
+# The predictive of a missing value of subject i is the mixture sum_k p(k | observed values of i) p(x | cluster k).
+
+Scores: TypeAlias = Callable[[pd.DataFrame], Array]
+
+_WAYS = ("median", "mean", "mode", "draw")
+_NEGLIGIBLE = 1e-9
+"""Probability below which a cluster is ignored."""
+
+
+def impute(
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
+) -> pd.DataFrame:
+    """Implement `Prediction.impute`; `scores` is `Prediction.cluster_scores` of the model."""
+    _check_way(how)
+    filled = validated_for_imputation(fit.schema_, frame)
+    # Draws of a subject's missing values in a block are one joint draw: each given those that were drawn before.
+    given = filled if how == "draw" else filled.copy()
+    for missing in _missing(fit, given, _weights(fit, given, scores, how, within_subtype, rng)):
+        name = missing.feature.column
+        filled[name] = with_cells(filled[name], missing.rows, missing.cells(missing.values(how, rng)))
+    return filled
+
+
+def imputed_cells(
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, interval: float
+) -> pd.DataFrame:
+    """Return one row for each missing cell, with its value and interval."""
+    _check_way(how)
+    if how == "draw":
+        raise InputError("how='draw' has no interval: its values are random; use median, mean or mode")
+    if not 0.0 < interval < 1.0:
+        raise InputError(f"interval must be a probability above 0 and below 1, such as 0.9, not {interval!r}")
+    seen = validated_for_imputation(fit.schema_, frame)
+    parts = []
+    weights = _weights(fit, seen, scores, how, within_subtype, np.random.default_rng(0))
+    for missing in _missing(fit, seen, weights):
+        values = missing.values(how, None)
+        lower, upper = missing.intervals(interval)
+        part = pd.DataFrame({"row": seen.index[missing.rows], "feature": missing.feature.column})
+        for name, found in (("value", values), ("lower", lower), ("upper", upper)):
+            part[name] = _column_of(found, missing.cells)
+        part["probability"] = missing.probabilities(values)
+        part["_place"] = missing.rows * len(fit.schema_) + fit.schema_.names.index(missing.feature.column)
+        parts.append(part)
+    if not parts:
+        return pd.DataFrame({name: pd.Series(dtype=dtype) for name, dtype in _COLUMNS.items()})
+    return pd.concat(parts).sort_values("_place", ignore_index=True)[list(_COLUMNS)]
+
+
+_COLUMNS = {"row": object, "feature": object, "value": object, "lower": object, "upper": object, "probability": float}
+
+
+def _column_of(values: Array, cells: Any) -> NDArray[Any]:
+    """Return values of the model as an object array of cells; None where there is no value."""
+    column = np.full(values.size, None, dtype=object)
+    known = ~np.isnan(values)
+    column[known] = cells(values[known]).tolist()
+    return column
+
+
+def _check_way(how: str) -> None:
+    if how not in _WAYS:
+        raise InputError(f"how must be one of {', '.join(_WAYS)}, not {how!r}")
+
+
+def validated_for_imputation(schema: FeatureSchema, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the validated columns that the schema names."""
+    present = (feature.name for feature in schema if not feature.is_ignored and feature.name in frame)
+    return schema.restricted_to(present).validate(frame, warn=False)
+
+
+@dataclass(frozen=True)
+class _MissingInBlock:
+    """The missing values (n,) of a feature of a multivariate Gaussian block, each with its own mixture."""
+
+    feature: Feature
+    index: int
+    rows: NDArray[np.int64]
+    each: list[Missing]
+
+    def cells(self, values: Array) -> NDArray[Any]:
+        return self.each[0].cells(values)
+
+    def values(self, how: str, rng: np.random.Generator | None) -> Array:
+        return np.concatenate([one.values(how, rng) for one in self.each])
+
+    def intervals(self, level: float) -> tuple[Array, Array]:
+        below, above = zip(*(one.intervals(level) for one in self.each), strict=True)
+        return np.concatenate(below), np.concatenate(above)
+
+    def probabilities(self, values: Array) -> Array:
+        """Return NaN for each value."""
+        return np.full(values.size, np.nan)
+
+
+def _missing(fit: Fit, frame: pd.DataFrame, weights: Array) -> Iterator[Missing | _MissingInBlock | MissingInParts]:
+    """Yield the missing values of each feature of a validated table, in the order of the encoding."""
+    clusters, encoding = fit.clusters_, fit.clusters_.encoding
+    in_block = {index: chain for chain in members_of_chains(encoding.features) for index in chain}
+    pairs = dict(pairs_of_parts(encoding.features))
+    for index, (feature, likelihood) in enumerate(zip(encoding.features, encoding.alone, strict=True)):
+        rows = np.flatnonzero(frame[feature.column].isna())
+        if index in pairs.values():
+            continue  # with the first part
+        if rows.size and feature.is_part and feature.levels:
+            yield _missing_in_parts(clusters, frame, index, pairs.get(index), rows, weights[rows])
+        elif rows.size and index in in_block:
+            yield _missing_in_block(clusters, frame, in_block[index], index, rows, weights)
+        elif rows.size:
+            posteriors = clusters.posteriors(index)
+            yield Missing(feature, likelihood, index, rows, posteriors, weights[rows], encoding)
+
+
+def _missing_in_parts(
+    clusters: Clusters, frame: pd.DataFrame, first: int, second: int | None, rows: NDArray[np.int64], weights: Array
+) -> MissingInParts:
+    """Return the missing values of a feature with point masses, with the encoded parts `first` and `second`."""
+    encoding = clusters.encoding
+    whole = encoding.features[first].whole
+    at = levels_of_first(encoding.alone[first], clusters.posteriors(first), len(whole.point_masses))
+    masses = weights @ at
+    rest = None
+    if second is not None:
+        others = weights * at[:, 0]
+        others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
+        posteriors = clusters.posteriors(second)
+        likelihood, part = encoding.alone[second], encoding.features[second]
+        rest = Missing(part, likelihood, second, rows, posteriors, others, encoding)
+    observed = whole.parts[-1].scores(frame[whole.name])
+    return MissingInParts(whole, rows, masses, rest, observed[~np.isnan(observed)], encoding)
+
+
+def _missing_in_block(
+    clusters: Clusters, frame: pd.DataFrame, members: list[int], index: int, rows: NDArray[np.int64], weights: Array
+) -> _MissingInBlock:
+    """Return the missing values of a feature, given the observed ones of its block of encoded features `members`."""
+    encoding = clusters.encoding
+    feature, likelihood, place = encoding.features[index], encoding.alone[index], members.index(index)
+    of_block = encoded_block(frame.iloc[rows], encoding, members)
+    predictive = block_predictive(clusters, members)
+    posteriors = np.empty((rows.size, weights.shape[1], len(likelihood.prior.NAMES)))
+    for known, here in patterns_of(~np.isnan(of_block)):
+        posteriors[here] = predictive.given(place, known, of_block[here])
+    each = [
+        Missing(feature, likelihood, index, rows[[at]], own, weights[rows[[at]]], encoding)
+        for at, own in enumerate(posteriors)
+    ]
+    return _MissingInBlock(feature, index, rows, each)
+
+
+def _weights(
+    fit: Fit, frame: pd.DataFrame, scores: Scores, how: str, within_subtype: bool, rng: np.random.Generator
+) -> Array:
+    """Return p(cluster | observed values), a new cluster last, float64 (n, J + 1); 0 or 1 for draws."""
+    weights = probabilities(scores(frame))
+    if within_subtype:
+        subtype_of = np.append(fit.subtype_of_, fit.n_clusters_)  # the last column is a subtype of its own
+        own = subtype_of == fit.subtypes_.summed(weights).argmax(axis=1)[:, None]
+        weights = np.where(own, weights, 0.0)
+    if how == "draw":
+        cumulative = weights.cumsum(axis=1)
+        drawn = (cumulative[:, :-1] < rng.random((len(frame), 1)) * cumulative[:, -1:]).sum(axis=1)
+        return np.asarray(np.eye(weights.shape[1])[drawn], dtype=np.float64)
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    weights = np.where(weights < _NEGLIGIBLE, 0.0, weights)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True), dtype=np.float64)
+
+
+# Multiple imputations of a cohort.
+#
+# For each, the subtype of every subject is drawn from its membership; then rounds of a copula draw the margins of the
+# subtypes, the correlations inside them, and the missing values of a subject jointly, given what is observed of it
+# (Rubin 1987, *Multiple imputation for nonresponse in surveys*).
+
+_FIRST = 5
+"""How many times as many rounds precede the first draw."""
+
+
+def multiple_imputations(
+    model: SubtypeModel, frame: pd.DataFrame, m: int, n_sweeps: int, rng: np.random.Generator, cancelled: Event
+) -> list[pd.DataFrame]:
+    """Implement `Prediction.multiple_imputations`; raise SearchCancelled if `cancelled` is set."""
+    fit = require_search(model, "multiple_imputations")
+    rows = _rows(model, fit, frame)
+    seen = fit.schema_.validate(frame, warn=False)
+    cohort, back, found = seen.iloc[rows], np.argsort(rows), []
+    with announcing_compilation():
+        membership = _membership(fit, cohort)
+        copula, encoding = _copula(fit, cohort, rng)
+        for number in range(m):
+            up_to = membership.cumsum(axis=1)
+            copula.move((up_to[:, :-1] < rng.random((len(up_to), 1)) * up_to[:, -1:]).sum(axis=1))
+            for _ in range(n_sweeps * (1 if number else _FIRST)):
+                if cancelled.is_set():
+                    raise SearchCancelled
+                copula.round()
+            table = _completed(cohort, encoding, copula, rng)
+            found.append(_with_observed(table, fit.schema_, rng).iloc[back])
+    unfilled = [feature.name for feature in fit.schema_.reported if found and found[0][feature.name].isna().any()]
+    if unfilled:
+        warnings.warn(
+            f"nothing is observed in {listed(unfilled)}, so that nothing is filled in", CohortWarning, stacklevel=8
+        )
+    return found
+
+
+def _rows(model: SubtypeModel, fit: Fit, frame: pd.DataFrame) -> Labels:
+    """Return the row of each subject of the fit, int64 (N,); raise if the table is not its cohort."""
+    rows = None if cohort_problems(model, frame) else rows_of_the_fit(fit, frame)
+    if rows is None:
+        cohort_of(model, frame)  # says why it is not the cohort
+        raise AssertionError("a table without rows of the fit is no cohort")
+    return rows
+
+
+def _membership(fit: Fit, cohort: pd.DataFrame) -> Array:
+    """Return the probability of each subtype for each subject, float64 (N, K)."""
+    scores = fit.clusters_.scores(model_values(cohort, fit.clusters_.encoding.features), coarsened=True)
+    return fit.subtypes_.summed(probabilities(scores[:, :-1]))
+
+
+def _copula(fit: Fit, cohort: pd.DataFrame, rng: np.random.Generator) -> tuple[Copula, Encoding]:
+    """Return the copula of all features with a likelihood, clustered on or described, and their encoding."""
+    schema = fit.schema_.with_roles({feature.name: "cluster" for feature in fit.schema_.described})
+    problem = pose(cohort, schema, fit.hyperparameters_, fit.concentration_)
+    encoding = problem.cohort.encoding
+    # A described feature may differ between the clusters as one that was selected does.
+    selected = dict(zip((f.name for f in fit.clusters_.encoding.features), fit.clusters_.included, strict=True))
+    included = np.array([selected.get(feature.name, True) for feature in encoding.features])
+    labels = np.asarray(fit.labels_, dtype=np.int64)
+    clusters = clusters_of(problem, problem.partition(labels[problem.cohort.order]), included)
+    values = model_values(cohort, encoding.features)
+    columns = [
+        (values[feature.name] - centre) / scale
+        for feature, centre, scale in zip(encoding.features, encoding.centres, encoding.scales, strict=True)
+    ]
+    is_usual = ~fit.outliers_[:, fit.schema_.places(encoding.features)]
+    limits = [
+        _limits(feature, column, (centre, scale))
+        for feature, column, centre, scale in zip(
+            encoding.features, columns, encoding.centres, encoding.scales, strict=True
+        )
+    ]
+    return Copula.of(clusters, columns, limits, is_usual, labels, rng), encoding
+
+
+def _limits(feature: Feature, column: Array, standard: tuple[float, float]) -> tuple[float, float]:
+    """Return between which encoded values a measurement is drawn: at most its range beyond the observed ones.
+
+    Also within the declared range; not below 0 if nothing observed is; and not beyond a limit of detection, of which
+    the most extreme measured value is the nearest known.
+    """
+    least, most = float(np.nanmin(column)), float(np.nanmax(column))
+    lowest, highest = 2.0 * least - most, 2.0 * most - least
+    low, high = feature.whole.minimum, feature.whole.maximum
+    if low is None and feature.transform != "log" and least * standard[1] + standard[0] >= 0.0:
+        low = 0.0
+    with np.errstate(all="ignore"):
+        at = [np.nan if end is None else feature.on_model_scale(np.array([end]))[0][0] for end in (low, high)]
+    ends = (np.array(at, dtype=float) - standard[0]) / standard[1]
+    lowest = least if "below" in feature.whole.limit else np.nanmax([lowest, min(ends[0], least)])
+    highest = most if "above" in feature.whole.limit else np.nanmin([highest, max(ends[1], most)])
+    return float(lowest), float(highest)
+
+
+def _completed(cohort: pd.DataFrame, encoding: Encoding, copula: Copula, rng: np.random.Generator) -> pd.DataFrame:
+    """Return the cohort with its missing values as the copula has drawn them."""
+    filled = cohort.copy()
+    for index, (feature, column) in enumerate(zip(encoding.features, copula.columns, strict=True)):
+        rows = np.flatnonzero(column.is_missing & ~np.isnan(column.completed))
+        if not rows.size:
+            continue
+        if feature.is_part and feature.levels:
+            cells = _at_point_masses(feature.whole, cohort, column.completed[rows], rng)
+        else:
+            cells = cells_of(column.completed[rows], encoding, index)
+        filled[feature.column] = with_cells(filled[feature.column], rows, cells)
+    return filled
+
+
+def _with_observed(table: pd.DataFrame, schema: FeatureSchema, rng: np.random.Generator) -> pd.DataFrame:
+    """Fill columns that say nothing of a subject, such as those with one value: with observed values at random."""
+    for feature in schema.reported:
+        column = table[feature.name]
+        rows, observed = np.flatnonzero(column.isna()), column.dropna()
+        if rows.size and len(observed):
+            table[feature.name] = with_cells(
+                column, rows, observed.iloc[rng.integers(len(observed), size=rows.size)].array
+            )
+    return table
+
+
+def _at_point_masses(whole: Feature, cohort: pd.DataFrame, levels: Array, rng: np.random.Generator) -> Any:
+    """Return the drawn cells (n,) at point masses; those at none get an observed value until their part is drawn."""
+    observed = whole.parts[-1].scores(cohort[whole.name])
+    observed = observed[~np.isnan(observed)]
+    drawn = rng.choice(observed, levels.size) if observed.size else np.full(levels.size, np.nan)
+    cells = np.where(levels == 0.0, drawn, np.array([np.nan, *whole.point_masses])[levels.astype(np.int64)])
+    is_whole = whole.traits.is_whole and not whole.limit and np.isfinite(cells).all()
+    return cells.astype(np.int64) if is_whole else cells
+
+
+# Estimates of several completed tables pooled by Rubin's rules.
+
+
+@accepting(df_complete=NUMBER, level=NUMBER)
+def pool_estimates(
+    estimates: ArrayLike | Sequence[pd.Series[Any]],
+    variances: ArrayLike | Sequence[pd.Series[Any]],
+    *,
+    df_complete: float | None = None,
+    level: float = 0.95,
+) -> pd.DataFrame:
+    """Pool the estimates of m analyses of multiply imputed tables by Rubin's rules (Rubin 1987).
+
+    With Q the mean of the estimates, U the mean of their variances and B the variance of the estimates (divisor m - 1):
+
+        T = U + (1 + 1/m) B,  lambda = (1 + 1/m) B / T,  degrees of freedom = 1 / (1 / old + 1 / observed),
+        old = (m - 1) / lambda^2,  observed = (c + 1) / (c + 3) c (1 - lambda)
+
+    are the total variance, the share of it that is due to what is missing, and Barnard and Rubin's degrees of freedom
+    (1999). c are the degrees of freedom of the analysis of a complete table; without c they are `old`. The estimates
+    should be about normal: pool log odds ratios, log variances and Fisher's z of correlations.
+
+    Parameters
+    ----------
+    estimates : array, shape (m,) or (m, p), or list of m Series
+        p estimates from each imputation, named by the index of a Series or the columns of a DataFrame.
+    variances : array, shape (m,) or (m, p), or list of m Series
+        The squared standard error of each estimate.
+    df_complete : float, optional
+        Degrees of freedom without missing values, such as n - 1 for a mean. By default a large sample is assumed.
+    level : float
+        Level of the confidence intervals.
+
+    Returns
+    -------
+    DataFrame
+        One row per estimate: ``estimate``, ``se``, ``df``, ``t`` and two-sided ``p`` of the hypothesis 0, ``lower``,
+        ``upper``, ``within`` (U), ``between`` (B), ``total`` (T), ``lambda``, ``fmi`` (fraction of missing information,
+        (r + 2 / (df + 3)) / (r + 1) with r = (1 + 1/m) B / U), ``relative_efficiency`` (1 / (1 + fmi / m)), ``m``.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two imputations, shapes differ, values are missing or not finite, a variance is not
+        positive, or `df_complete` or `level` cannot be used.
+
+    Examples
+    --------
+    >>> import clinclust as cc
+    >>> pooled = cc.pool_estimates([2.0, 2.2, 1.8], [0.04, 0.05, 0.03], df_complete=99)
+    >>> pooled[["estimate", "se", "df", "lower", "upper"]].round(3).to_numpy().tolist()
+    [[2.0, 0.306, 5.339, 1.229, 2.771]]
+    """
+    q, names = _table(estimates, "estimates")
+    u, _ = _table(variances, "variances")
+    _check(q, u, df_complete, level)
+    m = len(q)
+    within, between = u.mean(axis=0), q.var(axis=0, ddof=1)
+    added = (1.0 + 1.0 / m) * between
+    total = within + added
+    share, increase = added / total, added / within
+    df = _degrees_of_freedom(share, m, math.inf if df_complete is None else float(df_complete))
+    information = (increase + 2.0 / (df + 3.0)) / (increase + 1.0)
+    estimate, se = q.mean(axis=0), np.sqrt(total)
+    t, p, margin = _tested(estimate, se, df, level)
+    return pd.DataFrame(
+        {
+            "estimate": estimate,
+            "se": se,
+            "df": df,
+            "t": t,
+            "p": p,
+            "lower": estimate - margin,
+            "upper": estimate + margin,
+            "within": within,
+            "between": between,
+            "total": total,
+            "lambda": share,
+            "fmi": information,
+            "relative_efficiency": 1.0 / (1.0 + information / m),
+            "m": m,
+        },
+        index=names,
+    )
+
+
+def _degrees_of_freedom(share: Array, m: int, complete: float) -> Array:
+    """Return the degrees of freedom of Barnard and Rubin (1999, eqs. 3 and 4), float64 (p,)."""
+    with np.errstate(divide="ignore"):
+        old = (m - 1.0) / share**2  # infinite if all imputations gave the same estimate
+    if math.isinf(complete):
+        return old
+    observed = (complete + 1.0) / (complete + 3.0) * complete * (1.0 - share)
+    return np.asarray(1.0 / (1.0 / old + 1.0 / observed), dtype=np.float64)
+
+
+def _tested(estimate: Array, se: Array, df: Array, level: float) -> tuple[Array, Array, Array]:
+    """Return t, its two-sided p, and half the width of the confidence interval, each float64 (p,)."""
+    from scipy.special import stdtr, stdtrit
+
+    t = estimate / se
+    return t, 2.0 * stdtr(df, -np.abs(t)), se * stdtrit(df, (1.0 + level) / 2.0)
+
+
+def _table(given: Any, called: str) -> tuple[Array, Any]:
+    """Return numbers as float64 (m, p), and the names of the p estimates."""
+    if isinstance(given, list | tuple) and given and all(isinstance(one, pd.Series) for one in given):
+        if any(not one.index.equals(given[0].index) for one in given):
+            raise InputError(f"{called}: the Series of all imputations need the same index, in the same order")
+        given = pd.DataFrame([one.to_numpy() for one in given], columns=given[0].index)
+    try:
+        table = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{called} must be numbers, of shape (m,) or (m, p), with m imputations") from error
+    if table.ndim not in (1, 2) or table.size == 0:
+        raise InputError(f"{called} must have the shape (m,) or (m, p), with m imputations, not {table.shape}")
+    table = table.reshape(len(table), -1)
+    return table, given.columns if isinstance(given, pd.DataFrame) else pd.RangeIndex(table.shape[1])
+
+
+def _check(q: Array, u: Array, df_complete: float | None, level: float) -> None:
+    problems = []
+    if q.shape != u.shape:
+        problems.append(f"estimates and variances must have one shape; they have {q.shape} and {u.shape}")
+    if len(q) < 2:
+        problems.append("estimates of at least two imputations are needed; one alone does not tell what is missing")
+    problems += [
+        f"{name} must be finite numbers" for name, it in (("estimates", q), ("variances", u)) if not _finite(it)
+    ]
+    if _finite(u) and not (u > 0.0).all():
+        problems.append("variances must be above 0; give squared standard errors")
+    if df_complete is not None and not df_complete > 0.0:
+        problems.append(f"df_complete must be above 0, not {df_complete!r}")
+    if not 0.0 < level < 1.0:
+        problems.append(f"level must be above 0 and below 1, such as 0.95, not {level!r}")
+    refuse(problems)
+
+
+def _finite(table: Array) -> bool:
+    return bool(np.isfinite(table).all())

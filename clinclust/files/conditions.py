@@ -1,0 +1,557 @@
+"""Conditions on rows, such as "visit == 'baseline' and age >= 18": how they are read, and which rows meet them."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, reduce
+from operator import and_, eq, ge, gt, le, lt, or_
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pandas.arrays import BooleanArray
+
+from clinclust.arrays import Array, Mask
+from clinclust.errors import InputError, show_cells
+from clinclust.files.cell_text import canonical_text, listed, number_of, numbers_of, quote_cell, quoted
+from clinclust.files.number_notation import (
+    GROUPED_BY_POINT,
+    DecimalMark,
+    Marks,
+    WrittenNumber,
+    are_thousands,
+    marks_of,
+    number_as_written,
+    parts_of,
+)
+from clinclust.files.text_table import TableRead, place_of_column
+from clinclust.texts import did_you_mean
+
+# Dates in a column whose cells say, together, whether the day or the month comes first.
+
+DateOrder = Literal["day-first", "month-first"]
+DATE_ORDERS: tuple[DateOrder, ...] = ("day-first", "month-first")
+A_DAY = 86_400  # seconds
+
+_TIME = r"(?:[T ,]\s*(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?P<part>\.\d+)?)?)?"
+_YEAR_FIRST = re.compile(rf"(?P<year>\d{{4}})([-./])(?P<month>\d{{1,2}})\2(?P<day>\d{{1,2}}){_TIME}", re.ASCII)
+_YEAR_LAST = re.compile(rf"(?P<one>\d{{1,2}})(?P<mark>[-./])(?P<two>\d{{1,2}})\2(?P<year>\d{{4}}){_TIME}", re.ASCII)
+_SHORT_YEAR = re.compile(rf"\d{{1,2}}([-./])\d{{1,2}}\1\d{{2}}{_TIME}", re.ASCII)
+_PARTS = ("year", "month", "day", "hour", "minute", "second")
+
+
+@dataclass(frozen=True, eq=False)
+class DateColumn:
+    """The dates of a column."""
+
+    moments: NDArray[np.float64]  # seconds from a fixed day, at midnight if no time is written; NaN without a date
+    order: DateOrder | None  # how dates such as 03/04/2020 were read; None if there is none of which it matters
+    was_derived: bool  # whether other dates of the column gave the order, and not the separator or the user
+
+    def notation(self, name: str) -> list[str]:
+        """Return how the dates of the column of this name were read, if they have an order."""
+        first = "day" if self.order == "day-first" else "month"
+        return [f"dates of {quoted(name)} with the year last are read with the {first} first"] if self.order else []
+
+
+def looks_like_date(text: str) -> bool:
+    """Return whether a text is written as a date is, in any known notation."""
+    return any(pattern.fullmatch(text) for pattern in (_YEAR_FIRST, _YEAR_LAST, _SHORT_YEAR))
+
+
+def date_column(texts: NDArray[np.object_], present: NDArray[np.bool_], order: DateOrder | None) -> DateColumn | str:
+    """Return the dates of a column, or why they cannot be read: a clause that follows the name of the column.
+
+    Each cell that is `present` must hold a date. With the year last, they are read in the order that was given or in
+    which all cells are dates. If both orders fit, points mean that the day comes first; other separators decide
+    nothing.
+    """
+    distinct = list(dict.fromkeys(texts[present].tolist()))
+    year_last = [found for text in distinct if (found := _YEAR_LAST.fullmatch(text)) is not None]
+    orders = DATE_ORDERS if order is None else (order,)
+    known = {each: {text: _moment(text, each) for text in distinct} for each in orders}
+    faults = {each: next((text for text in distinct if np.isnan(known[each][text])), None) for each in orders}
+    fitting = [each for each in orders if faults[each] is None]
+    if not fitting:
+        wrong = dict.fromkeys(quote_cell(text) for text in faults.values() if text is not None)
+        return (
+            f"holds {' and '.join(wrong)}: not all cells are dates {'in one order' if order is None else order}, with "
+            "a year of four digits; write them as year-month-day"
+        )
+    unclear = next((found[0] for found in year_last if found["mark"] != "."), None)
+    if len(fitting) > 1 and unclear is not None:
+        return (
+            f"holds {quote_cell(unclear)}, and no date in it tells whether the day or the month comes first: say "
+            "dates='day-first' or dates='month-first'"
+        )
+    cells = [known[fitting[0]][text] if here else np.nan for text, here in zip(texts, present, strict=True)]
+    was_derived = order is None and len(fitting) == 1
+    return DateColumn(np.array(cells, dtype=np.float64), fitting[0] if year_last else None, was_derived)
+
+
+def _moment(text: str, order: DateOrder) -> float:
+    found = _YEAR_FIRST.fullmatch(text) or _YEAR_LAST.fullmatch(text)
+    if found is None:
+        return np.nan
+    part = found.groupdict()
+    if "one" in part:
+        part["day"], part["month"] = (part["one"], part["two"])[:: -1 if order == "month-first" else 1]
+    try:
+        when = datetime.datetime(*(int(part[name] or 0) for name in _PARTS))  # type: ignore[arg-type]
+    except ValueError:
+        return np.nan
+    return (when - datetime.datetime.min).total_seconds() + float(part["part"] or 0)
+
+
+# The language of ``where``: a condition on the columns of a table, which is never run as code.
+#
+# Comparisons of a column (a name, perhaps in backticks) with a value (a number, or a text or date in quotes), joined by
+# ``and``, ``or``, ``not`` and parentheses. Outside of a list, 5,2 is a number with a decimal comma. Comparisons are
+# ``column == value`` (also =, !=, <>, <, <=, >, >=, and chains such as ``18 <= age < 65``), ``column in (value, ...)``,
+# ``column not in [...]``, ``column is missing`` and ``column is not missing``.
+
+_LONGEST, _DEEPEST = 5000, 50
+_LONGEST_NAME = 200
+_PLAIN_NAME = re.compile(r"[^\W\d]\w*")
+"""The names that a condition reads without backticks; Python's identifiers may hold more, such as a middle dot."""
+_TOKEN = re.compile(
+    r"\s*(?:(?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))|`(?P<name>[^`]*)`"
+    r"|'(?P<text>[^']*)'|\"(?P<quoted>[^\"]*)\"|(?P<word>[^\W\d][\w.]*)|(?P<sign>==|!=|<>|<=|>=|[=<>(),\[\]])|$)"
+)
+_DECIMALS = re.compile(r",[0-9]+(?![\w.,])")
+_SIGNS = {"==": "==", "=": "==", "!=": "!=", "<>": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+IS_MISSING = "is missing"
+WORDS = ("and", "or", "not", "in", "is", "missing")
+"""The words of the language: a column of such a name is put in backticks."""
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A name, a text or a number, as it was written."""
+
+    kind: str
+    text: str
+    decimals: str = field(default="", repr=False, compare=False)
+    """The digits that follow this number in a list, after a comma without a space: they may be its decimals."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A column, one of ``==``, ``!=``, ``<``, ``<=``, ``>``, ``>=`` and `IS_MISSING`, and a value."""
+
+    column: str
+    sign: str
+    value: Operand
+
+
+@dataclass(frozen=True)
+class Not:
+    """The opposite of a condition."""
+
+    part: Condition
+
+
+@dataclass(frozen=True)
+class Joined:
+    """Conditions that must all be met (``and``), or of which one must be met (``or``)."""
+
+    word: str
+    parts: tuple[Condition, ...]
+
+
+Condition = Comparison | Not | Joined
+
+
+def parsed(text: str) -> Condition:
+    """Return the condition that a text means; InputError, which shows the place that is wrong, if it is none."""
+    if len(text) > _LONGEST:
+        raise InputError(f"`where` has {len(text):,} characters; at most {_LONGEST:,} are read")
+    parser = _Parser(text)
+    found = parser.any_of()
+    parser.expect("")
+    return found
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self._text, self._at, self._depth = text, 0, 0
+
+    def take(self, *words: str) -> str | None:
+        """Return which of these words and signs comes next, and go past it; None if none does. The end is ``""``."""
+        found = _TOKEN.match(self._text, self._at)
+        if found is None or found.lastgroup not in (None, "word", "sign") or found[0].strip().casefold() not in words:
+            return None
+        self._at = found.end()
+        return found[0].strip().casefold()
+
+    def expect(self, *words: str) -> str:
+        """Return what `take` returns; InputError if it is None."""
+        word = self.take(*words)
+        if word is None:
+            raise self._misunderstood()
+        return word
+
+    def any_of(self) -> Condition:
+        """Return parts that are joined by ``or``."""
+        return self._joined("or", lambda: self._joined("and", self._part))
+
+    def _joined(self, word: str, part: Callable[[], Condition]) -> Condition:
+        parts = [part()]
+        while self.take(word):
+            parts.append(part())
+        return parts[0] if len(parts) == 1 else Joined(word, tuple(parts))
+
+    def _part(self) -> Condition:
+        word = self.take("not", "(")
+        if word is None:
+            return self._comparisons()
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise InputError(f"`where` has more than {_DEEPEST} 'not' or parentheses inside each other")
+        found = Not(self._part()) if word == "not" else self.any_of()
+        if word == "(":
+            self.expect(")")
+        self._depth -= 1
+        return found
+
+    def _comparisons(self) -> Condition:
+        left, is_opposite = self._operand(), False
+        if self.take("is"):
+            is_opposite = self.take("not") is not None
+            self.expect("missing")
+            found: Condition = _comparison(left, IS_MISSING, Operand("number", "missing"))
+        elif word := self.take("in", "not"):
+            is_opposite = word == "not" and bool(self.expect("in"))
+            end = {"(": ")", "[": "]"}[self.expect("(", "[")]
+            among: list[Condition] = []
+            while not among or self.expect(",", end) == ",":
+                among.append(_comparison(left, "==", self._operand(is_list=True)))
+            found = Joined("or", tuple(among))
+        else:
+            chain = []
+            while sign := self.take(*_SIGNS):
+                right = self._operand()
+                chain.append(_comparison(left, _SIGNS[sign], right))
+                left = right
+            if not chain:
+                raise self._misunderstood()
+            found = chain[0] if len(chain) == 1 else Joined("and", tuple(chain))
+        return Not(found) if is_opposite else found
+
+    def _operand(self, *, is_list: bool = False) -> Operand:
+        found = _TOKEN.match(self._text, self._at)
+        group = found and found.lastgroup
+        if not found or group in (None, "sign") or (group == "word" and found["word"].casefold() in WORDS):
+            raise self._misunderstood()
+        self._at = found.end()
+        if group != "number":
+            return Operand("text" if group in ("text", "quoted") else "name", found[str(group)])
+        decimals = _DECIMALS.match(self._text, self._at) if found["number"].lstrip("+-").isdecimal() else None
+        if decimals and not is_list:
+            self._at = decimals.end()
+            return Operand("number", found["number"] + decimals[0])
+        return Operand("number", found["number"], decimals[0][1:] if decimals else "")
+
+    def _misunderstood(self) -> InputError:
+        rest = self._text[self._at :].strip()
+        where = f"at {quoted(rest[:20])}" if rest else "at its end"
+        return InputError(
+            f"`where` cannot be understood {where}, after {quoted(self._text[: self._at][-40:])}: write columns, signs "
+            "and values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
+            "quotes, names with spaces in backticks"
+        )
+
+
+def _comparison(left: Operand, sign: str, right: Operand) -> Comparison:
+    if (left.kind == "name") == (right.kind == "name"):
+        raise InputError(
+            f"`where` compares {left.kind} {quoted(left.text)} with {right.kind} {quoted(right.text)}: give one column "
+            "and one value. Texts stand in quotes, names with spaces in backticks; two columns are not compared with "
+            "each other: add a column with their difference to the table"
+        )
+    if right.kind == "name":
+        return Comparison(right.text, _TURNED.get(sign, sign), left)
+    return Comparison(left.text, sign, right)
+
+
+def compared_columns(condition: Condition) -> tuple[str, ...]:
+    """Return the columns that a condition compares with values, each once."""
+    match condition:
+        case Comparison(column, sign):
+            return () if sign == IS_MISSING else (column,)
+        case Not(part):
+            return compared_columns(part)
+        case Joined(_, parts):
+            return tuple(dict.fromkeys(name for part in parts for name in compared_columns(part)))
+
+
+def is_order(sign: str) -> bool:
+    """Return whether a sign asks which of two values is larger."""
+    return sign in _TURNED
+
+
+def name_in_condition(name: str, number: int) -> str:
+    """Return a column as a condition takes it: ``age``, ```Age at visit```, or its number if it cannot be pasted."""
+    if _PLAIN_NAME.fullmatch(name) and name.casefold() not in WORDS and len(name) <= _LONGEST_NAME:
+        return name
+    return f"`{name}`" if "`" not in name and _can_be_pasted(name) else f"`#{number}`"
+
+
+def text_in_condition(text: str) -> str | None:
+    """Return a text as a condition takes it; None if no condition can hold it, or it cannot be pasted."""
+    quote = next((mark for mark in "\"'" if mark not in text), None)
+    return None if quote is None or not _can_be_pasted(text) else f"{quote}{text}{quote}"
+
+
+def _can_be_pasted(name: str) -> bool:
+    return name.isprintable() and len(name) <= _LONGEST_NAME
+
+
+# Which rows of a table meet a condition: the cells of a column as texts, numbers in its notation, and dates.
+
+_FEW_LEVELS = 10
+_COMPARISONS = {"==": eq, "<": lt, "<=": le, ">": gt, ">=": ge}
+
+
+class Reader(NamedTuple):
+    """A table, and how it writes numbers and dates, if the user said so."""
+
+    read: TableRead
+    decimal: DecimalMark | None = None
+    dates: DateOrder | None = None
+
+    def cells(self, name: str) -> Cells:
+        """Return the cells of the column that a text means; InputError if there is none."""
+        names = [str(each) for each in self.read.frame.columns]
+        place = place_of_column(name, names, self.read.places)
+        if isinstance(place, str):
+            raise InputError(f"{place} The columns are {listed(names)}")
+        return Cells(self, place)
+
+
+class Cells:
+    """The cells of a column: their canonical texts, object (N,), and which of them are missing, bool (N,)."""
+
+    def __init__(self, reader: Reader, place: int) -> None:
+        read, decimal = reader.read, reader.decimal
+        notes = read.notes[place] if read.notes else None
+        self.decimal, self.order_of_dates = decimal, reader.dates
+        self.has_comma = decimal == "," or (notes is not None and notes.decimal == ",")
+        self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
+        values = read.frame.iloc[:, place]
+        missing = np.asarray(values.isna(), dtype=bool)
+        texts = [canonical_text(value) for value in values.astype(object).where(~missing, "").tolist()]
+        codes = {"", *(notes.missing_codes if notes else ())}
+        self.texts = np.array(texts, dtype=object)
+        self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
+        self.name = str(read.frame.columns[place])
+        self.number = read.places[place] if read.places else place + 1
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How often each text is in the column, without missing values, the most frequent first."""
+        return Counter(dict(Counter(self.texts[~self.missing].tolist()).most_common()))
+
+    @cached_property
+    def bounds(self) -> tuple[Array, Array]:
+        """The least and the greatest number that each cell may be: ``<5`` ends below 5. NaN: none, or with a unit."""
+        if self.marks.is_guess and self.decimal is None:
+            example = next(text for text in self.counts if "," in text)
+            raise InputError(
+                f"the comma in {quoted(self.name)} ({quote_cell(example)}) may be a decimal mark or keep thousands "
+                "apart: say decimal=',' or decimal='.'"
+            )
+        known = {text: self._bounds(parts) for text, parts in self._parts.items()}
+        bounds = [known.get(text, (np.nan, np.nan)) for text in self.texts.tolist()]
+        low, high = np.array(bounds, dtype=np.float64).reshape(-1, 2).T
+        return low, high
+
+    def _bounds(self, parts: WrittenNumber) -> tuple[float, float]:
+        number = self._number(parts.number, self.marks)
+        if not parts.limit or np.isnan(number):
+            return number, number
+        end = -np.inf if {"<", "≤"} & set(parts.limit) else np.inf
+        if not {"=", "≤", "≥"} & set(parts.limit):
+            number = float(np.nextafter(number, end))
+        return (end, number) if end < 0 else (number, end)
+
+    @cached_property
+    def are_words(self) -> NDArray[np.bool_]:
+        """Which cells hold no digit, and so are certainly no number."""
+        return np.array([not any(map(str.isdigit, text)) for text in self.texts.tolist()], dtype=bool)
+
+    def _number(self, number: str, marks: Marks) -> float:
+        written = number_as_written(number, marks.decimal, marks.thousands)
+        return np.nan if written is None else number_of(written)
+
+    def meant(self, text: str, *, in_quotes: bool) -> float:
+        """Return the number that a condition gives: in quotes as the cells are written; else with a decimal point."""
+        number, parts, marks = np.nan, parts_of(text), self.marks
+        if in_quotes or "," in text:
+            if parts is not None and not parts.limit and not parts.unit:
+                number, own = self._number(parts.number, marks), marks_of([parts.number])
+                if np.isnan(number) and not marks.decimal and not own.is_guess:
+                    number = self._number(parts.number, own)
+        elif not (marks.decimal and GROUPED_BY_POINT.fullmatch(text)):
+            number = number_of(text)
+        if np.isnan(number):
+            raise InputError(
+                f"{quoted(text)}, with which {quoted(self.name)} is compared, is no date and no number as its cells "
+                "write them, or could be read in two ways: write it without a unit, in quotes as the cells are, or "
+                "with a decimal point and nothing between its thousands"
+            )
+        return number
+
+    def notation(self) -> list[str]:
+        """Return how the numbers are read, in words; nothing if they are plain."""
+        said = ["a decimal comma"] if self.marks.decimal else []
+        said += [f"thousands kept apart by {self.marks.thousands!r}"] if self.marks.thousands else []
+        return [f"the numbers of {quoted(self.name)} are read with {' and '.join(said)}"] if said else []
+
+    @cached_property
+    def _parts(self) -> dict[str, WrittenNumber]:
+        """The parts of the texts that are a number, or a limit and a number, and nothing else."""
+        found = {text: parts_of(text) for text in self.counts}
+        return {text: parts for text, parts in found.items() if parts is not None and not parts.unit}
+
+    @cached_property
+    def marks(self) -> Marks:
+        """The decimal mark and the separator of thousands of the column."""
+        numbers = [parts.number for parts in self._parts.values()]
+        if self.others_have_comma and are_thousands(numbers) and not any("," in number for number in numbers):
+            return Marks(",", ".")
+        marks = marks_of(numbers)
+        is_plain = not np.isnan(numbers_of(list(self.counts))).any()
+        if self.has_comma and (marks.is_guess or (marks == Marks() and not is_plain)):
+            return Marks(",", None)
+        return Marks(None, ",") if marks.is_guess and self.decimal == "." else marks
+
+    @cached_property
+    def dates(self) -> DateColumn:
+        """The dates of the cells; InputError if they cannot be read."""
+        dates = date_column(self.texts, ~self.missing, self.order_of_dates)
+        if isinstance(dates, str):
+            raise InputError(f"{quoted(self.name)} {dates}")
+        return dates
+
+    @cached_property
+    def looks_like_dates(self) -> bool:
+        """Whether all cells with a value are written as dates are, and there is one."""
+        return bool(self.counts) and all(map(looks_like_date, self.counts))
+
+
+class Matching:
+    """Evaluates a condition on a table, by Kleene's logic.
+
+    Of a missing value nothing is known: neither ``==`` nor ``!=``, with ``not`` or without, takes it. A value beyond a
+    limit is compared where the answer is certain: ``>90`` is above 60, and may be above 100. Afterwards `unknown`,
+    bool (N,), has the rows of which no answer is known; `dates` were compared.
+    """
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: dict[str, Cells] = {}
+        self._parts: list[tuple[Comparison, Cells, Mask, Mask]] = []  # the rows that meet it, and the unknown ones
+        self._remarks: list[str] = []
+        self.unknown: Mask = np.zeros(len(reader.read.frame), dtype=bool)
+        self.dates: list[DateColumn] = []
+
+    def of(self, condition: Condition) -> Mask:
+        """Return where the rows meet the condition; InputError if it names no column, or orders what has no order."""
+        answer = self._answer(condition)
+        self.unknown = np.asarray(answer.isna(), dtype=bool)
+        return answer.to_numpy(dtype=bool, na_value=False)
+
+    def _answer(self, condition: Condition) -> BooleanArray:
+        match condition:
+            case Joined(word, parts):
+                joined: BooleanArray = reduce(and_ if word == "and" else or_, map(self._answer, parts))
+                return joined
+            case Not(part):
+                return ~self._answer(part)
+            case Comparison(sign="!="):
+                return ~self._answer(replace(condition, sign="=="))
+            case Comparison(column, sign):
+                if column not in self._known:
+                    self._known[column] = self._reader.cells(column)
+                cells = self._known[column]
+                if sign == IS_MISSING:
+                    return BooleanArray(cells.missing, np.zeros_like(cells.missing))
+                met, is_known = self._compared(cells, condition)
+                met, unknown = met & ~cells.missing, ~is_known | cells.missing
+                self._parts.append((condition, cells, met, unknown))
+                return BooleanArray(met, unknown)
+
+    def _compared(self, cells: Cells, asked: Comparison) -> tuple[Mask, Mask]:
+        sign, text, is_text = asked.sign, asked.value.text.strip(), asked.value.kind == "text"
+        if is_text and looks_like_date(text) and (is_order(sign) or cells.looks_like_dates):
+            return self._with_date(cells, sign, text)
+        if cells.looks_like_dates and any(map(str.isdigit, text)):
+            raise InputError(
+                f"{quoted(cells.name)} holds dates, and is compared with {quoted(text)}, which is none: write days in "
+                f"quotes, as in '2020-01-01' <= {name_in_condition(cells.name, cells.number)} <= '2020-12-31'"
+            )
+        if is_text and not is_order(sign):
+            return np.asarray(cells.texts == text, dtype=bool), ~cells.missing
+        (low, high), number = cells.bounds, cells.meant(text, in_quotes=is_text)
+        if asked.value.decimals and cells.marks.decimal == ",":
+            one, two = text, asked.value.decimals
+            raise InputError(
+                f"{quoted(cells.name)} has decimal commas: write in ({one}, {two}) with a space for two numbers, or == "
+                f"{one},{two} for one"
+            )
+        self._remarks += cells.notation()
+        met, is_known = _met(low, high, sign, number)
+        return met, is_known if is_order(sign) else is_known | cells.are_words  # and not this number
+
+    def _with_date(self, cells: Cells, sign: str, text: str) -> tuple[Mask, Mask]:
+        """Compare with a date. A date without a time means the whole day."""
+        dates = cells.dates
+        self.dates.append(dates)
+        self._remarks += dates.notation(cells.name)
+        limit = date_column(np.array([text], dtype=object), np.ones(1, dtype=bool), dates.order or self._reader.dates)
+        if isinstance(limit, str):
+            raise InputError(f"the date with which {quoted(cells.name)} is compared {limit}")
+        moments, moment = dates.moments, float(limit.moments[0])
+        if ":" not in text:
+            moments, moment = moments // A_DAY, moment // A_DAY
+        return _met(moments, moments, sign, moment)
+
+    def remarks(self) -> list[str]:
+        """Return how numbers and dates were read, what no row meets, and how many rows are left out unknown."""
+        unmet: dict[tuple[Cells, str], list[str]] = {}
+        for asked, cells, met, _ in self._parts:
+            if not met.any():
+                unmet.setdefault((cells, asked.sign), []).append(asked.value.text)
+        said = [*self._remarks, *(_unmet(cells, sign, texts) for (cells, sign), texts in unmet.items())]
+        names = [quoted(cells.name) for _, cells, _, unknown in self._parts if (unknown & self.unknown).any()]
+        if names:
+            said.append(
+                f"{self.unknown.sum():,} rows are left out because their cells in {listed(dict.fromkeys(names))} are "
+                "empty or do not tell whether they meet the condition, such as a number with a unit; to keep those "
+                "with an empty cell, add `or ... is missing`"
+            )
+        return list(dict.fromkeys(said))
+
+
+def _unmet(cells: Cells, sign: str, texts: Sequence[str]) -> str:
+    """Return that no row meets a comparison, and the levels of the column; many values may name subjects."""
+    count = len(cells.counts)
+    levels = list(cells.counts) if count <= _FEW_LEVELS else []
+    held = listed(map(quote_cell, levels)) or (f"{count:,} different values" if count else "no value")
+    hint = next((show_cells(hint) for text in texts if (hint := did_you_mean(text, levels))), "")
+    return f"{quoted(cells.name)} {sign} {listed(map(quoted, texts))} is met by no row ({held}).{hint}".rstrip(".")
+
+
+def _met(low: NDArray[np.float64], high: NDArray[np.float64], sign: str, asked: float) -> tuple[Mask, Mask]:
+    """Return where numbers in a range meet a comparison, and where this is known: all of the range agree."""
+    one, two = _COMPARISONS[sign](low, asked), _COMPARISONS[sign](high, asked)
+    is_known = ~np.isnan(low) & (one == two)
+    if sign == "==":
+        is_known &= (low == high) | (high < asked) | (asked < low)
+    return one & is_known, is_known

@@ -1,1 +1,0 @@
-"""Where the table is on a sheet that people made for people: titles, headers of two rows, units, totals, footnotes."""

@@ -1,0 +1,431 @@
+"""The choice of rows: conditions, one row for each subject, rows of a sheet; and subjects with several rows."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from clinclust.arrays import Mask
+from clinclust.data import data
+from clinclust.errors import InputError, refuse
+from clinclust.files.cell_text import argument, canonical_text, numbers_of, quote_cell, quoted
+from clinclust.files.conditions import (
+    DATE_ORDERS,
+    Cells,
+    DateColumn,
+    DateOrder,
+    Matching,
+    Reader,
+    looks_like_date,
+    name_in_condition,
+    parsed,
+)
+from clinclust.files.number_notation import DecimalMark
+from clinclust.files.text_table import RowRanges, TableRead
+from clinclust.texts import did_you_mean, on_one_line
+
+# Recognise that a table holds several rows of one subject, as tables of visits do.
+
+SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
+
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_FEWEST_SUBJECTS = 20
+_FILLED = 0.9
+_HALF = 0.5
+
+
+@dataclass(frozen=True)
+class RepeatedSubjects:
+    """Subjects with several rows: whose, and how many."""
+
+    column: str  # the column of the subjects
+    n_rows: int
+    n_subjects: int
+    n_repeated: int  # subjects with several rows
+    most_rows: int
+    has_visits: bool  # whether a column whose name speaks of time tells the rows of a subject apart
+    are_copies: bool = False  # whether the rows of each subject are equal in every column, as if pasted twice
+
+    def warning(self) -> str:
+        """Return that rows are not subjects, as the first sentence of a report."""
+        follows = "copies of one row weigh double" if self.are_copies else "subtypes may be those of visits"
+        return (
+            f"ROWS ARE NOT PATIENTS: the {self.n_rows:,} rows are of {self.n_subjects:,} subjects "
+            f"({quoted(self.column)}), of whom {self.n_repeated:,} have several rows (up to {self.most_rows:,}); each "
+            f"row counts as a subject of its own, so {follows}, and every test is too sure"
+        )
+
+    def sentence(self) -> str:
+        """Return what was found, and how to keep one row of each subject."""
+        return (
+            f"{self.n_repeated:,} of {self.n_subjects:,} subjects have several rows (up to {self.most_rows:,} with the "
+            f"same {quoted(self.column)}), and rows of one patient are not independent: keep one row of each, "
+            f"{one_row_of_each(self.column)}, or those of one visit, with `where`"
+        )
+
+
+def one_row_of_each(column: str) -> str:
+    """Return the option that keeps one row of each subject, and which rows it may be."""
+    return f"{argument('one_row_per', column)} (the first; with keep='last' the last)"
+
+
+def _names_subjects(name: str) -> bool:
+    """Return whether the name of a column says that it identifies subjects, and nothing else."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    words = {word.casefold() for word in _WORD.findall(plain)}  # `patientID_2` holds patient and id
+    known = words & set(data("tables")["subjects"]["words"])
+    return bool(known) and words <= known | set(data("tables")["subjects"]["beside"])
+
+
+def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
+    """Return the subjects of a table of visits; None if no column clearly names subjects with several rows.
+
+    The name of the column says that it identifies at least 20 subjects, and its values do so in nearly all rows. Most
+    subjects have several rows, or another column speaks of visits, or all rows of a subject are copies of one.
+    """
+    for name in frame.columns[~frame.columns.duplicated(keep=False)]:
+        found = repeated_subjects(frame, str(name)) if _names_subjects(str(name)) else None
+        if found is None or found.n_subjects < _FEWEST_SUBJECTS or found.n_rows < _FILLED * len(frame):
+            continue
+        numbers = numbers_of(_texts(frame, str(name)).unique().tolist())
+        if np.isfinite(numbers).all() and (numbers != np.floor(numbers)).any():
+            continue
+        if found.are_copies or found.has_visits or found.n_repeated > _HALF * found.n_subjects:
+            return found
+    return None
+
+
+def repeated_subjects(frame: pd.DataFrame, column: str) -> RepeatedSubjects | None:
+    """Return which subjects have several rows in a table, or None if each has one; cells without a value are none."""
+    subjects = _texts(frame, column)
+    counts = subjects[subjects != ""].value_counts()
+    several = counts[counts > 1]
+    if several.empty:
+        return None
+    is_repeated = subjects.isin(several.index).to_numpy()
+    repeated = frame[is_repeated].astype(str).assign(**{column: subjects.to_numpy()[is_repeated]})
+    names = [str(name) for name in frame.columns]
+    timed = [
+        name
+        for name in names
+        if name != column
+        and any(part in name.casefold() for part in data("tables")["visits"]["parts"])
+        and names.count(name) == 1
+    ]
+    return RepeatedSubjects(
+        column,
+        int(counts.sum()),
+        len(counts),
+        len(several),
+        int(counts.iloc[0]),
+        any(not repeated[[column, name]].duplicated().any() for name in timed),
+        are_copies=len(repeated.drop_duplicates()) == len(several),
+    )
+
+
+def note_several_rows(frame: pd.DataFrame, found: RepeatedSubjects | None) -> None:
+    """Put into ``frame.attrs`` that the subjects of a table have several rows."""
+    if found is not None:
+        frame.attrs[SEVERAL_ROWS] = asdict(found)
+
+
+def noted_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
+    """Return what `note_several_rows` noted of a table; None if nothing is noted that could be read."""
+    noted = frame.attrs.get(SEVERAL_ROWS)
+    try:
+        return RepeatedSubjects(**noted) if isinstance(noted, Mapping) else None
+    except TypeError:
+        return None
+
+
+def _texts(frame: pd.DataFrame, name: str) -> pd.Series:
+    column = frame[name]
+    return column.astype(object).where(column.notna(), "").map(canonical_text)
+
+
+# Which rows of a table are the cohort, in words that a schema and a saved model can hold, and how many were taken.
+
+Keep = Literal["first", "last"]
+KEPT: tuple[Keep, ...] = get_args(Keep)
+_WORDS: Mapping[str, tuple[str, ...]] = {"keep": KEPT, "dates": DATE_ORDERS}
+ROWS_TAKEN = "rows_taken"
+
+
+class ChoiceError(InputError):
+    """The rows that were asked for cannot be chosen."""
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """Which rows to keep. Without any field, all are."""
+
+    where: str | None = None  # a condition; see `clinclust.files.conditions`
+    one_row_per: str | None = None  # the column that says whose row it is
+    keep: Keep = "first"  # which of the rows of one subject
+    by: str | None = None  # the column of numbers or dates that orders the rows of a subject; by default the file
+    dates: DateOrder | None = None  # how dates such as 03/04/2020 are read, where no other date tells it
+    rows: str | None = None  # those of the sheet that hold the subjects, such as 2-61,66-; the rest chooses among them
+
+    def __bool__(self) -> bool:
+        return self.rows is not None or self.by_values is not None
+
+    @property
+    def by_values(self) -> RowChoice | None:
+        """The part of it that chooses rows by their cells, in any sheet; None if it has none."""
+        return replace(self, rows=None) if self.where is not None or self.one_row_per is not None else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields that are not the default, by name."""
+        return {field.name: value for field in fields(self) if (value := getattr(self, field.name)) != field.default}
+
+    @classmethod
+    def from_dict(cls, given: object) -> RowChoice:
+        """Return the choice that `as_dict` wrote; InputError, which lists all problems, if it is none."""
+        if not isinstance(given, Mapping):
+            raise InputError(
+                f"must say which rows are taken, such as {{where: \"visit == 'baseline'\"}}, not {quoted(given)}"
+            )
+        problems = [problem for name, value in given.items() if (problem := _problem(str(name), value))]
+        if not problems:
+            choice = cls(**given)
+            problems = choice.problems()
+            try:
+                choice._meaning()
+            except InputError as error:
+                problems.append(str(error))
+        refuse(problems)
+        return choice
+
+    def problems(self) -> list[str]:
+        """Return the fields that make no sense without another."""
+        problems = []
+        if self.one_row_per is None and (self.keep != "first" or self.by is not None):
+            problems.append("`keep` and `by` choose a row of a subject: give `one_row_per` with the column of subjects")
+        if self.dates is not None and self.where is None and self.by is None:
+            problems.append("`dates` says how `where` and `by` read dates: give one of these too")
+        return problems
+
+    def _meaning(self) -> tuple[object, ...]:
+        """Return its meaning without the order of dates, whatever the spaces."""
+        ranges = None if self.rows is None else RowRanges.parsed(self.rows)
+        condition = None if self.where is None else parsed(self.where)
+        return condition, self.one_row_per, self.keep, self.by, ranges and ranges.ranges
+
+    def agrees_with(self, other: RowChoice) -> bool:
+        """Return whether both choose the same rows; dates agree if only one has their order."""
+        return self._meaning() == other._meaning() and len({self.dates, other.dates} - {None}) < 2
+
+    def follows(self, said: RowChoice) -> bool:
+        """Return whether it agrees with all that the user said of the rows."""
+        mine = self if said.by_values is not None else RowChoice(rows=self.rows)
+        return (mine if said.rows is not None else replace(mine, rows=None)).agrees_with(said)
+
+    def completed_by(self, said: RowChoice) -> RowChoice:
+        """Return this choice, and what the user said of the rows where it says nothing itself."""
+        mine, theirs = self.by_values, said.by_values
+        chosen = said if set(self.as_dict()) <= {"dates", "rows"} else self
+        is_same = mine is None or (theirs is not None and mine.agrees_with(theirs))
+        return replace(chosen, dates=self.dates or (said.dates if is_same else None), rows=self.rows or said.rows)
+
+    def in_words(self) -> str:
+        """Return which rows they are, in words that follow "the rows taken are"."""
+        return ", and ".join(self.phrases().values()) or "all rows"
+
+    def phrases(self) -> dict[str, str]:
+        """Return the words for the rows of the sheet, the condition and the row of each subject, by field, if any."""
+        said = {}
+        if self.rows is not None:
+            said["rows"] = f"rows {on_one_line(self.rows)} of the sheet"
+        if self.where is not None:
+            said["where"] = f"those where {on_one_line(self.where.strip())}"
+        if self.one_row_per is not None:
+            by = "in the file" if self.by is None else f"by {on_one_line(self.by)}"
+            said["one_row_per"] = f"one row for each {on_one_line(self.one_row_per)}, the {self.keep} {by}"
+        return said
+
+
+def _problem(name: str, value: object) -> str | None:
+    names = [field.name for field in fields(RowChoice)]
+    if name not in names:
+        return f"{quoted(name)} is no part of it.{did_you_mean(name, names)} Parts are {', '.join(names)}"
+    if value is None:
+        return None
+    if name in _WORDS:
+        means = "; average the rows of a subject before, as pandas does: frame.groupby(...).mean()"
+        said = f"{name} must be {' or '.join(_WORDS[name])}, not {quoted(value)}{means if value == 'mean' else ''}"
+        return None if value in _WORDS[name] else said
+    is_text = isinstance(value, str) and bool(value.strip())
+    return None if is_text else f"{name} must be a text that is not empty, not {quoted(value)}"
+
+
+@dataclass(frozen=True)
+class RowCounts:
+    """How many rows of a table were taken, and how many were left out for which reason."""
+
+    in_table: int  # rows of the table; rows of the sheet below its header, if these were chosen by their numbers
+    not_meeting: int = 0  # do not meet the condition
+    unknown: int = 0  # of these: it is not known whether they meet it, as a value is missing or cannot be compared
+    further: int = 0  # meet it, but another row of the subject was taken
+    outside: int = 0  # are not among the rows of the sheet that the user named
+
+    @property
+    def taken(self) -> int:
+        """Rows that were taken."""
+        return self.in_table - self.outside - self.not_meeting - self.further
+
+    def problems(self) -> list[str]:
+        """Return what contradicts itself."""
+        least = min(*asdict(self).values(), self.taken, self.not_meeting - self.unknown)
+        return ["the numbers of rows contradict each other"] if least < 0 else []
+
+
+class RowsTaken(NamedTuple):
+    """Which rows of a table were taken, and how many."""
+
+    choice: RowChoice
+    counts: RowCounts
+
+
+def carry_rows_taken(source: pd.DataFrame, frame: pd.DataFrame) -> None:
+    """Note of a table what is noted of the rows of the one that it was made from."""
+    frame.attrs |= {key: source.attrs[key] for key in (ROWS_TAKEN, SEVERAL_ROWS) if key in source.attrs}
+
+
+def rows_taken(frame: pd.DataFrame) -> RowsTaken | None:
+    """Return which rows of its file a table holds; None if `read_cohort` did not read it, or rows were added since."""
+    noted = frame.attrs.get(ROWS_TAKEN)
+    if noted is None:
+        return None
+    try:
+        taken = RowsTaken(RowChoice.from_dict(noted["choice"]), RowCounts(**noted["counts"]))
+        is_ours = len(noted) == 2 and not taken.counts.problems()
+    except (TypeError, KeyError):
+        is_ours = False
+    if not is_ours:
+        raise InputError(
+            f"frame.attrs[{ROWS_TAKEN!r}] does not say which rows were taken; remove it, or read the file again with "
+            "clinclust.read_cohort"
+        )
+    return taken if len(frame) <= taken.counts.taken else None
+
+
+def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None = None) -> tuple[TableRead, RowsTaken]:
+    """Return the table with the rows that were chosen and remarks on them, and how many these are.
+
+    The choice that is returned says how dates were read, if others of their column decided it, so that it means the
+    same in another table. ChoiceError is raised if rows cannot be chosen so, or none is left.
+    """
+    counts = RowCounts(len(read.frame) + read.n_outside, outside=read.n_outside)
+    dates: list[DateColumn] = []
+    if choice.where is not None:
+        matching = Matching(Reader(read, decimal, choice.dates))
+        try:
+            met = matching.of(parsed(choice.where))
+        except InputError as error:
+            raise ChoiceError(f"`where`: {error.at_command_line.removeprefix('`where`').lstrip(': ')}") from error
+        n_met, where = int(met.sum()), quoted(choice.where)
+        if not n_met:
+            why = "; ".join(matching.remarks()) or "rows meet each part of it, and none meets all"
+            raise ChoiceError(f"`where` {where} keeps none of {len(met):,} rows: {why}")
+        remarks = [*matching.remarks(), f"{n_met:,} of {len(met):,} rows are kept, as `where` says ({where})"]
+        read, dates = _with_rows(read, met, remarks), matching.dates
+        counts = replace(counts, not_meeting=len(met) - n_met, unknown=int(matching.unknown.sum()))
+    if choice.one_row_per is not None:
+        try:
+            kept, remarks, more = _one_row_per_subject(Reader(read, decimal, choice.dates), choice, choice.one_row_per)
+        except InputError as error:
+            raise ChoiceError(error.at_command_line) from error
+        read, dates = _with_rows(read, kept, remarks), [*dates, *more]
+        counts = replace(counts, further=int((~kept).sum()))
+    derived = {column.order for column in dates if column.was_derived}
+    if choice.dates is None and len(derived) == 1:
+        choice = replace(choice, dates=derived.pop())
+    return read, RowsTaken(choice, counts)
+
+
+def _with_rows(read: TableRead, mask: Mask, remarks: list[str]) -> TableRead:
+    frame = read.frame if mask.all() else read.frame[mask]
+    return replace(read, frame=frame, remarks=[*read.remarks, *remarks])
+
+
+def _one_row_per_subject(reader: Reader, choice: RowChoice, name: str) -> tuple[Mask, list[str], list[DateColumn]]:
+    subjects, remarks, dates = reader.cells(name), list[str](), list[DateColumn]()
+    if subjects.missing.any():
+        condition = f"{name_in_condition(subjects.name, subjects.number)} is not missing"
+        raise InputError(
+            f"`one_row_per`: {quoted(subjects.name)} has no value in {subjects.missing.sum():,} rows (first: "
+            f"{reader.read.frame.index[subjects.missing][0] + 2}): leave them out, "
+            f"{argument('where', condition)}"
+        )
+    n_alike = len(subjects.counts) - len({"".join(text.casefold().split()) for text in subjects.counts})
+    if n_alike:
+        remarks.append(
+            f"{n_alike:,} values of {quoted(subjects.name)} differ only by case or spaces from another one, and each "
+            "keeps a row: if two are one patient, write them in one way in the table"
+        )
+    order = np.arange(len(subjects.texts))
+    if choice.by is not None:
+        cells = reader.cells(choice.by)
+        dates = [cells.dates] if cells.looks_like_dates else []
+        values = dates[0].moments if dates else _numbers(cells)
+        order = np.argsort(np.where(cells.missing, -np.inf if choice.keep == "last" else np.inf, values), kind="stable")
+        remarks += dates[0].notation(cells.name) if dates else cells.notation()
+        if n_without := int(cells.missing.sum()):
+            remarks.append(f"{n_without:,} rows without {quoted(cells.name)} stay only for lack of another")
+    kept = np.zeros(len(order), dtype=bool)
+    kept[order[~pd.Series(subjects.texts[order]).duplicated(keep=choice.keep).to_numpy()]] = True
+    by = "in the file" if choice.by is None else f"by {quoted(choice.by)}"
+    of_each = f"the {choice.keep} {by} of each {quoted(subjects.name)}"
+    return kept, [*remarks, f"{kept.sum():,} of {len(kept):,} rows are kept: {of_each}"], dates
+
+
+def _numbers(cells: Cells) -> NDArray[np.float64]:
+    low, high = cells.bounds
+    wrong = cells.texts[~cells.missing & ~(low == high)].tolist()
+    if wrong:
+        raise InputError(
+            f"`by`: {quoted(cells.name)} holds neither numbers nor dates such as 2024-05-31 throughout "
+            f"({quote_cell(min(wrong, key=looks_like_date))}): correct them, or leave out `by`, and the order in the "
+            "file decides"
+        )
+    return low
+
+
+# Draw a sample of the rows of a large table by a hash, the same in any order and in any partitions.
+
+N_SAMPLED = 50_000
+"""Expected number of rows of the sample of a table in partitions."""
+Words = NDArray[np.uint64]
+
+
+def drawn(frame: pd.DataFrame, ids: Sequence[str], first: int, share: float, seed: int) -> NDArray[np.bool_]:
+    """Return whether each row is in a sample of about this share, bool (n,), by a hash of its identifiers.
+
+    Without identifiers the number of the row counts, of which the first is `first`. The sample therefore does not
+    depend on the partitions, nor, with identifiers, on the order of the rows.
+    """
+    if ids:
+        words = pd.util.hash_pandas_object(frame[list(ids)].astype(str), index=False).to_numpy().astype(np.uint64)
+    else:
+        words = np.arange(first, first + len(frame), dtype=np.uint64)
+    mix(words, np.random.SeedSequence([seed, 35]).generate_state(1, np.uint64)[0])
+    return np.asarray(words < np.uint64(min(share, 1.0) * (2**64 - 2**11))) | np.bool_(share >= 1.0)
+
+
+MULTIPLIERS = np.array([0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB, 0xD6E8_FEB8_6659_FD93], dtype=np.uint64)
+
+
+def mix(words: Words, key: np.uint64) -> None:
+    """Apply the finaliser of splitmix64, a bijection."""
+    words ^= key
+    for shift, multiplier in ((30, MULTIPLIERS[0]), (27, MULTIPLIERS[1])):
+        words ^= words >> np.uint64(shift)
+        words *= multiplier
+    words ^= words >> np.uint64(31)

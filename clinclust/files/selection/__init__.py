@@ -1,1 +1,0 @@
-"""Choose rows of a table: by a condition, or one for each subject."""

@@ -1,0 +1,60 @@
+"""Outcomes in words: every difference is in one sentence, with the numbers of its row."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import clinclust as cc
+from clinclust.errors import InputError
+from clinclust.outcomes import adjusted_differences, summarise_outcomes
+
+
+@pytest.fixture(scope="module")
+def cohort():
+    rng = np.random.default_rng(1)
+    group = rng.integers(0, 3, 400)
+    late = rng.weibull(4, 400)  # hazards of this group rise, those of the others do not
+    frame = pd.DataFrame({"x": rng.normal(size=400), "age": rng.normal(60, 8, 400)})
+    frame["days"] = np.where(group == 1, late, rng.exponential(size=400)) + 0.001
+    frame["died"] = (rng.random(400) < 0.8).astype(int)
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian")], other_columns="ignore")
+    return cc.Partition(group, schema, made_by="hand"), frame
+
+
+def assert_each_in_one(lines, rows):
+    for row in rows.to_dict("records"):
+        numbers = f"{row['estimate']:.3g} ({row['lower']:.3g} to {row['upper']:.3g})"
+        (line,) = [line for line in lines if numbers in line]
+        assert f"ubtype {row['subtype']} against {row['versus']}, " in line
+
+
+def test_the_ratios_of_both_periods_are_named_where_hazards_are_not_proportional(cohort):
+    table = cc.compare_outcomes(*cohort, "died", time="days")
+    lines = summarise_outcomes(table)
+    assert_each_in_one(lines, table[table["versus"].notna() & (table["method"] == "naive")])
+    assert len([line for line in lines if " until " in line or " after " in line]) == 4
+    assert [reason for reason in table["remark"].dropna().unique() if not any(reason in line for line in lines)] == []
+
+
+def test_predictors_are_named(cohort):
+    table = cc.subtype_predictors(*cohort, ["age"])
+    lines = summarise_outcomes(table)
+    assert_each_in_one(lines, table[table["versus"].notna()])
+    assert sum("odds ratio of age" in line for line in lines) == 2
+
+
+def test_a_feature_without_an_estimate_has_its_reason():
+    rng = np.random.default_rng(0)
+    features = [cc.Feature(name=name, likelihood="gaussian", role="describe") for name in ("age", "flat", "grip")]
+    schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="gaussian"), *features])
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "age", "grip"]).assign(flat=1.0)
+    table = adjusted_differences(cc.Partition(np.arange(60) % 2, schema, made_by="hand"), frame, ["age"])
+    lines = summarise_outcomes(table)
+    assert len(lines) == len(table)
+    assert_each_in_one(lines, table[table["versus"].notna()])
+    assert [line.partition(": ")[0] for line in lines if "same in all" in line] == ["flat"]
+
+
+def test_another_table_is_refused(cohort):
+    with pytest.raises(InputError, match="table must be a DataFrame that compare_outcomes, "):
+        summarise_outcomes(cohort[1])
