@@ -65,8 +65,6 @@ if TYPE_CHECKING:
 # tested pairwise after the walk, and the most clearly continuous are merged. Unions of several connected leaves are
 # tested as well, because two neighbouring slices alone have an abrupt edge, and are no sample of a normal severity.
 
-# The subtypes of a fit that are more than a continuum: its tree tested from the root against one population.
-
 Side: TypeAlias = frozenset[int]
 """Clusters of the fit."""
 

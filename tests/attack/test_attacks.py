@@ -11,6 +11,10 @@ _SLOW = {
     "Ctrl-C in the first compilation",
     "a table that is not the model's",
     "malformed tables",
+    "places: odd outputs of every command",
+    "saved model: edited, with new checksums",
+    "terminal: streams closed, full or not read",
+    "writing: deaths at a step",
     "writing: files that grow too large",
     "writing: kills at a random moment",
 }

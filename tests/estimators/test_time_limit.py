@@ -57,7 +57,7 @@ def assert_fixed_point(model, values):
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [2, pytest.param(1, marks=pytest.mark.simulation)])
 def test_a_fit_that_is_ended_at_once_is_complete(options, n_jobs):
     values = continuum()
     model = stopped(values, n_jobs=n_jobs, **options)

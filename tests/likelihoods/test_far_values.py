@@ -141,7 +141,7 @@ def _schema(frame):
 
 
 @pytest.mark.parametrize("coarsening", [1.0, "auto"])
-@pytest.mark.parametrize("size", [999.0, pytest.param(1e6, marks=pytest.mark.simulation), 1e12])
+@pytest.mark.parametrize("size", [999.0, *(pytest.param(size, marks=pytest.mark.simulation) for size in (1e6, 1e12))])
 def test_slips_of_the_pen_do_not_hide_the_subtypes(coarsening, size):
     def agreement(frame):
         model = cc.methods.PublishedMAPDP(
