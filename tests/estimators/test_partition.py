@@ -88,15 +88,6 @@ def test_it_can_be_pickled_and_printed():
     assert (found.membership_, found.fit_, dict(found.uninformative_)) == (None, None, {})
 
 
-def test_the_documented_example_is_true():
-    import doctest
-
-    from clinclust.estimators import partition as module
-
-    results = doctest.testmod(module)
-    assert (results.failed, results.attempted > 3) == (0, True)
-
-
 @pytest.mark.parametrize(
     ("labels", "words"),
     [

@@ -405,13 +405,10 @@ def _fitted_from_a_small_sample(seed, correlation, **options):
     return model, kept, model.labels_[posed.cohort.order]
 
 
-@pytest.mark.parametrize(
-    ("seed", "correlation"),
-    [
-        _MISJUDGED[0],
-        *(pytest.param(*both, marks=pytest.mark.simulation) for both in ((0, 0.3), (1, 0.5), *_MISJUDGED[1:])),
-    ],
-)
+_FURTHER = [pytest.param(*both, marks=pytest.mark.simulation) for both in ((0, 0.3), (1, 0.5), *_MISJUDGED[1:])]
+
+
+@pytest.mark.parametrize(("seed", "correlation"), [_MISJUDGED[0], *_FURTHER])
 def test_the_coarsening_of_a_large_cohort_is_borne_out_by_all_its_subjects(seed, correlation):
     model, kept, labels = _fitted_from_a_small_sample(seed, correlation)
     assert model.coarsening_ <= independent_share(kept, labels) + 0.01
