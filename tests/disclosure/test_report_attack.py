@@ -37,7 +37,7 @@ def test_no_withheld_count_is_narrowed(benchmark, tmp_path, design):
 
 @pytest.mark.simulation
 def test_the_attacker_finds_counts_if_q_is_adjusted_over_withheld_tests(benchmark, tmp_path, monkeypatch):
-    from clinclust.disclosure import released
+    from clinclust.disclosure import counts as released
 
     monkeypatch.setattr(released, "q_of_shown", lambda comparisons: comparisons["q"].to_numpy(dtype=float))
     monkeypatch.setattr("clinclust.reporting.report.as_printed", lambda sheet: sheet)

@@ -17,7 +17,7 @@ import clinclust as cc
 from clinclust.engine.joint_estimates.empirical_bayes import Hyperprior, objectives
 from clinclust.engine.kernels.sweep import draw_moves
 from clinclust.engine.problem import problem as posing
-from clinclust.engine.problem import problem as stated
+from clinclust.engine.problem import hyperparameters as stated
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.sampling import chains
 from clinclust.engine.sampling import chains as division
