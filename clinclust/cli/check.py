@@ -87,11 +87,6 @@ def about_table(options: TableOptions, other: Path | None = None) -> Iterator[No
         raise InputError(f"{name}: {error}") from error
 
 
-def read_schema(path: Path) -> FeatureSchema:
-    """Return the schema in a file."""
-    return FeatureSchema.from_yaml(path)
-
-
 def read_table_of_schema(options: TableOptions, schema: FeatureSchema, path: Path) -> pd.DataFrame:
     """Return the table with the rows of the schema or of the options; InputError if they contradict each other."""
     name, rows = shown_name(path), options.choice
@@ -220,7 +215,7 @@ def run_check(options: CheckOptions) -> int:
     stated = {"--out": options.out is not None, "--overwrite": options.overwrite, "--all-rows": options.all_rows}
     if flags := [flag for flag in stated if stated[flag]]:
         raise InputError(f"{', '.join(flags)} can be used only together with --model")
-    schema, n_rows = read_schema(options.schema), None
+    schema, n_rows = FeatureSchema.from_yaml(options.schema), None
     if is_in_partitions(options.table):
         refuse_in_partitions(options)
         with table_in_partitions(options.table) as (partitions, _):

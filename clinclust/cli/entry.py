@@ -71,6 +71,8 @@ def _run_command(parsed: argparse.Namespace) -> int:
         module, _, name = options.RUN.rpartition(".")
         try:
             return int(getattr(import_module(module), name)(options))
+        except BrokenPipeError:  # the reader closed the output, which is no failure
+            raise
         except Exception as error:
             return tell_failure(error, options)
 

@@ -24,7 +24,6 @@ from clinclust.cli.check import (
     note_dictionary,
     prepare_cohort,
     read_roles,
-    read_schema,
     read_table,
     read_table_of_schema,
     refuse_in_partitions,
@@ -146,7 +145,7 @@ def run_fit(options: FitOptions) -> int:
     refuse(options.problems() + report_problems(options))
     outputs.refuse_replaced_inputs(options, *(options.out / name for name in outputs.FILES_OF_A_FIT))
     outputs.check_folder(options.out, allowed=options.overwrite)
-    schema = read_schema(options.schema)
+    schema = FeatureSchema.from_yaml(options.schema)
     if is_in_partitions(options.table):
         return _fit_in_partitions(options, schema)
     table = read_table_of_schema(options, schema, options.schema)
@@ -347,7 +346,7 @@ def _draft_check_and_fit(options: StartOptions, stated: StartOptions) -> int:
             say(f"Stopped. {options.schema} is there; go on with: {_start_again(options, stated)}")
             return 0
         if options.schema.read_bytes() != before:
-            rows, schema = schema.rows, read_schema(options.schema)
+            rows, schema = schema.rows, FeatureSchema.from_yaml(options.schema)
             choices = without(options, RowOptions, RoleOptions) if options.wrote_schema else options
             if schema.rows != rows:
                 table = read_table_of_schema(choices, schema, options.schema)
@@ -377,7 +376,7 @@ def _read_or_draft_schema(
                 f"out, or rename {path} to have a schema drafted by the dictionary"
             )
         say(f"Using {path}, which is next to the table")
-        schema = read_schema(path)
+        schema = FeatureSchema.from_yaml(path)
         table = read_table_of_schema(options, schema, path)
         _refuse_visits(stated, table)
         return apply_roles(options, schema, table), table, []
