@@ -116,7 +116,7 @@ def inside_groups(task: tuple[str, float | str, int]) -> list[Row]:
     for join in distinct.joins.to_dict("records"):
         below = np.isin(model.labels_ + 1, join["first"] + join["second"])
         rows.append({"what": of_groups(groups, below), "p": join["p"]})
-    problem = fitted_problem(model.fit_, cohort_of(model, frame), 1.0)
+    problem = fitted_problem(model.fit_, cohort_of(model, frame).table, 1.0)
     for group in range(shares.shape[0]):
         members = np.flatnonzero(groups[problem.cohort.order] == group)
         rows.append({"what": "group", "p": result_of(problem, members, seed)[0].p})
