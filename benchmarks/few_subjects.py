@@ -18,11 +18,11 @@ import numpy as np
 import pandas as pd
 
 import clinclust as cc
-from clinclust.estimators import distinct_subtypes as cutting
+from clinclust.estimators import distinct_subtypes
 
 RESULTS = Path(__file__).parent / "results" / "few_subjects.md"
 FLOOR, N_FEATURES, SIZES = 20, 8, (180, 100)
-BOUNDS = (0.0, 2.0, cutting.WEAK_EVIDENCE, 10.0, 20.0, np.inf)
+BOUNDS = (0.0, 2.0, distinct_subtypes.WEAK_EVIDENCE, 10.0, 20.0, np.inf)
 KINDS = {
     "normal": "as the model says",
     "heavy tails": "Student's t with 4 degrees of freedom",
@@ -53,7 +53,7 @@ def small_clusters(task: tuple[int, str, int, float, float | str]) -> list[dict[
     model = cc.methods.PublishedMAPDP(schema, **settings).fit(frame)
     rows = []
     for bound in BOUNDS:
-        cutting.WEAK_EVIDENCE = bound
+        distinct_subtypes.WEAK_EVIDENCE = bound
         cut = model.cut(None, min_size=FLOOR)
         for cluster in np.flatnonzero(model.cluster_sizes_ < FLOOR):
             members = model.labels_ == cluster

@@ -23,7 +23,7 @@ import numpy as np
 from scale import PER_FILE, schema, warmed_up, workers, write
 
 import clinclust as cc
-from clinclust.estimators.partitioned import fit as places
+from clinclust.estimators.partitioned import fit
 
 RESULTS = Path(__file__).parent / "results" / "registry.md"
 N_TASKS, N_SUMS = 3_000, 1_900
@@ -53,23 +53,23 @@ def measured(n_subjects: int) -> Parts:
     def timed(function: Any, arguments: tuple[Any, ...]) -> Any:
         began = time.thread_time()
         found = run(function, arguments)
-        inner = arguments[0] if function is places._of_delayed else function
+        inner = arguments[0] if function is fit._of_delayed else function
         inner = inner.func if isinstance(inner, partial) else inner
         seconds[getattr(inner, "__name__", "results")] += time.thread_time() - began
         n_tasks[0] += 1
         return found
 
-    run = places._run
+    run = fit._run
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         write(folder, n_subjects)
         warmed_up(folder, None)
-        places._run = timed
+        fit._run = timed
         began = time.process_time()
         try:
             cc.MAPDP(schema(), random_state=0, progress=False, n_jobs=2).fit(dd.read_parquet(folder))
         finally:
-            places._run = run
+            fit._run = run
         total = time.process_time() - began
     return Parts(n_subjects, seconds, total - sum(seconds.values()), n_tasks[0] / (n_subjects / PER_FILE))
 

@@ -7,12 +7,9 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-# Replace characters of the data that hide, reorder or command others.
-
-# Suggest the nearest name for a misspelt word.
-
 __all__ = ["did_you_mean", "nearest", "on_one_line", "shortened", "visible", "visible_to_people"]
 
+# Replace characters of the data that hide, reorder or command others.
 
 # C0 except tab and line feed, DEL, C1, surrogates, non-characters; the line separators of Unicode; what reorders
 # (embeddings, overrides, isolates); what has no width and no use in any script (zero-width space, word joiner,
@@ -64,6 +61,9 @@ def _cells(text: str) -> int:
 
 
 _LONGEST_SHOWN = 200
+
+
+# Suggest the nearest name for a misspelt word.
 
 
 def nearest(word: str, choices: Iterable[str]) -> str | None:

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 # HTML view of a fitted model or a given partition for notebooks.
 
-# What the estimators share: their parameters, and their view in a notebook.
-
 _MOST_RELEVANT = 10
 
 
@@ -109,8 +107,6 @@ def _warnings(fit: Fit) -> Iterable[str]:
 
 
 if TYPE_CHECKING:
-    from clinclust.estimators.fit import Fit
-
     _Attributes = Fit  # for type checkers: `__getattr__` makes every field of `fit_` an attribute of a fitted model
 else:
     _Attributes = object

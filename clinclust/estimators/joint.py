@@ -23,9 +23,6 @@ if TYPE_CHECKING:
     from clinclust.engine.problem.problem import Problem
 
 
-# The log joint of any partition, and the path of partitions from fine to coarse.
-
-
 @accepting(frame=FRAME, labels=LABELS, schema=SCHEMA)
 def log_joint(
     frame: pd.DataFrame,
@@ -144,9 +141,6 @@ def _encoded_mask(problem: Problem, outlying: ArrayLike, schema: FeatureSchema, 
 
 
 # ResolutionPath: the best partition at each coarsening of a decreasing sequence.
-
-
-# The path of partitions from fine to coarse.
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 # The parameters of the subtypes in each feature, with intervals (Raykov et al. 2016, appendix D and eq. 32).
 
-# A subtype as the mixture of its clusters: summaries, quantiles and centres.
-
 _TAIL = 0.025
 _COLUMNS = ("feature", "parameter", "level", "subtype", "estimate", "lower", "upper")
 

@@ -27,7 +27,7 @@ from clinclust import MAPDP
 from clinclust.cli import main
 from clinclust.files.writing import PRIVATE_FOLDER, changed_files, read_manifest, write_together
 from clinclust.methods import PublishedMAPDP
-from clinclust.reporting import report as writing
+from clinclust.reporting import report
 
 WRITING = ["draft", "fit", "report", "table", "assign"]
 
@@ -187,7 +187,7 @@ def test_a_report_that_fails_costs_neither_the_model_nor_the_other_report(failin
 
 
 def failing_for(name):
-    write = writing.write_findings
+    write = report.write_findings
 
     def fail(findings, path, *more, **options):
         if path.name == name:
@@ -205,7 +205,7 @@ def test_all_reports_appear_or_none(fit, must_refuse, monkeypatch, failing):
 
 
 def test_a_fit_that_replaced_the_model_meanwhile_is_not_given_foreign_reports(fit, run, monkeypatch):
-    write = writing.write_findings
+    write = report.write_findings
 
     def meanwhile(findings, path, *more, **options):
         write(findings, path, *more, **options)

@@ -6,7 +6,7 @@ from partitioned_tables import a_table, cut, in_partitions
 
 import clinclust as cc
 from clinclust.files.row_choice import drawn
-from clinclust.schema import validation as partitions
+from clinclust.schema import validation
 
 N = 1_500
 
@@ -25,7 +25,7 @@ OUTSIDE_THE_SAMPLE = {
 
 @pytest.fixture
 def small_sample(monkeypatch):
-    monkeypatch.setattr(partitions, "N_SAMPLED", N // 5)
+    monkeypatch.setattr(validation, "N_SAMPLED", N // 5)
 
 
 def test_rows_outside_the_sample_are_valid_under_the_draft(small_sample, some):

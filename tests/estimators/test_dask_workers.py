@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import clinclust as cc
-from clinclust.engine.search import plan as threads
+from clinclust.engine.search import plan
 from clinclust.stability import assess_stability
 
 distributed = pytest.importorskip("distributed")
@@ -51,7 +51,7 @@ MANY_FITS = (distinct, stability, associations, draws)
 
 
 def count_submissions(monkeypatch, then=lambda number: None):
-    submitted, submit = [], threads.Workers.submit
+    submitted, submit = [], plan.Workers.submit
 
     def counted(self, function, /, *args, **kwargs):
         submitted.append(function)
@@ -59,7 +59,7 @@ def count_submissions(monkeypatch, then=lambda number: None):
         then(len(submitted))
         return future
 
-    monkeypatch.setattr(threads.Workers, "submit", counted)
+    monkeypatch.setattr(plan.Workers, "submit", counted)
     return submitted
 
 
@@ -80,7 +80,7 @@ class Elsewhere:
 
 def test_work_that_is_sent_elsewhere_comes_back_with_the_same_bits(fitted, monkeypatch):
     alone = distinct(*fitted)
-    monkeypatch.setattr(threads, "_client_of_joblib", Elsewhere)
+    monkeypatch.setattr(plan, "_client_of_joblib", Elsewhere)
     submitted = count_submissions(monkeypatch)
     pd.testing.assert_frame_equal(distinct(*fitted), alone)
     assert submitted

@@ -14,7 +14,7 @@ import openpyxl
 import pytest
 
 from clinclust.reporting.layout import Column, Sheet, Table
-from clinclust.reporting.workbook import workbook as worksheet
+from clinclust.reporting.workbook import workbook
 from clinclust.reporting.workbook.workbook import write_workbook
 
 from .conftest import GENERATED
@@ -33,7 +33,7 @@ def a_sheet(rows, name="Data", columns=("a", "b"), **more):
 
 
 def test_rows_beyond_the_limit_go_on_in_a_further_sheet(tmp_path, monkeypatch):
-    monkeypatch.setattr(worksheet, "_MOST_ROWS", 13)  # title, an empty row, headings: 10 are left
+    monkeypatch.setattr(workbook, "_MOST_ROWS", 13)  # title, an empty row, headings: 10 are left
     rows = [[f"r{number}", "x"] for number in range(21)]
     assert written(tmp_path / "x.xlsx", a_sheet(rows[:10])).sheetnames == ["Data"]
     assert written(tmp_path / "x.xlsx", a_sheet(rows[:11])).sheetnames == ["Data", "Data 2"]
@@ -47,7 +47,7 @@ def test_rows_beyond_the_limit_go_on_in_a_further_sheet(tmp_path, monkeypatch):
 
 
 def test_several_tables_with_more_rows_than_a_sheet_holds_are_refused_by_name(tmp_path, monkeypatch):
-    monkeypatch.setattr(worksheet, "_MOST_ROWS", 40)
+    monkeypatch.setattr(workbook, "_MOST_ROWS", 40)
     one = Table("caption", [Column("a")], [["x"]] * 30)
     with pytest.raises(ValueError, match="sheet 'Two' needs 90 rows and a workbook holds 40"):
         written(tmp_path / "x.xlsx", Sheet("Two", [], [one, one]))

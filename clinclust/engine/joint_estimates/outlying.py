@@ -59,8 +59,6 @@ from clinclust.engine.search.settle import (
 # that of another cohort (`without_outlying`). The term of one value in a subject's score is at least coarsening *
 # power_d * [ln m_d(x) + ln share - ln(1 - share)], so that no single value opens a cluster.
 
-# Outlying values: which cells are set aside, and the search that alternates with it.
-
 OutlyingMask = Mask
 """bool (N, D): True where a value is outlying, False where it is kept or missing; subjects and features as encoded."""
 

@@ -53,8 +53,6 @@ if TYPE_CHECKING:
 
 # The problem that the engine solves: find the partition of a cohort with the highest log joint under a model.
 
-# The problem that a search solves: encoded cohort, prior, concentration; its log joint and posterior.
-
 _NARROWEST = 1e-100
 """Smallest standard deviation of a continuous feature, whose square is still a normal float64."""
 
@@ -407,9 +405,6 @@ def probabilities(scores: Array) -> Array:
 #
 # The latter are exact if no value of the block was missing in the cohort; else each regression on the features before
 # it rests on the subjects with its features, and the degrees of freedom are those of the last.
-
-
-# Predictives in a cluster: of every single value, and of missing values of a multivariate Gaussian block.
 
 
 def log_predictives(

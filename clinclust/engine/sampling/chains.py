@@ -41,8 +41,6 @@ from clinclust.progress import Progress
 # of its clusters, all as probable, so that small ones are divided and merged as often; the ratio is then multiplied by
 # that of the probabilities of the pair in both states.
 
-# Chains of Gibbs sweeps with splits, on threads.
-
 _VISITS = 3
 """Visits of all members on the way to the launch state."""
 _NO_SUBJECTS = np.empty(0, dtype=np.int64)
@@ -495,8 +493,6 @@ def overdispersed_starts(problem: Problem, n_chains: int, plan: SearchPlan) -> l
 # The temperature T minimises the cross entropy of these to p_ik proportional to exp(s_ik / T), with s_ik the log
 # weights given the partition of the fit (temperature scaling: Guo, Pleiss, Sun and Weinberger 2017, *On calibration of
 # modern neural networks*, ICML). It serves new subjects too.
-
-# One partition that stands for all draws, and the calibration of draws.
 
 _BEFORE, _SWEEPS, _EVERY = 20, 100, 2
 """Sweeps before the first draw, sweeps after it, and sweeps of a draw."""

@@ -45,8 +45,6 @@ from clinclust.engine.search.settle import (
 # combination of all sums that were ever sent is one of the sums of the cells, which are the subjects that were in the
 # same group every time. It therefore shows no value of a single subject if each cell has several.
 
-# A shard of a table in partitions: what it stores, and the counts that it answers with.
-
 Agrees = Callable[[Whole], bool]
 
 

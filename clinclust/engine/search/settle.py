@@ -84,8 +84,6 @@ def adjusted_rand_index(first: Labels, second: Labels) -> float:
 # A scan finds the best cluster of every subject while the clusters do not change, in chunks on threads. Those whose
 # best cluster is not their own are then scored again and moved one by one, so that every move raises the log joint.
 
-# From a start to a fixed point of moves of one subject, and the gains of splits and mergers.
-
 CHUNK = 8192
 """Number of subjects in a chunk. Sums are added by chunks, so that their digits do not depend on the threads."""
 _HASTY_ROUNDS = 8

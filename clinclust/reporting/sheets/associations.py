@@ -37,8 +37,6 @@ from clinclust.schema import Feature
 
 # The sheet Associations, and what the Methods section says of it.
 
-# Tests that remain valid after clustering: of each feature, and of the features that are called validated.
-
 _TEXTS = data("report")["associations"]
 _NOTES = tuple(_TEXTS["notes"])
 _GRADES: str = _TEXTS["grades"]

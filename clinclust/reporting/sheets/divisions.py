@@ -46,8 +46,6 @@ from clinclust.stability.assess import BANDS, DISSOLVED, RECOVERED, TOO_FEW
 
 # What a report says where the tree was tested: whether the subtypes are more than one continuum, and how sure.
 
-# Whether the subtypes are more than a continuum, come out again, and how sure they are by the posterior.
-
 _NEARLY_IN_FULL = 0.8  # weight of a block, from which on it hides nothing worth a sentence
 _OF_MANY = "{}\N{NO-BREAK SPACE}in\N{NO-BREAK SPACE}{}"
 _BY_DEGREE = (

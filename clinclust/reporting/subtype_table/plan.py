@@ -128,8 +128,6 @@ class PrintedTable:
 
 # A comparisons frame feature by feature, and the summary of a feature in a group of subjects with its decimals.
 
-# What a subtype table shows: summaries of a feature, and the choices of columns, features and subtypes.
-
 _PLAIN_YES = ("yes", "y", "true", "1", "present")
 _NEEDED = (
     *("kind", "feature", "label", "section", "unit", "role", "likelihood", "level", "subtype", "versus", "n"),

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from clinclust import Feature, FeatureSchema
-from clinclust.engine.problem import encoding as numeric_columns
+from clinclust.engine.problem import encoding
 from clinclust.engine.problem.encoding import principal_axis
 from clinclust.engine.problem.problem import pose
 
@@ -26,7 +26,7 @@ def arrays():
 @pytest.mark.parametrize(("n_subjects", "most"), [(80, 500), (80, 2), (4, 500), (2, 500)])
 def test_it_is_the_first_singular_vector_of_the_standardised_columns(monkeypatch, n_subjects, most):
     """By the products of columns, by Lanczos iterations, or by the products of rows."""
-    monkeypatch.setattr(numeric_columns, "_MANY_COLUMNS", most)
+    monkeypatch.setattr(encoding, "_MANY_COLUMNS", most)
     arrays = arrays_of(n_subjects)
     values = arrays.values
     standard = (values - values.mean(axis=0)) / values.std(axis=0)

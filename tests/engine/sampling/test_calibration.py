@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 
 from clinclust import MAPDP, Feature, FeatureSchema
 from clinclust.engine.problem.problem import joint_of, leave_one_out_scores, pose, probabilities
-from clinclust.engine.sampling import chains as calibration
+from clinclust.engine.sampling import chains
 from clinclust.engine.search.plan import SearchCancelled
 from clinclust.engine.search.settle import compact
 from clinclust.methods import PublishedMAPDP
@@ -38,8 +38,8 @@ def test_the_average_over_draws_is_that_of_all_partitions_into_as_many_clusters(
     weights = np.exp(joints - logsumexp(joints))
     together = np.array([np.equal.outer(each, each) for each in every])
     exact = np.einsum("p,pij->ij", weights, together)
-    monkeypatch.setattr(calibration, "_SWEEPS", 4000)
-    drawn = [each for each, _ in calibration._draws(problem, labels, np.random.default_rng(1), Event())]
+    monkeypatch.setattr(chains, "_SWEEPS", 4000)
+    drawn = [each for each, _ in chains._draws(problem, labels, np.random.default_rng(1), Event())]
     found = np.mean([np.equal.outer(each, each) for each in drawn], axis=0)
     np.testing.assert_allclose(found, exact, atol=0.04)
 
@@ -48,36 +48,36 @@ def test_the_temperature_is_the_one_with_the_least_cross_entropy():
     frame, _ = cohort(1, 120)
     problem = posed(frame)
     labels = PublishedMAPDP(SCHEMA, n_clusters=2, random_state=1).fit(frame).labels_[problem.cohort.order]
-    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(calibration._BRANCH_OF_CALIBRATION,)))
-    drawn = list(calibration._draws(problem, labels, rng, Event()))
-    averaged = np.mean([calibration._match_clusters(*each, labels) for each in drawn], axis=0)
+    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(chains._BRANCH_OF_CALIBRATION,)))
+    drawn = list(chains._draws(problem, labels, rng, Event()))
+    averaged = np.mean([chains._match_clusters(*each, labels) for each in drawn], axis=0)
     scores = leave_one_out_scores(problem, problem.partition(labels))
     temperatures = np.linspace(1.0, 2.0, 1001)
     entropy = [-(averaged * np.log(probabilities(scores / each) + 1e-300)).sum() for each in temperatures]
-    found = calibration.temperature(problem, labels, 5, Event())
+    found = chains.temperature(problem, labels, 5, Event())
     assert 1.0 < found == pytest.approx(temperatures[np.argmin(entropy)], abs=2e-3)
 
 
 def test_probabilities_of_draws_are_those_of_the_clusters_that_they_overlap():
     own = np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]])
-    found = calibration._match_clusters(np.array([1, 0, 0]), own, np.array([0, 1, 1]))
+    found = chains._match_clusters(np.array([1, 0, 0]), own, np.array([0, 1, 1]))
     np.testing.assert_array_equal(found, own[:, ::-1])
-    lost = calibration._match_clusters(np.zeros(3, dtype=np.int64), np.ones((3, 1)), np.array([0, 1, 1]))
+    lost = chains._match_clusters(np.zeros(3, dtype=np.int64), np.ones((3, 1)), np.array([0, 1, 1]))
     np.testing.assert_array_equal(lost, [[0.0, 1.0]] * 3)
 
 
 def test_one_cluster_needs_no_temperature_and_a_cancelled_run_has_none():
     problem, cancelled = posed(cohort(2, 30)[0]), Event()
-    assert calibration.temperature(problem, np.zeros(30, dtype=np.int64), 0, cancelled) == 1.0
+    assert chains.temperature(problem, np.zeros(30, dtype=np.int64), 0, cancelled) == 1.0
     cancelled.set()
     with pytest.raises(SearchCancelled):
-        calibration.temperature(problem, np.arange(30) % 2, 0, cancelled)
+        chains.temperature(problem, np.arange(30) % 2, 0, cancelled)
 
 
 def test_a_large_cohort_is_sampled(monkeypatch):
-    monkeypatch.setattr(calibration, "_MOST_SUBJECTS", 60)
+    monkeypatch.setattr(chains, "_MOST_SUBJECTS", 60)
     problem = posed(cohort(3, 300)[0])
-    assert 1.0 <= calibration.temperature(problem, np.arange(300) % 2, 0, Event()) <= 5.0
+    assert 1.0 <= chains.temperature(problem, np.arange(300) % 2, 0, Event()) <= 5.0
 
 
 def test_members_and_new_subjects_have_the_temperature_of_the_fit_and_the_paper_none():

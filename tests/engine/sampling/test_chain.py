@@ -13,7 +13,7 @@ from scipy.special import gammaln
 import clinclust as cc
 from clinclust.engine.kernels.moves import new_partition
 from clinclust.engine.problem.problem import log_joint, pose
-from clinclust.engine.sampling import chains as division
+from clinclust.engine.sampling import chains
 from clinclust.engine.sampling.chains import (
     Chain,
     SamplingPlan,
@@ -126,7 +126,7 @@ def test_divisions_and_mergers_alone_draw_from_the_posterior():
 
 @pytest.mark.simulation
 def test_a_pair_drawn_by_its_clusters_needs_its_ratio(monkeypatch):
-    monkeypatch.setattr(division, "_log_ratio_of_pair", lambda *_: 0.0)
+    monkeypatch.setattr(chains, "_log_ratio_of_pair", lambda *_: 0.0)
     problem = posed(0.3)
     with pytest.raises(AssertionError):
         assert_drawn_from(exact(problem), drawn_by_divisions_and_mergers(problem))
@@ -137,12 +137,12 @@ def test_the_probability_of_a_pair_is_counted():
     problem = posed()
     labels = np.array([0, 0, 0, 1, 1, 2])
     partition, rng = new_partition(problem.cohort.arrays, labels), np.random.default_rng(4)
-    drawn = [division._pair_by_cluster(partition, rng) for _ in range(20_000)]
+    drawn = [chains._pair_by_cluster(partition, rng) for _ in range(20_000)]
     share = {pair: np.mean([tuple(each) == pair for each in drawn]) for pair in [(0, 1), (3, 4), (0, 5), (5, 3)]}
     # 1 / (2 L n (n - 1)) inside a cluster, 1 / (2 K (K - 1) n_1 n_2) between two
     expected = {(0, 1): 1 / 24, (3, 4): 1 / 8, (0, 5): 1 / 36, (5, 3): 1 / 24}
     assert share == pytest.approx(expected, abs=0.008)
-    ratio = division._log_ratio_of_pair(np.array([1.0]), np.array([3.0, 2.0]))
+    ratio = chains._log_ratio_of_pair(np.array([1.0]), np.array([3.0, 2.0]))
     assert ratio == pytest.approx(np.log((1 / (2 * 6 * 6)) / (1 / (2 * 1 * 5 * 4))))
 
 

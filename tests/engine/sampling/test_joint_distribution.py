@@ -20,7 +20,6 @@ from clinclust.engine.problem import hyperparameters as stated
 from clinclust.engine.problem import problem as posing
 from clinclust.engine.problem.hyperparameters import flat_prior, named_hyperparameters
 from clinclust.engine.sampling import chains
-from clinclust.engine.sampling import chains as division
 from clinclust.engine.sampling.chains import Chain, Unknown
 
 N, N_PRIOR = 8, 20_000
@@ -207,8 +206,8 @@ def _narrow_hyperprior(monkeypatch):
 
 
 def _every_merger(monkeypatch):
-    ratio = division._log_ratio
-    monkeypatch.setattr(division, "_log_ratio", lambda *given: ratio(*given) - 2.0)
+    ratio = chains._log_ratio
+    monkeypatch.setattr(chains, "_log_ratio", lambda *given: ratio(*given) - 2.0)
 
 
 def _small_uniforms(monkeypatch):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from clinclust.engine.problem.problem import pose
-from clinclust.engine.search import restarts as refine
+from clinclust.engine.search import restarts
 from clinclust.engine.search.plan import SearchPlan
 from clinclust.engine.search.restarts import (
     Attempts,
@@ -61,9 +61,9 @@ def test_races_give_the_same_for_any_number_of_threads(tied, raced):
 
 @pytest.mark.simulation
 def test_races_divide_fewer_partitions_and_lose_next_to_nothing(tied, raced, monkeypatch):
-    monkeypatch.setattr(refine, "_FINISHERS", 1000)
-    monkeypatch.setattr(refine, "_CLOSE", np.inf)
-    monkeypatch.setattr(refine, "_WORTHWHILE", 0.0)
+    monkeypatch.setattr(restarts, "_FINISHERS", 1000)
+    monkeypatch.setattr(restarts, "_CLOSE", np.inf)
+    monkeypatch.setattr(restarts, "_WORTHWHILE", 0.0)
     thorough = searched(tied)
 
     def work(found):
@@ -80,7 +80,7 @@ def test_a_best_partition_that_was_found_often_is_refined_without_races(monkeypa
     schema = schema_for_array(values)
     problem = pose(schema.validate(schema_frame(values, schema), warn=False), schema, None, 3.0)
     raced = []
-    monkeypatch.setattr(refine.Refinement, "_raced", lambda self, results: raced.append(results) or results)
+    monkeypatch.setattr(restarts.Refinement, "_raced", lambda self, results: raced.append(results) or results)
     searched(problem)
     assert not raced
 

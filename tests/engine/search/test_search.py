@@ -13,7 +13,7 @@ from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.moves import log_marginals, new_partition
 from clinclust.engine.kernels.sweep import write_scores
 from clinclust.engine.problem.problem import log_joint, pose
-from clinclust.engine.search import settle as split_merge
+from clinclust.engine.search import settle
 from clinclust.engine.search.plan import SearchCancelled, SearchPlan
 from clinclust.engine.search.restarts import bisected, recombined, run_restarts, search_starts, seated
 from clinclust.engine.search.settle import adjusted_rand_index, by_decreasing_size, compact, merge_all
@@ -259,10 +259,10 @@ def test_gains_of_mergers_do_not_depend_on_how_many_are_computed_at_once(monkeyp
     frame, schema, _, _ = mixed_cohort(5, 40)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0)
     labels = np.random.default_rng(0).permutation(np.arange(40) % 12)
-    together = split_merge.merge_gains(problem, new_partition(problem.cohort.arrays, labels))
+    together = settle.merge_gains(problem, new_partition(problem.cohort.arrays, labels))
 
-    monkeypatch.setattr(split_merge, "_NUMBERS_AT_ONCE", 100)
-    in_portions = split_merge.merge_gains(problem, new_partition(problem.cohort.arrays, labels))
+    monkeypatch.setattr(settle, "_NUMBERS_AT_ONCE", 100)
+    in_portions = settle.merge_gains(problem, new_partition(problem.cohort.arrays, labels))
 
     assert np.isfinite(together[np.triu_indices(12, k=1)]).all()
     np.testing.assert_array_equal(in_portions, together)

@@ -10,7 +10,7 @@ from clinclust.engine.search.settle import adjusted_rand_index
 from clinclust.errors import InputError
 from clinclust.estimators.partitioned import fitting
 from clinclust.files.row_choice import drawn
-from clinclust.schema import validation as partitions
+from clinclust.schema import validation
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -114,12 +114,12 @@ def test_neither_partitions_nor_the_order_of_identified_rows_choose_the_sample(c
 
 def test_the_sample_that_is_checked_is_that_of_the_fit(cohort, monkeypatch):
     frame, schema = cohort
-    monkeypatch.setattr(partitions, "N_SAMPLED", 600)
+    monkeypatch.setattr(validation, "N_SAMPLED", 600)
     numbers = frame["patient"].str[1:].astype(float)
     parts = cut(frame.assign(patient=numbers), 2)
     parts[1] = parts[1].assign(patient=numbers[len(parts[0]) :].map(" {:.0f}".format))
     table = in_partitions(parts[0], frame.iloc[:0], parts[1])
-    found = partitions.validated_sample(table, schema, progress=False)
+    found = validation.validated_sample(table, schema, progress=False)
     assert found.n_of_all == N
     fitted = an_estimator(schema).fit(table).in_sample()[1]
     np.testing.assert_array_equal(found.rows.index, fitted.index)
