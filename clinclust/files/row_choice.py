@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
@@ -27,6 +25,7 @@ from clinclust.files.conditions import (
     name_in_condition,
     parsed,
 )
+from clinclust.files.names import names_subjects
 from clinclust.files.number_notation import DecimalMark
 from clinclust.files.text_table import RowRanges, TableRead
 from clinclust.texts import did_you_mean, on_one_line
@@ -35,7 +34,6 @@ from clinclust.texts import did_you_mean, on_one_line
 
 SEVERAL_ROWS = "several_rows"  # the key of ``frame.attrs``
 
-_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _FEWEST_SUBJECTS = 20
 _FILLED = 0.9
 _HALF = 0.5
@@ -76,14 +74,6 @@ def one_row_of_each(column: str) -> str:
     return f"{argument('one_row_per', column)} (the first; with keep='last' the last)"
 
 
-def _names_subjects(name: str) -> bool:
-    """Return whether the name of a column says that it identifies subjects, and nothing else."""
-    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
-    words = {word.casefold() for word in _WORD.findall(plain)}  # `patientID_2` holds patient and id
-    known = words & set(data("tables")["subjects"]["words"])
-    return bool(known) and words <= known | set(data("tables")["subjects"]["beside"])
-
-
 def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     """Return the subjects of a table of visits; None if no column clearly names subjects with several rows.
 
@@ -91,7 +81,7 @@ def subjects_with_several_rows(frame: pd.DataFrame) -> RepeatedSubjects | None:
     subjects have several rows, or another column speaks of visits, or all rows of a subject are copies of one.
     """
     for name in frame.columns[~frame.columns.duplicated(keep=False)]:
-        found = repeated_subjects(frame, str(name)) if _names_subjects(str(name)) else None
+        found = repeated_subjects(frame, str(name)) if names_subjects(str(name)) else None
         if found is None or found.n_subjects < _FEWEST_SUBJECTS or found.n_rows < _FILLED * len(frame):
             continue
         numbers = numbers_of(_texts(frame, str(name)).unique().tolist())

@@ -23,7 +23,7 @@ def role_of(name, cells, **others):
         *((name, "arm") for name in ("trt", "Randomization", "treatment_group", "study arm", "Randomisierung")),
         *(
             (name, "outcome")
-            for name in ("death", "Died", "status", "relapse", "os_event", "fustat", "pgstat", "target")
+            for name in ("death", "Died", "status", "relapse", "os_event", "fustat", "target")
         ),
         *((name, "site") for name in ("center", "Hospital", "study_site", "Zentrum")),
         *((name, "cluster") for name in ("prior_treatment", "smoking_status", "marital_status", "hours_at_school")),
@@ -69,7 +69,7 @@ def test_the_label_of_a_file_counts_like_the_name():
 
 def test_groups_of_equal_size_are_arms_and_others_are_not():
     assert role_of("group", [1, 2] * (N // 2)) == "arm"
-    assert role_of("group", [1] * 30 + [2] * (N - 30)) == "cluster"
+    assert role_of("group", [1] * 30 + [2] * (N - 30)) == "describe"
     assert role_of("study group", [1, 2] * (N // 2)) == "arm"
     for patients_own in ("age_group", "blood group", "risk_group", "Altersgruppe"):
         assert role_of(patients_own, [1, 2] * (N // 2)) == "cluster"
@@ -108,7 +108,8 @@ def test_a_score_that_ends_at_its_ceiling_is_no_time():
 @scored(["x_t0 x_t1", "hb_week1 hb_week12", "fev_0m fev_12m", "nihss_admission nihss_discharge", "a_baseline a_final"])
 def test_of_numbered_visits_the_first_forms_subtypes(names):
     first, second = names.split()
-    schema = draft_schema(pd.DataFrame({**FEATURE, first: rng.normal(size=N), second: rng.normal(size=N)}))
+    start = rng.normal(size=N)
+    schema = draft_schema(pd.DataFrame({**FEATURE, first: start, second: start + rng.normal(size=N)}))
     assert (schema[first].role, schema[second].role) == ("cluster", "outcome")
 
 
@@ -136,7 +137,8 @@ def test_blood_pressures_are_no_times_although_one_is_never_above_the_other():
 
 
 def test_later_measurements_of_what_was_measured_at_baseline_are_outcomes():
-    table = {name: rng.integers(0, 40, N) for name in ("bdi.pre", "bdi.2m", "bdi.8m", "age2")}
+    start = rng.integers(0, 40, N)
+    table = {name: start + rng.integers(0, 20, N) for name in ("bdi.pre", "bdi.2m", "bdi.8m", "age2")}
     schema = draft_schema(pd.DataFrame({**FEATURE, **table}))
     assert [schema[name].role for name in table] == ["cluster", "outcome", "outcome", "cluster"]
 
