@@ -774,8 +774,8 @@ def _by_values(column: Column, has_decimal_commas: bool, *, is_wanted: bool = Fa
     if len(left.order) > 2 and set(left.texts) <= set(left.order):
         return proposal_of_texts(left)
     if not has_marks and not is_wanted and identifies_rows(left):
-        is_whole = left.n_observed == column.codes.size
-        lacks = "" if is_whole else "; rows without an identifier: fill them in, and give role: id"
+        is_whole = len(left.texts) == column.codes.size
+        lacks = "" if is_whole else "; rows without an identifier of their own: give each one, and role: id"
         return Proposal({"role": "id" if is_whole else "ignore"}, f"every row has a value of its own{lacks}")
     found = proposal_of_numbers(left, written) or proposal_of_texts(left)
     found = found.extended(dates_among_others(left))

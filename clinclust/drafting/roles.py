@@ -8,7 +8,7 @@ words are in `clinclust/data/roles.toml`. One word of the user undoes a rule (`r
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache, cached_property, partial
 from itertools import combinations, pairwise
 from typing import NamedTuple
@@ -28,8 +28,7 @@ from clinclust.graded import mid_ranks
 
 # Which of the listed words count in a table.
 
-_LONG_WORD = 6
-"""The fewest letters of a word that is one in any table: no listed word of six letters is a clinical abbreviation."""
+_LONG_WORD = 5  # letters, from which on a listed word of any language is no clinical abbreviation
 _FEWEST_SPEAKING = 2
 
 
@@ -47,12 +46,17 @@ def _languages() -> dict[str, frozenset[str]]:
 class Vocabulary:
     """The listed words that count in one table: English and long ones, and short ones of the languages of its names."""
 
-    def __init__(self, names: Iterable[str]) -> None:
-        words = {word for name in names for word in name_words(name)}
-        self._spoken = {
+    def __init__(self, names: Collection[str]) -> None:
+        words = {word for name in names for split in [name_words(name)] for word in (*split, "".join(split))}
+        self._spoken = {"en", "zh"} | {
             language for language, listed in _languages().items() if len(listed & words) >= _FEWEST_SPEAKING
         }
+        self._accented = {word for name in names if not name.isascii() for word in name_words(name)}
         self._listed: dict[str, frozenset[str]] = {}
+
+    def dialect(self, concept: str, key: str) -> tuple[str, ...]:
+        """Return how names begin or end in a language of the table, as ``cdisc_ends`` of the time; () if not spoken."""
+        return tuple(_list(concept, key)) if key.partition("_")[0] in self._spoken else ()
 
     def __getitem__(self, concept: str) -> frozenset[str]:
         """Return the words of a concept, such as ``event``; phrases have spaces."""
@@ -62,9 +66,8 @@ class Vocabulary:
                 word
                 for language, words in lists.items()
                 for word in words
-                if language in ("en", "zh")
-                or language in self._spoken
-                or (len(word) >= _LONG_WORD and language in _NATURAL)
+                if language in self._spoken
+                or (language in _NATURAL and (len(word) >= _LONG_WORD or word in self._accented))
             )
         return self._listed[concept]
 
@@ -148,12 +151,13 @@ _FEWEST_SUBJECTS = 10
 def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column whose values name a few rows each: by its name, by what they share, or by their visits."""
     column = one.column
-    is_named = names_subjects(column.name) and _may_name_subjects(one)
+    words = table.words[column.name]
+    is_of_site = "number" not in words and _is_place(words, table)  # "hospital id"; a "hospital number" is a patient's
+    is_named = names_subjects(column.name) and not is_of_site and _may_name_subjects(one)
     is_noted = table.note is not None and table.note.column == column.name
     is_key = column.name in table.keys or column.name in table.crossed
     if not (is_named or is_noted or is_key):
         return None
-    words = table.words[column.name]
     if not (is_named or is_noted) and (_is_place(words, table) or is_hierarchy(column, table.columns)):
         return Role("site", "it names places or units, each with several rows")
     repeated = repeated_subjects(table.frame, column.name)
@@ -256,6 +260,10 @@ def pairs(one: DraftedColumn, table: Table) -> Role | None:
 def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise times of follow-up by their names: `futime`, `time to death`, `OS`."""
     column, listed = one.column, table.vocabulary["time"]
+    joined = "".join(table.words[column.name])
+    ends = table.vocabulary.dialect("time", "cdisc_ends")
+    if ends and joined.endswith(ends) and len(joined) >= _SHORTEST_NAME:
+        return Role("time", "by its name")
     are_numbers = bool(np.isfinite(column.numbers).all())
     if are_numbers and len(column.texts) > 2 and " ".join(table.words[column.name]) in _list("time", "names"):
         return Role("time", "by its name")
@@ -282,6 +290,9 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
     return None
 
 
+_SHORTEST_NAME = 4
+
+
 def _short_names(column: Column) -> list[str]:
     """Return the name of a column, and its label unless that is a sentence: "positive events during the week"."""
     label = column.notes.label or ""
@@ -302,16 +313,33 @@ def events(one: DraftedColumn, table: Table) -> Role | None:
     is_numbered = bare == "y" and len(words) > 1  # y1 to y12 are a questionnaire as well
     if bare in _list("event", "names") and not is_numbered:
         return Role("outcome", "by its name")
-    if mentions(words, listed) and _list("event", "not_beside").isdisjoint(words):
+    is_of_patient = _list("event", "not_beside").isdisjoint(words)
+    if is_of_patient and (mentions(words, listed) or _is_survival_status(words, table)):
+        return Role("outcome", "by its name")
+    if "".join(words).startswith(table.vocabulary.dialect("event", "cdisc_begins") or ("\0",)):
         return Role("outcome", "by its name")
     if column.notes.label and says_only(name_words(column.notes.label), listed, _list("event", "beside")):
         return Role("outcome", "by its label")
-    if len(column.texts) <= _MOST_ARMS:
-        ends = tuple(_list("event", "levels"))
-        levels = [" ".join(_without_digits(words_of(text))) for text in column.texts]
-        if any(level.startswith(ends) for level in levels if level) and _list("event", "not_beside").isdisjoint(words):
+    if len(column.texts) <= _MOST_ARMS and is_of_patient:
+        ends = (listed - _NO_LEVELS) | _list("event", "levels")
+        levels = [
+            f"{' '.join(_without_digits(name_words(text)))} " for text in column.texts if len(text) <= _LONGEST_LEVEL
+        ]
+        if any(level.startswith(f"{end} ") for level in levels for end in ends):
             return Role("outcome", "by its values")
     return None
+
+
+_NO_LEVELS = frozenset(
+    ["event", "events", "outcome", "outcomes", "survival", "postop", "at", "cens", "reject", "recurrent"]
+)
+_LONGEST_LEVEL = 100
+
+
+def _is_survival_status(words: Sequence[str], table: Table) -> bool:
+    """Return whether a name is that of survival with a word of status: `DSS_STATUS`."""
+    has_status = not _list("status", "en").isdisjoint(words)
+    return has_status and says_only(words, table.vocabulary["survival"], _list("survival", "beside"))
 
 
 def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
@@ -325,7 +353,7 @@ def alike_named_pairs(table: Table) -> Iterator[tuple[str, str]]:
     for column in table.columns:
         if 2 <= len(column.texts) <= 4:
             words = table.words[column.name]
-            called, parted = "".join(words), words[-1] in _list("status", "en") and len(words) > 1
+            called, parted = "".join(words), len(words) > 1 and words[-1] in _list("status", "en")
             for stem in {called, *_stems(called, _list("status", "en"))}:
                 has_status = stem != called and (parted or len(called) - len(stem) >= _SHORTEST_STATUS)
                 stems.setdefault(stem, []).append((column, has_status))
@@ -451,15 +479,13 @@ def calendar(one: DraftedColumn, table: Table) -> Role | None:
     if is_named and not of_durations and low >= 40 and high <= 99:  # 83 for 1983
         return Role("time", "calendar years of two digits")
     for unit, most in _CALENDAR.items():
-        if (
-            low >= 1
-            and high <= most
-            and not of_durations
-            and not set(parts[unit]).isdisjoint(words)
-            and len(words) <= 3
-        ):
+        is_of_unit = len(words) <= _MOST_WORDS and any(word.endswith(tuple(parts[unit])) for word in words)
+        if is_of_unit and not of_durations and low >= 1 and high <= most:
             return Role("time", f"a {unit} of the year")
-    return Role("time", "by its name") if words == ["year"] else None
+    return None
+
+
+_MOST_WORDS = 3
 
 
 def visits(one: DraftedColumn, table: Table) -> Role | None:
@@ -514,6 +540,9 @@ def _is_place(words: Sequence[str], table: Table, *, may_be_town: bool = True) -
 
 
 def _is_sampling(words: Sequence[str], table: Table) -> bool:
+    if " ".join(words) in _list("sampling", "names"):
+        return True
+    words = [word.removesuffix("s") for word in words]
     pieces = [*words, "".join(words)]
     starts = tuple(word for word in table.vocabulary["sampling"] if " " not in word and len(word) > 3)
     joined = any(piece.startswith(starts) for piece in pieces) if starts else False
@@ -522,7 +551,7 @@ def _is_sampling(words: Sequence[str], table: Table) -> bool:
 
 def _is_numbered(column: Column, words: Sequence[str], table: Table) -> bool:
     """Return whether a column is one of several with one word and a number, as `unit1` to `unit9` of many values."""
-    return len(column.texts) > _MOST_ARMS and words[-1:] != [] and words[-1].isdigit() and len(words) > 1
+    return len(column.texts) > _MOST_ARMS and len(words) > 1 and words[-1].isdigit()
 
 
 # Later measurements: outcomes of a cohort whose baseline forms the subtypes.
