@@ -338,7 +338,7 @@ _LONGEST_LEVEL = 100
 
 def _is_survival_status(words: Sequence[str], table: Table) -> bool:
     """Return whether a name is that of survival with a word of status: `DSS_STATUS`."""
-    has_status = not _list("status", "en").isdisjoint(words)
+    has_status = any(len(word) > 2 and word in _list("status", "en") for word in words)
     return has_status and says_only(words, table.vocabulary["survival"], _list("survival", "beside"))
 
 
@@ -563,9 +563,16 @@ def later(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise later measurements of what was measured at baseline, and those of a trial with a time in the name."""
     if one.column.name in table.later:
         return Role("outcome", "a later measurement of what was measured at baseline")
-    if table.has_arm and _has_time_after_baseline(table.words[one.column.name]):
-        return Role("outcome", "measured after baseline, by its name, in a trial")
+    words = table.words[one.column.name]
+    is_ahead = len(one.column.texts) == 2 and any(
+        first.isdigit() and second in _YEARS_AHEAD for first, second in pairwise(words)
+    )
+    if (table.has_arm or is_ahead) and _has_time_after_baseline(words):  # "diabetes_5y" of a cohort without arms
+        return Role("outcome", "measured after baseline, by its name")
     return None
+
+
+_YEARS_AHEAD = frozenset(["y", "yr", "yrs", "year", "years"])
 
 
 def _has_time_after_baseline(words: Sequence[str]) -> bool:
@@ -652,22 +659,60 @@ def rise_together(first: DraftedColumn, second: DraftedColumn) -> bool:
 
 
 def siblings(one: DraftedColumn, table: Table) -> Role | None:
-    """Recognise a column that is called as several times or outcomes but for its number: `etime5` after `etime1`."""
+    """Recognise a column by others of its name: `etime5` after `etime1`, `extubation_cough` after `pod1am_cough`."""
     words = table.words[one.column.name]
     stem = _without_digits(words)
-    if stem == words or not stem:
-        return None
-    others = [
-        other.feature.role
-        for other in table.drafted
-        if other.has_role and other is not one and _without_digits(table.words[other.column.name]) == stem
-    ]
-    if len(others) >= _FEWEST_SIBLINGS and set(others) in ({"time"}, {"outcome"}):
-        return Role(others[0], "called as others but for its number")
+    others = [other for other in table.drafted if other.has_role and other is not one]
+    alike = [other.feature.role for other in others if _without_digits(table.words[other.column.name]) == stem]
+    if stem != words and len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
+        return Role(alike[0], "called as others but for its number")
+    later = [other for other in others if other.column.name != one.column.name and other.feature.role == "outcome"]
+    phases = sum(table.words[other.column.name][-1:] == words[-1:] for other in later) if len(stem) > 1 else 0
+    if phases >= _FEWEST_PHASES and _list("baseline", "words").isdisjoint(words):
+        return Role("outcome", "called as later measurements but for its phase")
     return None
 
 
-_FEWEST_SIBLINGS = 2
+_FEWEST_SIBLINGS, _FEWEST_PHASES = 2, 3
+
+
+def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise levels that are recorded exactly where a time to an event is: the kind of progression."""
+    is_missing = one.column.codes < 0
+    if one.is_number or not _OFTEN_MISSING <= is_missing.mean() < 1.0:
+        return None
+    for other in table.drafted:
+        is_time = other.feature.role == "time" and other.is_number
+        if is_time and np.array_equal(is_missing, other.column.codes < 0):
+            return Role("outcome", "recorded where a time to an event is, and only there")
+    return None
+
+
+_OFTEN_MISSING = 0.3
+
+
+def days_of_calendar(one: DraftedColumn, table: Table) -> Role | None:
+    """Recognise dates that are numbers of days, by a time or outcome in such days that never lies before."""
+    days = one.column.in_rows(one.column.numbers)
+    seen = np.isfinite(days)
+    if not one.is_number or not seen.any() or (days[seen] % 1 != 0).any() or np.nanmin(days) < _FEWEST_DAYS_OF_CALENDAR:
+        return None
+    for other in table.drafted:
+        ends = other.column.in_rows(other.column.numbers)
+        both = seen & np.isfinite(ends)
+        if (
+            other is one
+            or other.feature.role not in ("time", "outcome")
+            or both.sum() < max(_FEWEST_ROWS, seen.sum() / 2)
+        ):
+            continue
+        is_in_range = np.nanmin(ends) <= np.median(days[both]) <= np.nanmax(ends)
+        if is_in_range and (ends[both] % 1 == 0).all() and (days[both] <= ends[both]).mean() >= _NEVER_BEFORE:
+            return Role("time", "days of the calendar, none after those of a time")
+    return None
+
+
+_FEWEST_DAYS_OF_CALENDAR, _NEVER_BEFORE = 1_000.0, 0.995
 
 
 # The division of the subjects that is known already.
@@ -680,7 +725,15 @@ def answers(one: DraftedColumn, table: Table) -> Role | None:
     column = one.column
     if not 2 <= len(column.texts) <= _MOST_ANSWERS or one.is_number:
         return None
-    if not says_only(table.words[column.name], table.vocabulary["answer"], _list("answer", "beside")):
+    words = table.words[column.name]
+    is_answer = says_only(words, table.vocabulary["answer"], _list("answer", "beside"))
+    # No type and no category is no or yes: that is whether somebody has the disease.
+    is_answer |= (
+        set(words) <= _list("answer", "if_yes_or_no")
+        and len(column.texts) == 2
+        and no_before_yes(column.texts) is not None
+    )
+    if not words or not is_answer:
         return None
     look = "by its name a division of the subjects that is known, so it is described; role: cluster clusters on it"
     return Role("describe", "a known answer", look)
@@ -745,6 +798,8 @@ RULES: tuple[Rule, ...] = (
     places,
     later,
     siblings,
+    recorded_with_time,
+    days_of_calendar,
     answers,
     mixed_units,
 )
