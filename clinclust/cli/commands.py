@@ -300,7 +300,7 @@ class StartOptions(DraftedOptions, ResultOptions):
     out: Path = option(metavar="DIR")
     yes: bool = option(False)
     no_open: bool = option(False)
-    schema: Path = Path()
+    schema: Path = option(None, "FILE")
     wrote_schema: bool = False
     """Whether this run drafted the schema."""
 

@@ -19,7 +19,7 @@ from clinclust.drafting.levels import without_number
 from clinclust.files.cell_text import compile_short, number_of, numbers_of, quote_cell
 from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing, words_of
 from clinclust.files.text_table import ColumnNotes
-from clinclust.schema.reading import text_cells
+from clinclust.schema.reading import LOOK, text_cells
 
 # One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
 
@@ -85,7 +85,6 @@ def column_of(name: str, cells: pd.Series, notes: ColumnNotes) -> Column:
     return Column(name, codes, tuple(texts), counts.astype(np.int64), notes, is_time, order)
 
 
-LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
 DOUBTFUL = 0.8  # the probability below which the next best kind is offered
 
 

@@ -45,7 +45,7 @@ from clinclust.schema.field_types import (
 from clinclust.texts import did_you_mean, nearest
 
 Transform = Literal["log", "log1p", "sqrt"]
-_CHOICES = {
+CHOICES = {
     "role": ROLES,
     "likelihood": tuple(REGISTRY),
     "transform": get_args(Transform),
@@ -54,6 +54,7 @@ _CHOICES = {
     "thousands": get_args(ThousandsMark),
     "censored": get_args(Censored),
 }
+"""The words that a field accepts, by its name."""
 
 
 def _registered(name: str) -> str:
@@ -354,7 +355,7 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
             meant.add(nearest(field, Feature.model_fields))
         elif found["type"] == "literal_error":
             given = found["input"]
-            known = f"must be one of {', '.join(_CHOICES[field])}, not {quoted(given)}"
+            known = f"must be one of {', '.join(CHOICES[field])}, not {quoted(given)}"
             problems.append((field, f"{known}.{_hint(field, given)}"))
         else:
             problems.append((field, found["msg"].removeprefix("Value error, ")))
@@ -367,7 +368,11 @@ def _problems(error: ValidationError, fields: dict[str, object]) -> list[tuple[s
             is_scale = isinstance(likelihood, str) and REGISTRY[likelihood].is_scale
             scale = {"levels", "trials", "minimum", "maximum"} if is_scale else set()
             problems += [
-                (of, rule) for of, rule in rules.by_field if of not in faulty and not (of in scale and faulty & scale)
+                (of, rule)
+                for of, rule in rules.by_field
+                if of not in faulty
+                and not (of in scale and faulty & scale)
+                and not (of == "synonyms" and "levels" in faulty)
             ]
     return problems
 
@@ -376,7 +381,7 @@ def _hint(field: str, given: object) -> str:
     if not isinstance(given, str):
         return ""
     meant = name_meant(given) if field == "likelihood" else None
-    return did_you_mean(given, _CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
+    return did_you_mean(given, CHOICES[field]) if meant is None else f" Did you mean {meant!r}?"
 
 
 OTHER_COLUMNS = ("error", "ignore")

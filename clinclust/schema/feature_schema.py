@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from clinclust.files.writing import write_text
 from clinclust.likelihoods.bernoulli import Bernoulli
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
+from clinclust.schema.excel import read_excel, write_excel
 from clinclust.schema.feature import Feature
 from clinclust.schema.pandera_schema import from_pandera, to_pandera
 from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
@@ -320,6 +322,52 @@ class FeatureSchema(SchemaContent):
         features, settings = read_yaml(path_or_text)
         return cls(features, **settings)
 
+    def to_excel(self, path: str | os.PathLike[str], frame: pd.DataFrame | None = None) -> None:
+        """Write the schema as an Excel workbook: a row for each feature, with lists of the words to choose from.
+
+        Rows that a draft marked LOOK come first, at most ten, and in colour. A sheet explains each column and word.
+
+        Parameters
+        ----------
+        path : path of the workbook
+            An existing file is replaced.
+        frame : pandas.DataFrame, shape (N, any), optional
+            The table: the number of values, the share missing and frequent values are shown next to each feature.
+
+        Raises
+        ------
+        SchemaError
+            If the schema has what a workbook cannot hold, such as checks of pandera. The message lists all problems.
+        """
+        self.extras.refuse_yaml()
+        write_excel(self, Path(path), frame)
+
+    @classmethod
+    def from_excel(cls, path: str | os.PathLike[str]) -> FeatureSchema:
+        """Read a schema from a workbook that `to_excel` wrote, in any order of rows and columns.
+
+        Raises
+        ------
+        SchemaError
+            If the schema cannot be used. The message lists all problems with rows and cells.
+        InputError
+            If the file is no workbook.
+        FileNotFoundError
+            If the file does not exist.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import clinclust as cc
+        >>> schema = cc.FeatureSchema([cc.Feature(name="tremor", likelihood="bernoulli", levels=["no", "yes"])])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     schema.to_excel(f"{folder}/schema.xlsx")
+        ...     cc.FeatureSchema.from_excel(f"{folder}/schema.xlsx") == schema
+        True
+        """
+        features, settings = read_excel(Path(path))
+        return cls(features, **settings)
+
     @classmethod
     def of_instrument(cls, name: str) -> FeatureSchema:
         """Return the ready schema of an instrument, such as ``"phq9"``; ``clinclust schemas`` lists them.
@@ -428,6 +476,27 @@ class FeatureSchema(SchemaContent):
         """
         features, settings = from_pandera(schema)
         return cls(features, **settings)
+
+
+SCHEMA_SUFFIXES = (".yaml", ".yml", ".xlsx")
+"""How the names of files end that `write_schema` writes."""
+
+
+def read_schema(path: Path) -> FeatureSchema:
+    """Read a schema from a file, an Excel workbook by its name or content, else YAML."""
+    is_excel = path.suffix.lower() == ".xlsx"
+    if not is_excel and path.is_file():
+        with path.open("rb") as file:
+            is_excel = file.read(4) == b"PK\x03\x04"
+    return FeatureSchema.from_excel(path) if is_excel else FeatureSchema.from_yaml(path)
+
+
+def write_schema(schema: FeatureSchema, path: Path, frame: pd.DataFrame | None = None) -> None:
+    """Write a schema to a file: an Excel workbook with what `frame` holds if its name ends in .xlsx, else YAML."""
+    if path.suffix.lower() == ".xlsx":
+        schema.to_excel(path, frame)
+    else:
+        schema.to_yaml(path)
 
 
 def schema_for_array(X: NDArray[Any]) -> FeatureSchema:

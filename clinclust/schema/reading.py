@@ -363,6 +363,8 @@ def _censored(number: float, *, is_upper: bool, feature: Feature) -> float | Non
 
 # What a feature schema holds: the features in order, and what is said of the whole table.
 
+LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
+
 
 @dataclass(frozen=True)
 class PanderaExtras:
