@@ -440,9 +440,7 @@ def _read_settings(rows: Sequence[tuple[int, dict[str, Any]]], problems: _Proble
     if choice := {key: settings.pop(key) for key in _OF_ROWS if key in settings}:
         settings["rows"] = choice
         places["rows"] = min(places[key] for key in choice)
-    arguments = ("title", "missing_codes", "other_columns", "rows")
-    defaults = {"missing_codes": [""], "other_columns": "error"}
-    for problem in problems_of_settings(*(settings.get(key, defaults.get(key)) for key in arguments)):
+    for problem in problems_of_settings(settings):
         key, _, sentence = problem.partition(": ")
         problems.add(places.get(key, 1), "B", key, sentence)
     return settings

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args
 
@@ -551,20 +551,16 @@ def _out_of_bounds(feature: Feature, name: str, value: float | list[float]) -> P
         yield "prior", f"{name} must lie between {low:g} and {high:g}, not {outside[0]:g}"
 
 
-def problems_of_settings(title: object, missing_codes: object, other_columns: object, rows: object) -> list[str]:
+def problems_of_settings(settings: Mapping[str, object]) -> list[str]:
     """Return one sentence for each argument of a schema, other than features, that cannot be used."""
     problems = []
-    checks: tuple[tuple[str, Callable[[object], object], object], ...] = (
-        ("title", text, title),
-        ("missing_codes", codes, missing_codes),
-        ("rows", rows_of, rows),
-    )
-    for name, check, value in checks:
+    for name, check in (("title", text), ("missing_codes", codes), ("rows", rows_of)):
         try:
-            if value is not None or name == "missing_codes":
-                check(value)
+            if settings.get(name) is not None:
+                check(settings[name])
         except ValueError as error:
             problems.append(f"{name}: {error}")
+    other_columns = settings.get("other_columns", "error")
     if other_columns not in OTHER_COLUMNS:
         hint = did_you_mean(str(other_columns), OTHER_COLUMNS)
         problems.append(f"other_columns: must be error or ignore, not {quoted(other_columns)}.{hint}")
