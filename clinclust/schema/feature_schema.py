@@ -1,4 +1,4 @@
-"""`FeatureSchema`: its features, what is common to them, its view in a notebook, and ready schemas of instruments."""
+"""`FeatureSchema`: its features, its files, and ready schemas of instruments."""
 
 from __future__ import annotations
 
@@ -52,12 +52,11 @@ def schema_of_instrument(name: str) -> str:
     return (_FOLDER / f"{name}.yaml").read_text(encoding="utf-8")
 
 
-# The HTML view of a schema in a notebook.
+# The parts of a view in a notebook.
 
 _SHORT = 40
 # Sets no colours, so that the table also suits a notebook with a dark theme.
 _CELL = "text-align: left; padding: 0.1em 0.8em 0.1em 0; vertical-align: top"
-_MOST_FEATURES = 60
 
 
 def block(title: str, *parts: str) -> str:
@@ -85,43 +84,6 @@ def _cell(text: str) -> str:
 
 def _text(text: str, width: int = 200) -> str:
     return escape(shortened(text, width))
-
-
-def schema_html(title: str | None, features: Sequence[Feature]) -> str:
-    """Return the features of a schema as an HTML table."""
-    rows = [
-        (
-            feature.name,
-            feature.label or "",
-            feature.role,
-            feature.likelihood or "",
-            _values(feature),
-            feature.unit or "",
-            feature.section or "",
-        )
-        for feature in features[:_MOST_FEATURES]
-    ]
-    left_out = len(features) - len(rows)
-    columns = ("Name", "Label", "Role", "Likelihood", "Values", "Unit", "Section")
-    # Leave out a column that is empty for every feature.
-    told = [place for place in range(len(columns)) if place < 1 or any(row[place] for row in rows)]
-    return block(
-        f"{title or 'Untitled schema'}: {len(features)} {'feature' if len(features) == 1 else 'features'}",
-        table([columns[place] for place in told], [[row[place] for place in told] for row in rows]),
-        paragraph(f"and {left_out} more") if left_out else "",
-    )
-
-
-def _values(feature: Feature) -> str:
-    if feature.levels is not None:
-        return ", ".join(feature.levels)
-    if feature.traits.is_scale and feature.n_trials is not None:
-        return f"{feature.lowest:g} to {feature.lowest + feature.n_trials:g}"
-    if feature.minimum is None and feature.maximum is None:
-        return ""
-    if feature.maximum is None:
-        return f"{feature.minimum:g} or more"
-    return f"up to {feature.maximum:g}" if feature.minimum is None else f"{feature.minimum:g} to {feature.maximum:g}"
 
 
 # The features of a cohort table, in order.
@@ -182,9 +144,6 @@ class FeatureSchema(SchemaContent):
         kinds = pd.Series([feature.likelihood or feature.role for feature in self.features]).value_counts(sort=False)
         summary = ", ".join(f"{count} {kind}" for kind, count in kinds.items())
         return f"FeatureSchema({on_one_line(self.title or 'untitled')}: {len(self)} features; {summary})"
-
-    def _repr_html_(self) -> str:
-        return schema_html(self.title, self.features)
 
     def restricted_to(self, names: Iterable[str]) -> FeatureSchema:
         """Return a schema of only these features, in the order of this schema; it ignores all other columns.
