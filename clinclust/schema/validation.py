@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.arrays import Whole
-from clinclust.data_frames import TABLE, in_pandas
+from clinclust.data_frames import TABLE, in_pandas, is_numbered
 from clinclust.errors import CohortError, CohortWarning, InputError
 from clinclust.files.cell_text import canonical_text, limited, number_of, quote_cell, shortened
 from clinclust.files.number_notation import BEYOND_A_LIMIT
@@ -222,6 +222,8 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
     refuse_unusable(frame)
+    if is_numbered(frame) and len(frame.columns) == len(schema):
+        frame = frame.set_axis(schema.names, axis="columns")
     typed, readings, errors = read_columns(schema, frame)
     failures = _failures_of_columns(schema, frame) + _failures_of_cells(schema, typed, readings, errors)
     if failures:
