@@ -366,10 +366,10 @@ def read_excel(path: Path) -> tuple[list[Feature], dict[str, Any]]:
     check_readable(path)
     source = shown_name(path)
     try:
-        with guarded("workbook", _REPAIR), zipfile.ZipFile(path) as archive:
+        with guarded("workbook", _REPAIR), path.open("rb") as file, zipfile.ZipFile(file) as archive:
             if sum(part.file_size for part in archive.infolist()) > _LARGEST:
                 raise SchemaError("the workbook is larger than 50 MB, which no schema is; is it the table?", source)
-            book = load_workbook(archive.fp, read_only=True)
+            book = load_workbook(file, read_only=True)
             if _SCHEMA not in book.sheetnames:
                 hint = did_you_mean(_SCHEMA, book.sheetnames) or " Is it the table?"
                 raise SchemaError(f"there is no sheet {_SCHEMA}, which `clinclust draft` writes.{hint}", source)
