@@ -311,6 +311,8 @@ class DraftOptions(DraftedOptions, OutputOptions, SummaryOptions):
 
     RUN = "clinclust.cli.fit.run_draft"
 
+    out: Path | None = option(None, "SCHEMA")
+
 
 @dataclass(kw_only=True)
 class CheckOptions(CheckedOptions, SchemaOptions, ModelOptions, OutputOptions, SummaryOptions):

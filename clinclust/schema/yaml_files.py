@@ -284,7 +284,7 @@ def _read_node(node: yaml.Node, context: str, problems: _Problems) -> object:
         entries = _read_entries(node, (), f"{context}: ", problems)
         return {name: _read_node(value, context, problems) for name, (_, value) in entries.items()}
     text = str(node.value)
-    if node.style not in ("'", '"', "|", ">") and key not in _FREE_OF_QUOTES:
+    if getattr(node, "style", None) not in ("'", '"', "|", ">") and key not in _FREE_OF_QUOTES:
         kind, shown = misread_as(text), shortened(text)
         if text == "":
             problems.add(node, f"{context}: {_NO_VALUE}")
