@@ -7,7 +7,7 @@ reading of the column: a column with cells at fault stays as it is but for missi
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,30 +18,22 @@ from pandera.errors import SchemaError, SchemaErrorReason
 
 from clinclust.arrays import Mask
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import Kind, Reading, expectations, largest, limits, read_column, transform_limit
+from clinclust.schema.reading import Kind, expectations, largest, limits, read_column, transform_limit
 
-_CASES_KEPT = 5  # limits the message of pandera, which would otherwise list every failing cell
 _OF_DTYPE: tuple[Kind, ...] = ("number", "finite", "whole")
 """What the dtype of a column asks of its cells."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the column of a feature, as a parser of pandera; with `readings`, each column once."""
+    """Reads the column of a feature, as a parser of pandera."""
 
     feature: Feature
     missing_codes: tuple[str, ...]
-    readings: dict[str, Reading] | None = field(default=None, compare=False)
-
-    def __deepcopy__(self, memo: object) -> Reader:
-        """Return the reader itself: pandera copies a schema before it validates, and the readings are to be kept."""
-        return self
 
     def __call__(self, column: pd.Series) -> pd.Series:
         """Return the typed column if every cell is sound; else the column as it is, with None where missing."""
         reading = read_column(self.feature, self.missing_codes, column)
-        if self.readings is not None:
-            self.readings[self.feature.name] = reading
         if not reading.faults:
             return reading.typed
         absent = reading.faults.get("observed")
@@ -49,10 +41,9 @@ class Reader:
 
     def at_fault(self, column: pd.Series, *kinds: Kind) -> Mask:
         """Return which cells are at fault for a reason of these kinds, bool (N,)."""
-        known = None if self.readings is None else self.readings.get(self.feature.name)
-        reading = read_column(self.feature, self.missing_codes, column) if known is None else known
-        none = np.zeros(len(column), dtype=np.bool_)
-        return np.asarray(np.logical_or.reduce([reading.faults.get(kind, none) for kind in kinds]), dtype=np.bool_)
+        faults = read_column(self.feature, self.missing_codes, column).faults
+        sound = np.zeros(len(column), dtype=np.bool_)
+        return np.asarray(np.logical_or.reduce([faults.get(kind, sound) for kind in kinds]), dtype=np.bool_)
 
 
 @dataclass(frozen=True)
@@ -142,14 +133,11 @@ def checks_of(feature: Feature, reader: Reader) -> list[pa.Check]:
     It judges raw cells too, and has the name and the statistics of the check of pandera for validated ones.
     """
     asked = {kind: text for kind, text in expectations(feature).items() if kind not in ("observed", *_OF_DTYPE)}
-    # A limit on the cases keeps messages short where they are read by `validate` only.
-    most = None if reader.readings is None else _CASES_KEPT
-    found = []
+    checks = []
     for kind, text in asked.items():
         name, statistics = _as_pandera_says(feature, kind)
-        check = pa.Check(Judge(reader, kind), name=name, error=text, n_failure_cases=most, statistics=statistics)
-        found.append(check)
-    return found
+        checks.append(pa.Check(Judge(reader, kind), name=name, error=text, statistics=statistics))
+    return checks
 
 
 def identifier_check(names: tuple[str, ...]) -> pa.Check:

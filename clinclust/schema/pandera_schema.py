@@ -16,7 +16,7 @@ from clinclust.files.cell_text import canonical_text, listed, number_of
 from clinclust.likelihoods import REGISTRY, traits_of
 from clinclust.roles import NEEDS_LIKELIHOOD, is_described
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import PanderaExtras, Reading, SchemaContent, limits
+from clinclust.schema.reading import PanderaExtras, SchemaContent, limits
 from clinclust.texts import did_you_mean
 
 if TYPE_CHECKING:
@@ -95,11 +95,8 @@ _SCHEMA_KEYS = ("missing_codes", "title", "rows")
 _COMPARISONS = ("greater_than", "greater_than_or_equal_to", "less_than", "less_than_or_equal_to", "in_range")
 
 
-def to_pandera(schema: SchemaContent, readings: dict[str, Reading] | None = None) -> pa.DataFrameSchema:
-    """Return the equivalent pandera schema, whose parsers replace a raw column if every cell is sound.
-
-    With `readings`, filled by the parsers, checks look up what was read; without, each check reads the column again.
-    """
+def to_pandera(schema: SchemaContent) -> pa.DataFrameSchema:
+    """Return the equivalent pandera schema, whose parsers replace a raw column if every cell is sound."""
     import pandera.pandas as pa
 
     from clinclust.schema.pandera_parts import identifier_check, refuse_repeated
@@ -111,7 +108,7 @@ def to_pandera(schema: SchemaContent, readings: dict[str, Reading] | None = None
         frame["checks"] = [identifier_check(tuple(ids)), *frame.get("checks", [])]
     rows = {"rows": schema.rows.as_dict()} if schema.rows else {}
     return pa.DataFrameSchema(
-        {feature.name: _column(schema, feature, readings) for feature in schema},
+        {feature.name: _column(schema, feature) for feature in schema},
         parsers=pa.Parser(refuse_repeated),
         strict=True if schema.other_columns == "error" else "filter",
         title=schema.title,
@@ -120,14 +117,14 @@ def to_pandera(schema: SchemaContent, readings: dict[str, Reading] | None = None
     )
 
 
-def _column(schema: SchemaContent, feature: Feature, readings: dict[str, Reading] | None) -> pa.Column:
+def _column(schema: SchemaContent, feature: Feature) -> pa.Column:
     import pandera.pandas as pa
 
     from clinclust.schema.pandera_parts import Reader, checks_of, dtype_of
 
     content = feature.content()
     del content["name"]
-    extras, reader = schema.extras, Reader(feature, schema.missing_codes_of(feature), readings)
+    extras, reader = schema.extras, Reader(feature, schema.missing_codes_of(feature))
     return pa.Column(
         dtype=None if feature.is_ignored else dtype_of(feature, reader),
         checks=[*checks_of(feature, reader), *extras.checks.get(feature.name, [])],
