@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 import textwrap
+import warnings
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -125,7 +126,7 @@ def _read_cell(cell: Any, field: str) -> Any:
 # Control characters are written as Excel does (ECMA-376, 22.4.2.4).
 
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
-_UNESCAPED = re.compile("_x(00[01][0-9A-F]|FFF[EF])_")
+_UNESCAPED = re.compile("_x(00[01][0-9A-F]|FFF[EF])_", re.IGNORECASE)
 _LONGEST = 32_767  # characters of a cell
 
 
@@ -366,7 +367,12 @@ def read_excel(path: Path) -> tuple[list[Feature], dict[str, Any]]:
     check_readable(path)
     source = shown_name(path)
     try:
-        with guarded("workbook", _REPAIR), path.open("rb") as file, zipfile.ZipFile(file) as archive:
+        with (
+            guarded("workbook", _REPAIR),
+            warnings.catch_warnings(action="ignore"),  # of parts that openpyxl does not keep, such as extensions
+            path.open("rb") as file,
+            zipfile.ZipFile(file) as archive,
+        ):
             if sum(part.file_size for part in archive.infolist()) > _LARGEST:
                 raise SchemaError("the workbook is larger than 50 MB, which no schema is; is it the table?", source)
             book = load_workbook(file, read_only=True)

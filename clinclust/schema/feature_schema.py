@@ -24,7 +24,6 @@ from clinclust.likelihoods.categorical import Categorical
 from clinclust.likelihoods.gaussian import Gaussian
 from clinclust.schema.excel import read_excel, write_excel
 from clinclust.schema.feature import Feature
-from clinclust.schema.pandera_schema import from_pandera, to_pandera
 from clinclust.schema.reading import PanderaExtras, SchemaContent, text_cells
 from clinclust.schema.validation import validate
 from clinclust.schema.yaml_files import read_yaml, with_roles, yaml_heading, yaml_text
@@ -397,6 +396,8 @@ class FeatureSchema(SchemaContent):
         >>> str(column.dtype), column.nullable, column.checks[0].statistics
         ('Int64', False, {'min_value': 0.0, 'max_value': 10.0, 'include_min': True, 'include_max': True})
         """
+        from clinclust.schema.pandera_schema import to_pandera
+
         return to_pandera(self)
 
     @classmethod
@@ -433,6 +434,8 @@ class FeatureSchema(SchemaContent):
         >>> schema["falls"].maximum, schema["falls"].complete
         (50.0, True)
         """
+        from clinclust.schema.pandera_schema import from_pandera
+
         features, settings = from_pandera(schema)
         return cls(features, **settings)
 
