@@ -300,7 +300,7 @@ class StartOptions(DraftedOptions, ResultOptions):
     out: Path = option(metavar="DIR")
     yes: bool = option(False)
     no_open: bool = option(False)
-    schema: Path = Path()
+    schema: Path = option(None, "FILE")
     wrote_schema: bool = False
     """Whether this run drafted the schema."""
 
@@ -310,6 +310,8 @@ class DraftOptions(DraftedOptions, OutputOptions, SummaryOptions):
     """The options of `clinclust draft`."""
 
     RUN = "clinclust.cli.fit.run_draft"
+
+    out: Path | None = option(None, "SCHEMA")
 
 
 @dataclass(kw_only=True)

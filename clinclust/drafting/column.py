@@ -22,7 +22,7 @@ from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing, wor
 from clinclust.files.text_table import ColumnNotes
 from clinclust.likelihoods.categorical import Categorical
 from clinclust.schema.feature import Feature
-from clinclust.schema.reading import read_column, text_cells
+from clinclust.schema.reading import LOOK, read_column, text_cells
 
 # One column of a table in one pass: its distinct texts, how many cells hold each, and what is proposed for it.
 
@@ -89,7 +89,6 @@ def column_of(name: str, cells: pd.Series, notes: ColumnNotes) -> Column:
     return Column(name, codes, tuple(texts), counts.astype(np.int64), notes, is_time, order)
 
 
-LOOK = "LOOK: "  # begins the lines of a comment that a person should decide
 DOUBTFUL = 0.8  # the probability below which the next best kind is offered
 
 

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from clinclust.arrays import Whole
-from clinclust.data_frames import TABLE, in_pandas
+from clinclust.data_frames import TABLE, in_pandas, is_numbered
 from clinclust.errors import CohortWarning, InputError
 from clinclust.files.cell_text import limited, listed, quoted
 from clinclust.files.conditions import compared_columns, parsed
@@ -353,7 +353,7 @@ def cohort_and_schema(
         from clinclust.drafting import draft_schema
         from clinclust.schema import schema_for_array
 
-        if isinstance(X, pd.DataFrame):
+        if isinstance(X, pd.DataFrame) and not is_numbered(X):
             schema = draft_schema(X, progress=progress)
             warnings.warn(
                 "No schema was given, so one was drafted from the data (see `schema_`); look it over, "
@@ -362,7 +362,7 @@ def cohort_and_schema(
                 stacklevel=stacklevel + 1,
             )
         else:
-            schema = schema_for_array(_array(X, "X"))
+            schema = schema_for_array(X.to_numpy() if isinstance(X, pd.DataFrame) else _array(X, "X"))
     table = named_table(X, schema.names)
     schema = schema_with_rows(schema, table, stacklevel=stacklevel + 1)
     validated = schema.validate(table, warn=False)
@@ -371,28 +371,31 @@ def cohort_and_schema(
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table as a DataFrame, an array with the columns `names`; InputError if it does not fit."""
+    """Return a table as a DataFrame; the columns of an array, or of a table of one, are `names`.
+
+    Another number of columns is an InputError.
+    """
     X = in_pandas(X)
-    if isinstance(X, pd.DataFrame):
+    if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
-    table = _array(X, "X")
+    table = X if isinstance(X, pd.DataFrame) else _array(X, "X")
     if table.shape[1] != len(names):
         raise InputError(f"The array X has {table.shape[1]} columns, the schema {len(names)}: {', '.join(names)}")
-    return pd.DataFrame(table, columns=list(names))
+    return pd.DataFrame(table).set_axis(list(names), axis="columns")
 
 
 def table_of_fitted(X: pd.DataFrame | ArrayLike, names: Sequence[str], *, called: str = "X") -> pd.DataFrame:
     """Return the same for new subjects of a fitted model; `called` names the argument in errors."""
     X = in_pandas(X)
-    if isinstance(X, pd.DataFrame):
+    if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
-    table = _array(X, called)
+    table = X if isinstance(X, pd.DataFrame) else _array(X, called)
     if table.shape[1] != len(names):
         raise InputError(
             f"{called} has {table.shape[1]} features, but MAPDP is expecting {len(names)} features as input: "
             f"{', '.join(names)}"
         )
-    return pd.DataFrame(table, columns=list(names))
+    return pd.DataFrame(table).set_axis(list(names), axis="columns")
 
 
 def _array(X: ArrayLike, called: str) -> NDArray[Any]:
