@@ -50,14 +50,18 @@ class RowOptions(Options):
     keep: Literal["first", "last"] = option("first")
     by: str | None = option(None, "COLUMN")
     dates: Literal["day-first", "month-first"] | None = option()
+    visit_time: str | None = option(None, "COLUMN", name="time", parameter="time")
+    summarise: tuple[str, ...] = option((), "COLUMN=mean,slope", action="append")
     rows: str | None = option(None, "FIRST-LAST")
 
     @property
     def choice(self) -> RowChoice:
         """The choice of rows."""
         from clinclust.files.row_choice import RowChoice
+        from clinclust.files.visits import read_summary_options
 
-        return RowChoice(**{item.name: getattr(self, item.name) for item in fields(RowChoice)})
+        shared = {item.name: getattr(self, item.name) for item in fields(RowChoice) if hasattr(self, item.name)}
+        return RowChoice(**shared | {"time": self.visit_time, "summarise": read_summary_options(self.summarise)})
 
 
 @dataclass(kw_only=True)
@@ -370,6 +374,7 @@ class OutcomesOptions(SuppressOptions, ModelOptions, OutputOptions):
 
     RUN = "clinclust.cli.fitted.run_outcomes"
 
+    visit_time: str | None = option(None, "COLUMN", name="visit-time", parameter=None)
     outcome: str | None = option(None, "COLUMN", either=True)
     predictors: tuple[str, ...] = option((), "COLUMN", either=True, nargs="+")
     every_feature: bool = option(False, either=True)
