@@ -300,11 +300,8 @@ def _problem(name: str, value: object) -> str | None:
     if value is None or name == "trends":
         return None
     if name == "summarise":
-        return (
-            None
-            if isinstance(value, Mapping)
-            else f"summarise must be such as {{'egfr': ['mean', 'slope']}}, not {quoted(value)}"
-        )
+        example = "{'egfr': ['mean', 'slope']}"
+        return None if isinstance(value, Mapping) else f"summarise must be such as {example}, not {quoted(value)}"
     if name in _WORDS:
         means = "; for the level of a measurement over the rows of a subject, give `summarise`"
         said = f"{name} must be {' or '.join(_WORDS[name])}, not {quoted(value)}{means if value == 'mean' else ''}"
@@ -401,11 +398,11 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
                 summaries = summarise_visits(reader, choice.one_row_per, choice.time, choice.summarise, choice.trends)
                 dates, times = [*dates, *summaries.dates], summaries.times
                 read = replace(read, remarks=[*read.remarks, *summaries.remarks])
-                choice = replace(choice, trends=summaries.trends or None)
             kept, remarks, more = _one_row_per_subject(reader, choice, choice.one_row_per, times)
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
-        summaries = summaries and summaries.take_rows(kept)
+        if summaries is not None:
+            summaries, choice = summaries.take_rows(kept), replace(choice, trends=summaries.trends or None)
         read, dates = _with_rows(read, kept, remarks), [*dates, *more]
         counts = replace(counts, further=int((~kept).sum()))
     derived = {column.order for column in dates if column.was_derived}

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -93,8 +94,8 @@ def render_summaries(time: str | None, summarise: ByColumn) -> str:
 
 # What is estimated on the cohort, and kept for new subjects.
 
-_Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
-_Size = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=0)]
+_Number = Annotated[float, Field(allow_inf_nan=False)]  # or its text, as YAML has it
+_Size = Annotated[float, Field(allow_inf_nan=False, ge=0)]
 _DIGITS = 6
 
 
@@ -109,7 +110,7 @@ class Trend:
     slope: _Number
     sd_mean: _Size  # of the levels of subjects
     sd_slope: _Size
-    correlation: Annotated[float, Field(strict=True, ge=-1, le=1)]  # of level and slope
+    correlation: Annotated[float, Field(ge=-1, le=1)]  # of level and slope
     sd_residual: _Size  # of a value about the line of its subject
     per: Literal["year"] | None = None  # the unit of time, if it is dates
 
@@ -235,7 +236,7 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
 
     With X_i'X_i (S, 2, 2), X_i'y_i (S, 2) and the sum of y^2. D is residual^2 L L', and L has the elements theta.
     """
-    from scipy.optimize import minimize
+    from scipy.optimize import Bounds, minimize
 
     n_free = squares[:, 0, 0].sum() - 2
 
@@ -258,11 +259,10 @@ def _maximise_reml(squares: Array, products: Array, sum_of_squares: float) -> tu
 
     theta = np.zeros(3)
     if len(squares) > 1:  # of one subject nothing tells how subjects differ
-        bounds = [(0.0, None), (None, None), (0.0, None)]
-        options = {"ftol": 1e-14, "gtol": 1e-8}
-        starts = ([1.0, 0.0, 1.0], [1.0, 0.0, 0.1], [3.0, 0.0, 0.5])  # ratios of SD of subjects to that of residuals
-        ends = [minimize(lambda at: solve(at)[0], start, bounds=bounds, options=options) for start in starts]
-        theta = min(ends, key=lambda end: end.fun).x
+        starts = np.array([[2.0, 0.0, 0.1], [1.0, 0.0, 1.0]])  # SD of subjects in units of that of residuals
+        search = partial(minimize, lambda at: solve(at)[0], method="L-BFGS-B", bounds=Bounds([0, -np.inf, 0], np.inf))
+        ends = [search(x0=start, options={"ftol": 1e-14, "gtol": 1e-8}) for start in starts]
+        theta = min(ends, key=lambda end: float(end.fun)).x
     _, beta, variance = solve(theta)
     root = np.array([[theta[0], 0.0], [theta[1], theta[2]]])
     return beta, variance * root @ root.T, float(np.sqrt(variance))
@@ -276,7 +276,7 @@ def _predict_lines(visits: _Visits, trend: Trend) -> tuple[Array, Array]:
     squares, products = visits.moments(trend.at)
     beta, root = np.array([trend.mean, trend.slope]), trend.root
     inner = root.T @ squares @ root + trend.sd_residual**2 * np.eye(2)
-    inverse = np.linalg.pinv(inner, rcond=1e-10, hermitian=True)
+    inverse = np.linalg.pinv(inner, rcond=1e-13, hermitian=True)
     deviations = np.einsum("ij,njk,kl,nl->ni", root, inverse, root.T, products - squares @ beta, optimize=True)
     return beta[0] + deviations[:, 0], beta[1] + deviations[:, 1]
 

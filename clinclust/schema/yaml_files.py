@@ -360,6 +360,7 @@ _LARGEST = 10 * 2**20  # bytes of a file: a hundred thousand features
 _FREE_OF_QUOTES = (
     *("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "spike", "limit", "complete"),
     "prior",
+    "trends",
 )
 NO_VALUE = "there is no value"
 
@@ -453,7 +454,8 @@ def plain(node: yaml.Node, context: str, problems: Problems) -> object:
         return [plain(item, context, problems) for item in node.value]
     if isinstance(node, yaml.MappingNode):
         entries = mapping(node, (), f"{context}: ", problems)
-        return {name: plain(value, context, problems) for name, (_, value) in entries.items()}
+        inside = {"trends": "rows: trends"} if context == "rows" else {}  # numbers that a reading of the table wrote
+        return {name: plain(value, inside.get(name, context), problems) for name, (_, value) in entries.items()}
     node = cast("yaml.ScalarNode", node)
     text: str = node.value
     is_plain = node.style not in ("'", '"', "|", ">")
