@@ -402,7 +402,7 @@ def chosen_rows(read: TableRead, choice: RowChoice, decimal: DecimalMark | None 
         except InputError as error:
             raise ChoiceError(error.at_command_line) from error
         if summaries is not None:
-            summaries, choice = summaries.take_rows(kept), replace(choice, trends=summaries.trends or None)
+            summaries, choice = replace(summaries, rows=kept), replace(choice, trends=summaries.trends or None)
         read, dates = _with_rows(read, kept, remarks), [*dates, *more]
         counts = replace(counts, further=int((~kept).sum()))
     derived = {column.order for column in dates if column.was_derived}

@@ -19,7 +19,7 @@ the cohort.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -33,7 +33,7 @@ from clinclust.errors import InputError, refuse
 from clinclust.files.cell_text import argument, listed, quote_cell, quoted
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
 from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing
-from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, place_of_column
+from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of, place_of_column
 from clinclust.texts import did_you_mean, on_one_line
 
 # What is asked for: summaries by column, in words that a schema and an option can hold.
@@ -74,14 +74,12 @@ def find_summary_problems(summarise: ByColumn) -> list[str]:
     columns = [name for name, _ in summarise]
     problems = [f"`summarise` names {quoted(name)} twice" for name in dict.fromkeys(columns) if columns.count(name) > 1]
     for name, summaries in summarise:
-        for summary in summaries:
-            if summary not in SUMMARIES:
-                hint = did_you_mean(str(summary), SUMMARIES)
-                problems.append(
-                    f"`summarise`: {quoted(summary)} of {quoted(name)} is no summary.{hint} Summaries are "
-                    f"{', '.join(SUMMARIES)}"
-                )
-        if not summaries or len(set(summaries)) < len(summaries):
+        unknown = [summary for summary in summaries if summary not in SUMMARIES]
+        problems += [
+            f"`summarise`: {quoted(summary)} of {quoted(name)} is no summary.{did_you_mean(str(summary), SUMMARIES)}"
+            for summary in unknown
+        ]
+        if unknown or not summaries or len(set(summaries)) < len(summaries):
             problems.append(f"`summarise`: give {quoted(name)} one or more of {', '.join(SUMMARIES)}, each once")
     return problems
 
@@ -294,29 +292,20 @@ class VisitSummaries:
     trends: Trends
     dates: list[DateColumn]
     remarks: list[str]
-
-    def take_rows(self, rows: Mask) -> VisitSummaries:
-        """Return the summaries of some rows."""
-        columns = {
-            name: {new: (values[rows], notes) for new, (values, notes) in summaries.items()}
-            for name, summaries in self.columns.items()
-        }
-        return replace(self, times=self.times[rows], columns=columns)
+    rows: Mask  # those that stay
 
     def replace_columns(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Return a table of these rows with the summaries in the place of their columns, and without the time."""
+        """Return the table of the rows that stay, with summaries in the place of their columns, and without time."""
         if lost := [quoted(name) for name in self.columns if name not in frame]:
             raise InputError(f"`only` and `drop` leave out {listed(lost)}, which `summarise` names: do one of them")
         columns: dict[Any, Any] = {}
-        for name in frame.columns:
-            if name in self.columns:
-                columns |= {new: values for new, (values, _) in self.columns[name].items()}
-            elif name != self.time:
-                columns[name] = frame[name]
+        for name in frame.columns.drop(self.time, errors="ignore"):
+            summaries = self.columns.get(name, {})
+            columns |= {new: values[self.rows] for new, (values, _) in summaries.items()} or {name: frame[name]}
         changed = pd.DataFrame(columns, index=frame.index)
-        notes = {name: said for name, said in frame.attrs.get(COLUMN_NOTES, {}).items() if name in changed}
-        changed.attrs = frame.attrs | ({COLUMN_NOTES: notes} if notes else {})
-        add_notes(changed, {new: notes for of_one in self.columns.values() for new, (_, notes) in of_one.items()})
+        changed.attrs = {**frame.attrs, COLUMN_NOTES: {}}
+        new_notes = {new: notes for summaries in self.columns.values() for new, (_, notes) in summaries.items()}
+        add_notes(changed, {name: notes for name, notes in notes_of(frame).items() if name in changed} | new_notes)
         return changed
 
 
@@ -329,44 +318,47 @@ def summarise_visits(
     """
     problems, remarks = list[str](), list[str]()
     cells = _find_columns(reader, subjects, time, summarise, problems)
-    rows, times, per = _row_labels(reader), np.zeros(0), None
-    codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1] if subjects in cells else None
-    if time in cells and codes is not None:
+    labels = reader.read.frame.index
+    rows = np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
+    codes, times, per = np.zeros(len(rows), dtype=np.intp), np.zeros(0), None
+    if subjects in cells:
+        codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1]
+    if time in cells:
         try:
             times, per, said = _read_times(cells[time], rows, codes)
             remarks += said
         except InputError as error:
             problems.append(error.at_command_line)
     columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
-    trend_of, estimated = dict(trends or ()), dict[str, Trend]()
+    estimates = dict[str, Trend]()
     for name, summaries in summarise:
         if name not in cells:
             continue
         try:
             values, said = _read_numbers(cells[name], rows)
-            if problems or codes is None:  # of the time, for example: only what is wrong is of interest
+            if problems:  # such as those of the time: only what else is wrong is of interest
                 continue
             visits = _sort_visits(codes, times, values)
             if {"mean", "slope"} & set(summaries):
-                trend, more = _trend_of_column(cells[name].name, time, visits, trend_of.get(name), per)
-                estimated[name], said = trend, [*said, *more]
-            by_name = _summarise_column(visits, summaries, estimated.get(name))
+                stated = dict(trends or ()).get(name)
+                estimates[name], more = _trend_of_column(cells[name].name, time, visits, stated, per)
+                said += more
         except InputError as error:
             problems.append(error.at_command_line)
             continue
-        remarks += [*said, *_count_missing(cells[name].name, by_name)]
-        place = place_of_column(name, list(map(str, reader.read.frame.columns)), reader.read.places)
-        notes = reader.read.notes[int(place)] if reader.read.notes else ColumnNotes()
-        columns[cells[name].name] = {
-            f"{cells[name].name} {summary}": (
-                by_name[summary][codes],
-                _note_summary(summary, cells[name].name, notes, per or cells[time].name, estimated.get(name)),
-            )
-            for summary in summaries
-        }
+        unit_of_time, trend, notes = per or cells[time].name, estimates.get(name), cells[name].notes
+        remarks += said
+        columns[cells[name].name] = by_name = {}
+        for summary, result in _summarise_column(visits, summaries, trend).items():
+            new = f"{cells[name].name} {summary}"
+            by_name[new] = result[codes], _note_summary(summary, cells[name].name, notes, unit_of_time, trend)
+            if count := int(np.isnan(result).sum()):
+                remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
     dates = [cells[time].dates] if per else []
-    return VisitSummaries(cells[time].name, times, columns, tuple(estimated.items()), dates, remarks)
+    return VisitSummaries(
+        cells[time].name, times, columns, tuple(estimates.items()), dates, remarks, np.ones(len(rows), dtype=bool)
+    )
 
 
 def _find_columns(
@@ -386,18 +378,10 @@ def _find_columns(
         elif not isinstance(place, str):
             taken[place] = use
     for (_, summaries), place in zip(summarise, places[2:], strict=True):
-        for summary in summaries if not isinstance(place, str) else ():
-            if (new := f"{names[int(place)]} {summary}") in names:
-                problems.append(
-                    f"`summarise` would add a second column {quoted(new)}: drop or rename that of the table"
-                )
-    found = zip(uses, places, strict=True)
-    return {name: Cells(reader, place) for (name, _), place in found if not isinstance(place, str)}
-
-
-def _row_labels(reader: Reader) -> NDArray[Any]:
-    labels = reader.read.frame.index
-    return np.asarray(labels + 2 if pd.api.types.is_integer_dtype(labels) else labels)
+        new = [f"{names[place]} {summary}" for summary in summaries] if not isinstance(place, str) else []
+        problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in new if name in names]
+    pairs = zip(uses, places, strict=True)
+    return {name: Cells(reader, place) for (name, _), place in pairs if not isinstance(place, str)}
 
 
 def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple[Array, list[str]]:
@@ -493,15 +477,6 @@ def _summarise_column(visits: _Visits, summaries: Sequence[str], trend: Trend | 
         found["last"] = visits.sums(is_last * visits.values) / visits.sums(is_last)
         found["spread"] = np.where(lines.exists & (lines.n > 2), np.sqrt(lines.squares / (lines.n - 2)), np.nan)
     return {summary: found[summary] for summary in summaries}
-
-
-def _count_missing(name: str, summaries: Mapping[str, Array]) -> list[str]:
-    missing = {summary: int(np.isnan(values).sum()) for summary, values in summaries.items()}
-    return [
-        f"{quoted(f'{name} {summary}')} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}"
-        for summary, count in missing.items()
-        if count
-    ]
 
 
 def _note_summary(summary: str, name: str, notes: ColumnNotes, per: str, trend: Trend | None) -> ColumnNotes:
