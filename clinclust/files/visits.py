@@ -301,7 +301,8 @@ class VisitSummaries:
         columns: dict[Any, Any] = {}
         for name in frame.columns.drop(self.time, errors="ignore"):
             summaries = self.columns.get(name, {})
-            columns |= {new: values[self.rows] for new, (values, _) in summaries.items()} or {name: frame[name]}
+            replaced: dict[Any, Any] = {new: values[self.rows] for new, (values, _) in summaries.items()}
+            columns |= replaced or {name: frame[name]}
         changed = pd.DataFrame(columns, index=frame.index)
         changed.attrs = {**frame.attrs, COLUMN_NOTES: {}}
         new_notes = {new: notes for summaries in self.columns.values() for new, (_, notes) in summaries.items()}
