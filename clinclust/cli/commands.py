@@ -23,6 +23,7 @@ from clinclust.cli.options import (
     option,
     whole_number,
 )
+from clinclust.errors import refuse
 from clinclust.estimators.parameters import (
     MAPDPParameters,
     PublishedParameters,
@@ -58,10 +59,21 @@ class RowOptions(Options):
     def choice(self) -> RowChoice:
         """The choice of rows."""
         from clinclust.files.row_choice import RowChoice
-        from clinclust.files.visits import read_summary_options
 
         shared = {item.name: getattr(self, item.name) for item in fields(RowChoice) if hasattr(self, item.name)}
-        return RowChoice(**shared | {"time": self.visit_time, "summarise": read_summary_options(self.summarise)})
+        return RowChoice(**shared | {"time": self.visit_time, "summarise": _read_summaries(self.summarise)})
+
+
+def _read_summaries(texts: tuple[str, ...]) -> tuple[tuple[str, tuple[str, ...]], ...] | None:
+    """Return the summaries of columns that options such as ``egfr=mean,slope`` state; None without any option."""
+    parts = [text.rpartition("=") for text in texts]
+    refuse(
+        f"--summarise takes a column and its summaries, as egfr=mean,slope, not {text[:40]!r}"
+        for text, (name, _, summaries) in zip(texts, parts, strict=True)
+        if not name.strip() or not summaries.strip()
+    )
+    pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
+    return tuple(pairs) or None
 
 
 @dataclass(kw_only=True)

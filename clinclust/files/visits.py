@@ -33,7 +33,7 @@ from clinclust.errors import InputError, refuse
 from clinclust.files.cell_text import argument, listed, quote_cell, quoted
 from clinclust.files.conditions import A_DAY, Cells, DateColumn, Reader, name_in_condition, text_in_condition
 from clinclust.files.dictionaries.words import MISSING_SIGNS, means_missing
-from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of, place_of_column
+from clinclust.files.text_table import COLUMN_NOTES, ColumnNotes, add_notes, notes_of, place_of_column, rows_named
 from clinclust.texts import did_you_mean, on_one_line
 
 # What is asked for: summaries by column, in words that a schema and an option can hold.
@@ -53,18 +53,6 @@ def read_summaries(stated: Mapping[str, Any] | None) -> ByColumn | None:
         return None
     pairs = stated.items()
     return tuple((str(name), tuple(names) if isinstance(names, list | tuple) else (names,)) for name, names in pairs)
-
-
-def read_summary_options(texts: Sequence[str]) -> ByColumn | None:
-    """Return the summaries that options such as ``egfr=mean,slope`` state; None without any option."""
-    parts = [text.rpartition("=") for text in texts]
-    refuse(
-        f"--summarise takes a column and its summaries, as egfr=mean,slope, not {quoted(text)}"
-        for text, (name, _, summaries) in zip(texts, parts, strict=True)
-        if not name.strip() or not summaries.strip()
-    )
-    pairs = [(name.strip(), tuple(word.strip() for word in words.split(","))) for name, _, words in parts]
-    return tuple(pairs) or None
 
 
 def find_summary_problems(summarise: ByColumn) -> list[str]:
@@ -128,7 +116,7 @@ _TRENDS = TypeAdapter(dict[str, Trend])
 
 
 def read_trends(stated: object) -> Trends | None:
-    """Return the trend of each column, from a dictionary as a schema has it; InputError if it is none."""
+    """Return the trend of each column, from a dictionary as a schema has it; InputError for anything else."""
     if stated is None:
         return None
     try:
@@ -152,16 +140,16 @@ class _Visits(NamedTuple):
     values: Array
     n_subjects: int
 
-    def sums(self, terms: Array | None = None) -> Array:
+    def sum_by_subject(self, terms: Array | None = None) -> Array:
         """Return the sum of a term over the values of each subject, float64 (n_subjects,); without one their number."""
         return np.bincount(self.codes, terms, self.n_subjects).astype(np.float64)
 
-    def moments(self, at: float, unit: float = 1.0) -> tuple[Array, Array]:
+    def compute_moments(self, at: float, unit: float = 1.0) -> tuple[Array, Array]:
         """Return X'X, float64 (n_subjects, 2, 2), and X'y, (n_subjects, 2), where a row of X is 1 and (t - at)/unit."""
         times = (self.times - at) / unit
-        n, first, second = self.sums(), self.sums(times), self.sums(times**2)
+        n, first, second = self.sum_by_subject(), self.sum_by_subject(times), self.sum_by_subject(times**2)
         squares = np.stack([n, first, first, second], axis=-1).reshape(-1, 2, 2)
-        return squares, np.stack([self.sums(self.values), self.sums(times * self.values)], axis=-1)
+        return squares, np.stack([self.sum_by_subject(self.values), self.sum_by_subject(times * self.values)], axis=-1)
 
 
 class _OwnLines(NamedTuple):
@@ -176,20 +164,22 @@ class _OwnLines(NamedTuple):
 
 
 def _fit_own_lines(visits: _Visits) -> _OwnLines:
-    codes, n = visits.codes, visits.sums()
+    codes, n = visits.codes, visits.sum_by_subject()
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean_time, mean = visits.sums(visits.times) / n, visits.sums(visits.values) / n
+        mean_time, mean = visits.sum_by_subject(visits.times) / n, visits.sum_by_subject(visits.values) / n
         times, values = visits.times - mean_time[codes], visits.values - mean[codes]
         differs = (np.diff(visits.times) > 0) & (np.diff(codes) == 0)
         exists = np.bincount(codes[1:][differs], minlength=visits.n_subjects) > 0
-        slope = np.where(exists, visits.sums(times * values) / visits.sums(times**2), np.nan)
+        slope = np.where(exists, visits.sum_by_subject(times * values) / visits.sum_by_subject(times**2), np.nan)
         rest = values - np.where(exists, slope, 0.0)[codes] * times
     rest[np.abs(rest) <= 1e-12 * np.abs(visits.values)] = 0.0  # rounding errors of constant values
-    return _OwnLines(n, mean_time, mean, slope, visits.sums(rest**2), exists)
+    return _OwnLines(n, mean_time, mean, slope, visits.sum_by_subject(rest**2), exists)
 
 
 def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend, str]:
     """Return the trend of a column, and a remark if nothing tells change from noise. A subject must have a line."""
+    present = np.unique(visits.codes, return_inverse=True)[1]  # without subjects of whom nothing is known
+    visits = visits._replace(codes=present, n_subjects=int(present[-1]) + 1)
     lines, unit, scale = _fit_own_lines(visits), float(visits.times.std()), float(visits.values.std()) or 1.0
     at = _round(visits.times.mean(), unit)
     centre = visits.values.mean()
@@ -197,8 +187,8 @@ def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend
     n_free = float((lines.n - lines.exists - (lines.n > 0)).sum())
     remark = ""
     if n_free == 0 or lines.squares.sum() <= 1e-12 * scale**2 * visits.values.size:
-        own = lines.mean + lines.slope * (at - lines.mean_time), lines.slope * unit
-        levels = (np.stack(own)[:, lines.exists] - [[centre], [0.0]]) / scale
+        level_and_slope = lines.mean + lines.slope * (at - lines.mean_time), lines.slope * unit
+        levels = (np.stack(level_and_slope)[:, lines.exists] - [[centre], [0.0]]) / scale
         beta, residual = levels.mean(axis=1), 0.0
         covariance = np.cov(levels) if levels.shape[1] > 1 else np.zeros((2, 2))
         if n_free == 0:
@@ -208,7 +198,7 @@ def _estimate_trend(visits: _Visits, per: Literal["year"] | None) -> tuple[Trend
             )
     else:
         beta, covariance, residual = _maximise_reml(
-            *standard.moments(at, unit), float(standard.values @ standard.values)
+            *standard.compute_moments(at, unit), float(standard.values @ standard.values)
         )
     sd_mean, sd_slope = np.sqrt(np.diag(covariance).clip(0.0)).tolist()
     product = sd_mean * sd_slope
@@ -271,7 +261,7 @@ def _predict_lines(visits: _Visits, trend: Trend) -> tuple[Array, Array]:
 
     The deviations are L (L'X'X L + sd^2 I)^-1 L'X'(y - X beta), which also holds for singular D = L L' and sd = 0.
     """
-    squares, products = visits.moments(trend.at)
+    squares, products = visits.compute_moments(trend.at)
     beta, root = np.array([trend.mean, trend.slope]), trend.root
     inner = root.T @ squares @ root + trend.sd_residual**2 * np.eye(2)
     inverse = np.linalg.pinv(inner, rcond=1e-13, hermitian=True)
@@ -326,8 +316,8 @@ def summarise_visits(
         codes = np.unique(cells[subjects].texts.astype(str), return_inverse=True)[1]
     if time in cells:
         try:
-            times, per, said = _read_times(cells[time], rows, codes)
-            remarks += said
+            times, per, notices = _read_times(cells[time], rows, codes)
+            remarks += notices
         except InputError as error:
             problems.append(error.at_command_line)
     columns: dict[str, dict[str, tuple[Array, ColumnNotes]]] = {}
@@ -336,23 +326,23 @@ def summarise_visits(
         if name not in cells:
             continue
         try:
-            values, said = _read_numbers(cells[name], rows)
+            values, notices = _read_numbers(cells[name], rows)
             if problems:  # such as those of the time: only what else is wrong is of interest
                 continue
             visits = _sort_visits(codes, times, values)
             if {"mean", "slope"} & set(summaries):
                 stated = dict(trends or ()).get(name)
-                estimates[name], more = _trend_of_column(cells[name].name, time, visits, stated, per)
-                said += more
+                estimates[name], more = _choose_trend(cells[name].name, time, visits, stated, per)
+                notices += more
         except InputError as error:
             problems.append(error.at_command_line)
             continue
         unit_of_time, trend, notes = per or cells[time].name, estimates.get(name), cells[name].notes
-        remarks += said
+        remarks += notices
         columns[cells[name].name] = by_name = {}
         for summary, result in _summarise_column(visits, summaries, trend).items():
             new = f"{cells[name].name} {summary}"
-            by_name[new] = result[codes], _note_summary(summary, cells[name].name, notes, unit_of_time, trend)
+            by_name[new] = result[codes], _describe_summary(summary, cells[name].name, notes, unit_of_time, trend)
             if count := int(np.isnan(result).sum()):
                 remarks.append(f"{quoted(new)} is missing for {count:,} subjects: it needs {SUMMARIES[summary]}")
     refuse(problems)
@@ -372,12 +362,12 @@ def _find_columns(
     unknown = [f"{use}: {place}" for (_, use), place in zip(uses, places, strict=True) if isinstance(place, str)]
     if unknown:
         problems.append(f"{'; '.join(unknown)} The columns are {listed(names)}")
-    taken: dict[int, str] = {}
+    uses_by_place: dict[int, str] = {}
     for (name, use), place in zip(uses, places, strict=True):
-        if not isinstance(place, str) and place in taken:
-            problems.append(f"{use} and {taken[place]} name one column, {quoted(name)}: each needs a column of its own")
+        if not isinstance(place, str) and place in uses_by_place:
+            problems.append(f"{use} and {uses_by_place[place]} name one column, {quoted(name)}: give another")
         elif not isinstance(place, str):
-            taken[place] = use
+            uses_by_place[place] = use
     for (_, summaries), place in zip(summarise, places[2:], strict=True):
         new = [f"{names[place]} {summary}" for summary in summaries] if not isinstance(place, str) else []
         problems += [f"`summarise` would add a second {quoted(name)}: rename it" for name in new if name in names]
@@ -399,11 +389,11 @@ def _read_numbers(cells: Cells, rows: NDArray[Any], or_dates: str = "") -> tuple
             others = f"{name} is missing or {name} not in ({', '.join(map(str, conditions))})"
             repair += f", or leave these rows out, {argument('where', others)}"
         raise InputError(
-            f"{quoted(cells.name)} holds {listed(map(quote_cell, texts))} (row {listed(rows[wrong])}), and numbers"
-            f"{or_dates} are needed: {repair}"
+            f"{quoted(cells.name)} holds {listed(map(quote_cell, texts))} ({rows_named(rows[wrong].tolist())}), and "
+            f"numbers{or_dates} are needed: {repair}"
         )
-    said = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
-    return np.where(wrong | (low != high), np.nan, low), [*cells.notation(), *said]
+    notices = [f"{listed(map(quote_cell, words))} in {quoted(cells.name)} is taken for missing"] if words else []
+    return np.where(wrong | (low != high), np.nan, low), [*cells.notation(), *notices]
 
 
 def _read_times(
@@ -416,16 +406,16 @@ def _read_times(
     """
     per: Literal["year"] | None = None
     if cells.looks_like_dates:
-        times, said = cells.dates.moments / (365.25 * A_DAY), cells.dates.notation(cells.name)
+        times, notices = cells.dates.moments / (365.25 * A_DAY), cells.dates.notation(cells.name)
         first = np.full(codes.max(initial=0) + 1, np.inf)
         np.fmin.at(first, codes, times)
         times, per = times - first[codes], "year"
-        said.append(f"time is the years from the first {quoted(cells.name)} of each subject")
+        notices.append(f"time is the years from the first {quoted(cells.name)} of each subject")
     else:
-        times, said = _read_numbers(cells, rows, " or dates such as 2024-05-31")
+        times, notices = _read_numbers(cells, rows, " or dates such as 2024-05-31")
     if n_without := int(np.isnan(times).sum()):
-        said.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
-    return times, per, said
+        notices.append(f"{n_without:,} rows without {quoted(cells.name)} are not part of the summaries")
+    return times, per, notices
 
 
 def _sort_visits(codes: NDArray[np.intp], times: Array, values: Array) -> _Visits:
@@ -435,7 +425,7 @@ def _sort_visits(codes: NDArray[np.intp], times: Array, values: Array) -> _Visit
     return _Visits(*parts, int(codes.max(initial=-1)) + 1)
 
 
-def _trend_of_column(
+def _choose_trend(
     name: str, time: str, visits: _Visits, stated: Trend | None, per: Literal["year"] | None
 ) -> tuple[Trend, list[str]]:
     """Return the trend of a column, that of the cohort if it is stated, and remarks on what was estimated."""
@@ -453,37 +443,37 @@ def _trend_of_column(
         )
     trend, remark = _estimate_trend(visits, per)
     line = (
-        f"{quoted(name)}: the mean line is {trend.mean:.4g} at {_moment_of(trend, time)}, slope {trend.slope:.3g} per "
-        f"{per or time}; SD of subjects {trend.sd_mean:.3g} and {trend.sd_slope:.3g}, of a value about the line of its "
-        f"subject {trend.sd_residual:.3g}"
+        f"{quoted(name)}: the mean line is {trend.mean:.4g} at {_describe_time(trend, time)}, slope {trend.slope:.3g} "
+        f"per {per or time}; SD of subjects {trend.sd_mean:.3g} and {trend.sd_slope:.3g}, of a value about the line of "
+        f"its subject {trend.sd_residual:.3g}"
     )
     return trend, [line, *([f"{quoted(name)}: {remark}"] if remark else [])]
 
 
-def _moment_of(trend: Trend, time: str) -> str:
+def _describe_time(trend: Trend, time: str) -> str:
     return f"{trend.at:.3g} years" if trend.per else f"{time} {trend.at:.3g}"
 
 
 def _summarise_column(visits: _Visits, summaries: Sequence[str], trend: Trend | None) -> dict[str, Array]:
     """Return the summaries of each subject, float64 (n_subjects,), NaN where the subject has too few values."""
     lines = _fit_own_lines(visits)
-    found: dict[str, Array] = {}
+    results: dict[str, Array] = {}
     if trend is not None:
         level, slope = _predict_lines(visits, trend)
-        found |= {"mean": np.where(lines.n > 0, level, np.nan), "slope": np.where(lines.exists, slope, np.nan)}
+        results |= {"mean": np.where(lines.n > 0, level, np.nan), "slope": np.where(lines.exists, slope, np.nan)}
     with np.errstate(invalid="ignore", divide="ignore"):
         last_time = np.full(visits.n_subjects, -np.inf)
         np.maximum.at(last_time, visits.codes, visits.times)
         is_last = (visits.times == last_time[visits.codes]).astype(np.float64)  # the mean of several at one time
-        found["last"] = visits.sums(is_last * visits.values) / visits.sums(is_last)
-        found["spread"] = np.where(lines.exists & (lines.n > 2), np.sqrt(lines.squares / (lines.n - 2)), np.nan)
-    return {summary: found[summary] for summary in summaries}
+        results["last"] = visits.sum_by_subject(is_last * visits.values) / visits.sum_by_subject(is_last)
+        results["spread"] = np.where(lines.exists & (lines.n > 2), np.sqrt(lines.squares / (lines.n - 2)), np.nan)
+    return {summary: results[summary] for summary in summaries}
 
 
-def _note_summary(summary: str, name: str, notes: ColumnNotes, per: str, trend: Trend | None) -> ColumnNotes:
+def _describe_summary(summary: str, name: str, notes: ColumnNotes, per: str, trend: Trend | None) -> ColumnNotes:
     """Return the notes on a summary of a column; the summaries of one column are one block."""
     label = notes.label or name
-    at = "" if trend is None else f" at {_moment_of(trend, per)}"
+    at = "" if trend is None else f" at {_describe_time(trend, per)}"
     labels = {
         "mean": f"{label}{at}",
         "slope": f"slope of {label} per {per}",

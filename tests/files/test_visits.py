@@ -230,7 +230,7 @@ WRONG = {
     "time itself": ({"summarise": {"month": ["last"]}}, "name one column, 'month'"),
     "no numbers": (
         {"summarise": {"lab": ["mean"], "egfr": ["mean"]}, "time": "visit"},
-        r"'visit' holds 'first'.*\(row 2.*or dates.*'lab' holds 'high' \(row 3\).*where=",
+        r"'visit' holds 'first'.*\(rows 2.*or dates.*'lab' holds 'high' \(row 3\).*where=",
     ),
     "a name twice": ({"summarise": {"egfr": ["last"], "old": ["last"]}}, "a second .old last."),
     "no trend": ({"where": "month == 6"}, "no subject has 'egfr' at two different times"),
