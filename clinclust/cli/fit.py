@@ -406,6 +406,12 @@ def _refuse_visits(stated: StartOptions, table: pd.DataFrame) -> None:
         f"the first row of each{last}": ("--one-row-per", visits.column),
         "every row, as if it were a subject": ("--every-row",),
     }
+    if not visits.are_copies:
+        trend = ("--time", "COLUMN", "--summarise", "COLUMN=mean,slope")
+        ways["the first row of each, and the level and trend of a measurement over all rows"] = (
+            *("--one-row-per", visits.column),
+            *trend,
+        )
     kind = "rows are copies of others" if visits.are_copies else "rows are visits, not patients"
     lines = [
         f"  {what}:\n    {next_command('start', stated, *more, repeated=(StartOptions,))}"

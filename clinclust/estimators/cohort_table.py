@@ -6,7 +6,7 @@ import hashlib
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -298,7 +298,8 @@ def schema_with_rows(schema: FeatureSchema, frame: pd.DataFrame, *, stacklevel: 
                 f"{taken.choice.in_words()}. Read it with the choice of the schema, or correct `rows` in the schema"
             )
         )
-    return schema.with_rows(schema.rows.completed_by(taken.choice))
+    # The trends by which the table was summarised made its values, and are those of the model.
+    return schema.with_rows(replace(schema.rows.completed_by(taken.choice), trends=taken.choice.trends))
 
 
 def warn_of_missing_in_condition(schema: FeatureSchema, validated: pd.DataFrame, *, stacklevel: int) -> None:
@@ -323,13 +324,15 @@ def warn_of_other_rows(schema: FeatureSchema, table: object, *, stacklevel: int)
     """Warn if new subjects were read with another choice of rows than the cohort."""
     taken = rows_taken(table) if isinstance(table, pd.DataFrame) else None
     fitted = schema.rows.by_values  # the rows of a sheet are those of one table, and say nothing of another
-    if taken is None or fitted is None or taken.choice.follows(fitted):
+    if taken is None or fitted is None or (taken.choice.follows(fitted) and taken.choice.trends == fitted.trends):
         return
-    warnings.warn(
-        limited(f"the model was fitted on {_rows(schema)}; of this table these are taken: {taken.choice.in_words()}"),
-        CohortWarning,
-        stacklevel=stacklevel + 1,
-    )
+    problem = f"the model was fitted on {_rows(schema)}; of this table these are taken: {taken.choice.in_words()}"
+    if taken.choice.follows(fitted):
+        problem = (
+            "levels and slopes were estimated on this table and not by the mean lines of the cohort, so that they are "
+            "not comparable: read it with clinclust.read_cohort(path, **model.schema_.rows.as_dict())"
+        )
+    warnings.warn(limited(problem), CohortWarning, stacklevel=stacklevel + 1)
 
 
 def hint_at_rows(schema: FeatureSchema) -> str:

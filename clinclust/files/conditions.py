@@ -28,7 +28,7 @@ from clinclust.files.number_notation import (
     number_as_written,
     parts_of,
 )
-from clinclust.files.text_table import TableRead, place_of_column
+from clinclust.files.text_table import ColumnNotes, TableRead, place_of_column
 from clinclust.texts import did_you_mean
 
 # Dates in a column whose cells say, together, whether the day or the month comes first.
@@ -339,14 +339,14 @@ class Cells:
 
     def __init__(self, reader: Reader, place: int) -> None:
         read, decimal = reader.read, reader.decimal
-        notes = read.notes[place] if read.notes else None
-        self.decimal, self.order_of_dates = decimal, reader.dates
-        self.has_comma = decimal == "," or (notes is not None and notes.decimal == ",")
+        notes = read.notes[place] if read.notes else ColumnNotes()
+        self.notes, self.decimal, self.order_of_dates = notes, decimal, reader.dates
+        self.has_comma = decimal == "," or notes.decimal == ","
         self.others_have_comma = decimal == "," or any(each.decimal == "," for each in read.notes)
         values = read.frame.iloc[:, place]
         missing = np.asarray(values.isna(), dtype=bool)
         texts = [canonical_text(value) for value in values.astype(object).where(~missing, "").tolist()]
-        codes = {"", *(notes.missing_codes if notes else ())}
+        codes = {"", *notes.missing_codes}
         self.texts = np.array(texts, dtype=object)
         self.missing = missing | np.array([text in codes for text in texts], dtype=bool)
         self.name = str(read.frame.columns[place])

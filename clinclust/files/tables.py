@@ -225,8 +225,10 @@ def cohort_table(
         most = MOST_COLUMNS if only is None and drop is None else None
         whole = _table(path, sheet, encoding, SheetOptions(header_row, decimal, ranges, most_columns=most))
         refuse_many_columns(whole.frame.shape[1], most)
-        read, taken = chosen_rows(whole, choice, decimal)
+        read, taken, summaries = chosen_rows(whole, choice, decimal)
         frame, more = chosen_columns(read, only, drop)
+        if summaries is not None:
+            frame = summaries.replace_columns(frame)
         frame.attrs[ROWS_TAKEN] = {"choice": taken.choice.as_dict(), "counts": asdict(taken.counts)}
     return frame, [limited(f"{shown_name(path)}: {remark}") for remark in [*read.remarks, *more]]
 

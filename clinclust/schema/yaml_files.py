@@ -187,6 +187,7 @@ _LONGEST_NAME, _LONGEST_PATH = 255, 4096  # bytes of a file name and of a path, 
 _FREE_OF_QUOTES = (
     *("role", "likelihood", "transform", "contrast", "trials", "minimum", "maximum", "spike", "limit", "complete"),
     "prior",
+    "trends",
 )
 _QUOTE_IT = 'texts with signs such as : # , [ ] { } % are in quotes: "Pain, worst"'
 _OF_A_LONE_KEY = " Texts with a comma are in quotes, numbers have a decimal point, and a space follows a colon."
@@ -282,7 +283,8 @@ def _read_node(node: yaml.Node, context: str, problems: _Problems) -> object:
         return [_read_node(item, context, problems) for item in node.value]
     if isinstance(node, yaml.MappingNode):
         entries = _read_entries(node, (), f"{context}: ", problems)
-        return {name: _read_node(value, context, problems) for name, (_, value) in entries.items()}
+        inside = {"trends": "rows: trends"} if context == "rows" else {}  # numbers that a reading of the table wrote
+        return {name: _read_node(value, inside.get(name, context), problems) for name, (_, value) in entries.items()}
     text = str(node.value)
     if getattr(node, "style", None) not in ("'", '"', "|", ">") and key not in _FREE_OF_QUOTES:
         kind, shown = misread_as(text), shortened(text)
