@@ -374,10 +374,7 @@ def cohort_and_schema(
 
 
 def named_table(X: pd.DataFrame | ArrayLike, names: Sequence[str]) -> pd.DataFrame:
-    """Return a table as a DataFrame; the columns of an array, or of a table of one, are `names`.
-
-    Another number of columns is an InputError.
-    """
+    """Return a table as a DataFrame; `names` are the columns of an array. Another number of them is an InputError."""
     X = in_pandas(X)
     if isinstance(X, pd.DataFrame) and not is_numbered(X):
         return X
