@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from clinclust.data import data
-from clinclust.data_frames import TABLE, in_pandas, is_partitioned
+from clinclust.data_frames import TABLE, in_pandas, is_numbered, is_partitioned
 from clinclust.drafting.column import Column, DraftedColumn, codes_of_table, column_of
 from clinclust.drafting.propose import proposed
 from clinclust.drafting.redundancy import applied, redundancies
@@ -137,6 +137,8 @@ def draft_schema(
     frame = in_pandas(frame)
     if not isinstance(frame, pd.DataFrame):
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
+    if is_numbered(frame):
+        frame = frame.set_axis([f"x{place}" for place in range(frame.shape[1])], axis="columns")
     refuse_unusable(frame)
     _refuse_names(frame)
     refuse_many_columns(frame.shape[1], _MOST_COLUMNS, "drafted")

@@ -7,6 +7,7 @@ what concerns the whole table; the sheet Explanations says what each column and 
 from __future__ import annotations
 
 import datetime
+import json
 import re
 import textwrap
 import warnings
@@ -43,6 +44,8 @@ _NUMBERS = ("trials", "minimum", "maximum")
 
 
 def _write_value(value: object, signs: str = "") -> str:
+    if isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
     if isinstance(value, list):
         return f"[{', '.join(map(canonical_text, value))}]"
     text = value if isinstance(value, str) else canonical_text(value)
@@ -96,6 +99,9 @@ def _read_prior(value: str) -> str | list[str]:
     return [part.strip() for part in value[1:-1].split(",") if part.strip()] if is_list else value
 
 
+_MAPPINGS = {"summarise": '{"egfr": ["mean", "slope"]}', "trends": "clinclust writes it"}
+
+
 def _read_cell(cell: Any, field: str) -> Any:
     """Return the content of a cell as a value of a field; None if it is blank, ValueError if it cannot be one."""
     value = cell.value
@@ -114,6 +120,11 @@ def _read_cell(cell: Any, field: str) -> Any:
     if field in _NUMBERS and not isinstance(value, str):
         return value
     text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), canonical_text(value))
+    if field in _MAPPINGS:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            raise ValueError(f"{quoted(text)} is not written as {_MAPPINGS[field]}") from None
     if field in _LISTS:
         return read_list(text)
     if field in _PAIRS:
