@@ -363,7 +363,8 @@ def refuse_in_partitions(options: TableOptions, *, roles: bool = True) -> None:
     """Raise InputError for options that choose rows, columns, or (with `roles`) roles of a table in memory."""
     names = {item.name for kind in (TableOptions, *[RoleOptions] * roles) for _, item in declared_options(kind)}
     items = [item for _, item in declared_options(type(options)) if item.name in names - {"table"}]
-    if flags := [flag_of(item.name) for item in items if getattr(options, item.name) != item.default]:
+    stated = [item for item in items if getattr(options, item.name) != item.default]
+    if flags := [flag_of(item.metadata.get("name", item.name)) for item in stated]:
         raise InputError(
             f"{', '.join(flags)} cannot be used with a table in partitions: choose rows and columns when its files are "
             "written, and roles in the schema"

@@ -75,7 +75,9 @@ def find_summary_problems(summarise: ByColumn) -> list[str]:
 def render_summaries(time: str | None, summarise: ByColumn) -> str:
     """Return what is summarised, in words."""
     parts = [f"{' and '.join(summaries)} of {on_one_line(name)}" for name, summaries in summarise]
-    return f"{', '.join(parts)} over {on_one_line(time or '')} from all of its rows"
+    has_model = any({"mean", "slope"} & set(summaries) for _, summaries in summarise)
+    how = " (predictions of a linear mixed model)" if has_model else ""
+    return f"{', '.join(parts)} over {on_one_line(time or '')} from all of its rows{how}"
 
 
 # What is estimated on the cohort, and kept for new subjects.
