@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import pairwise
@@ -81,7 +81,10 @@ def explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = T
         return Explaining(units, True, "units")
     if len(rows) < 2 or len(names) < _FEWEST_WORDS or not of_subjects:
         return None
-    texts = {place: text for place in names if (text := cell(rows[0], place).strip())}
+    every = {place: rows[0][1][place - 1].strip() for place in sorted(filled_places(rows[0][1]))}
+    if not every.keys() <= names.keys() and _are_names(every, rows):
+        return Explaining(every, False, "what reads like names, also where the row above it has none")
+    texts = {place: text for place, text in every.items() if place in names}
     holds_ids = [all(map(_IMPORT_ID.match, filter(str.strip, row[1]))) for row in rows[:2]]
     if any(holds_ids):
         return Explaining({} if holds_ids[0] else texts, True, "the survey program's own words")
@@ -142,6 +145,12 @@ def names_like_values(names: dict[int, str], below: Sequence[Row]) -> list[str]:
     return like if len(like) > sum(sign < 0 for _, sign in signs) else []
 
 
+def _are_names(texts: dict[int, str], rows: Sequence[Row]) -> bool:
+    """Return whether the texts of the first row differ, and most are clearly names of what is below them."""
+    signs = [_compared(text, _below(rows, place)) for place, text in texts.items()]
+    return len(set(texts.values())) == len(texts) and 2 * signs.count(-1) > len(signs)
+
+
 def _below(rows: Sequence[Row], place: int) -> list[str]:
     return [text.strip() for row in rows[1:] if not is_blank(text := cell(row, place))]
 
@@ -191,7 +200,7 @@ def _groups_of(rows: Sequence[Row], at: int, merged: Sequence[Area]) -> dict[int
     upper, lower = filled_places(above), filled_places(names)
     first, width = min(upper | lower), max(upper | lower)
     is_complete = set().union(*(filled_places(texts) for _, texts in below)) <= upper | lower and lower - upper
-    is_title = upper == {first} and upper <= lower  # its cells may be merged over a part of the table
+    is_title = upper == {first}  # its cells may be merged over a part of the table
     if not is_complete or is_title or any(looks_like_number(names[place - 1]) for place in lower):
         return None
     spans = {left: right for top, left, bottom, right in merged if top == bottom == number and left in upper}
@@ -352,12 +361,14 @@ def _below_titles(rows: Sequence[Row], merged: Sequence[Area]) -> int:
 
 
 def _is_header(rows: Sequence[Row], at: int) -> bool:
-    """Return whether a row names every column that has a value below it, each once, and none by a number."""
-    filled = filled_places(rows[at][1])
-    names = [rows[at][1][place - 1].strip() for place in sorted(filled)]
-    below = set().union(*(filled_places(texts) for _, texts in rows[at + 1 :]))
-    has_all = below <= filled and len(names) > 1
-    return has_all and len(set(names)) == len(names) and not any(map(looks_like_number, names))
+    """Return whether a row names every column that has a value below it, each once, and none by a number.
+
+    The first column, of the names of rows, may lack a name if the others clearly have one.
+    """
+    names = {place: rows[at][1][place - 1].strip() for place in sorted(filled_places(rows[at][1]))}
+    lacking = set().union(*(filled_places(texts) for _, texts in rows[at + 1 :])) - names.keys()
+    has_all = len(names) > 1 and (not lacking or (max(lacking) < min(names) and _are_names(names, rows[at:])))
+    return has_all and len({*names.values()}) == len(names) and not any(map(looks_like_number, names.values()))
 
 
 # Rows that hold totals, means or counts of the rows above them, between the subjects or below them.
@@ -542,6 +553,7 @@ _MOST_GAPS = 200  # more are a habit of the sheet, such as an empty row below ea
 _LAST_LOOKED_AT, _SHAPES_LOOKED_AT = 80, 2000
 _NOTE = re.compile(rf"\s*(?:{data('tables')['notes']['begins']})", re.IGNORECASE)
 _MEANING = re.compile(r"\S{1,12}\s*[=:]\s*\S.*")
+_LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
 _SENTENCE = 12
 
 
@@ -637,21 +649,40 @@ def is_note(text: str) -> bool:
 
 
 def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
-    """Return the last rows of one text that reads like a note; below such a title of a legend, of two texts too."""
-    places = np.flatnonzero(kept)[-_LAST_LOOKED_AT:].tolist()
-    cells = frame.iloc[places].to_numpy().tolist()
-    rows = [{column: text.strip() for column, text in enumerate(row) if not is_blank(text)} for row in cells]
+    """Return the last rows of one text that reads like a note, and of a legend, with its titles.
+
+    A legend says in one or several cells what codes mean, ``1 = White``, perhaps next to the name of the column. Its
+    title is a text of another shape than those of the subjects (``Race``, not ``P33``) or, below an empty row, any one
+    or two texts.
+    """
+    subjects = np.flatnonzero(kept)
+    places = subjects[-_LAST_LOOKED_AT:].tolist()
+    above, rows = (
+        [{at: text.strip() for at, text in enumerate(row) if not is_blank(text)} for row in frame.iloc[of].to_numpy()]
+        for of in (subjects[: min(_LAST_LOOKED_AT, len(subjects) // 2)], places)
+    )
     width = frame.shape[1]
-    of_subjects = {column for row in rows if len(row) > 2 for column, text in row.items() if is_note(text)}
-    end = len(places)
+    fuller = [row for row in above if len(row) > min(2, width - 1)]
+    of_subjects = {column for row in fuller for column, text in row.items() if is_note(text)}
+    shapes = {shape_of(text) for row in fuller for text in list(row.values())[:1]}
+    names = {_folded(str(name)) for name in frame.columns}
+    end, was_legend = len(places), False
     for at in range(len(places) - 1, 0, -1):
         column, text = next(iter(rows[at].items()))
+        meanings = {place for place, text in rows[at].items() if _LEGEND.fullmatch(text)}
+        is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
+        others = [text for place, text in rows[at].items() if place not in meanings]
+        is_legend &= all(_folded(text) in names or shape_of(text) not in shapes for text in others)
         reads = is_total_alone(text) if width < _FEWEST_COLUMNS else is_note(text) and column not in of_subjects
-        if len(rows[at]) > 1 + (width > _FEWEST_COLUMNS):
+        if len(rows[at]) > 1 + (width > _FEWEST_COLUMNS) and not is_legend:
             break
-        is_title = frame.index[places[at]] > frame.index[places[at - 1]] + 1
-        if len(rows[at]) == 1 and reads and (end == at + 1 or is_title):
+        is_below_gap = frame.index[places[at]] > frame.index[places[at - 1]] + 1
+        is_title = was_legend and bool(shapes) and shape_of(text) not in shapes
+        is_note_alone = len(rows[at]) == 1 and reads
+        is_part = is_legend or is_note_alone or (is_title and len(rows[at]) == 1)
+        if (is_part and end == at + 1) or (is_note_alone and is_below_gap):
             end = at
+        was_legend = is_legend and end == at
     return [Finding("notes below the table", places[end:])]
 
 
@@ -708,32 +739,41 @@ def sheet_table(
         raise InputError("the table is empty")
     if header is None:
         header = find_header(rows.first, merged, options.header_row, options.rows, options.of_subjects)
-    frame, n_outside = rows.body(header.last), rows.n_outside
+    (frame, every), n_outside = rows.body(header.last), rows.n_outside
     if options.rows is not None:
         is_said = [label + 2 in options.rows for label in frame.index.tolist()]
         n_outside += len(frame) - sum(is_said)
         frame = frame[is_said]
         if not len(frame):
             raise InputError(f"rows={options.rows.text!r}: none of these rows below the header holds anything")
-    every = rows.columns
-    named = [
-        at
-        for at, place in enumerate(every)
-        if place in header.names or not all(map(is_blank, frame.iloc[:, at].tolist()))
-    ]
-    frame, places = frame.iloc[:, named], [every[at] for at in named]
+    frame, places = _named_or_filled(frame, every, header)
     frame.columns = pd.Index([header.names.get(place, "") for place in places], dtype=object)
     headers = [[cell(row, place) for place in places] for row in header.rows]
-    kept, left_out = _subjects(frame, headers, header.doubts, options)
+    kept, left_out = _subjects(frame, headers, header.doubts, options, rows.filled_up)
     remarks = [*header.remarks, *_of_merged(merged, frame, places), *left_out]
-    frame = frame if kept.all() else frame[kept]
+    if not kept.all():
+        frame, places = _named_or_filled(frame[kept], places, header)
     commas, of_commas = columns_with_comma(frame, options.decimal)
     notes = [_notes(header, place, at in commas) for at, place in enumerate(places)]
-    return TableRead(frame, remarks + of_commas, notes, places, sorted(rows.beyond), n_outside)
+    return TableRead(frame, remarks + of_commas, notes, places, n_outside=n_outside)
+
+
+def _named_or_filled(frame: pd.DataFrame, places: Sequence[int], header: Header) -> tuple[pd.DataFrame, list[int]]:
+    """Return the columns, with their numbers in the file, that have a name or hold anything."""
+    named = [
+        at
+        for at, place in enumerate(places)
+        if place in header.names or not all(map(is_blank, frame.iloc[:, at].tolist()))
+    ]
+    return frame.iloc[:, named], [places[at] for at in named]
 
 
 def _subjects(
-    frame: pd.DataFrame, headers: Sequence[Sequence[str]], doubts: Sequence[Doubt], options: SheetOptions
+    frame: pd.DataFrame,
+    headers: Sequence[Sequence[str]],
+    doubts: Sequence[Doubt],
+    options: SheetOptions,
+    filled_up: Collection[int],
 ) -> tuple[NDArray[np.bool_], list[str]]:
     """Return which rows below the header are subjects, and remarks on the others; if in doubt, refuse.
 
@@ -763,7 +803,7 @@ def _subjects(
             every.append(Doubt(_said(finding.what, places, frame), tuple(numbers[places].tolist())))
         known.update(places)
     if every:
-        raise refusal(every, numbers[kept].tolist(), numbers[~kept].tolist())
+        raise refusal(every, numbers[kept].tolist(), numbers[~kept].tolist(), filled_up)
     return kept, remarks
 
 
