@@ -164,8 +164,8 @@ def _add(
 ) -> tuple[list[str], dict[int, _Line]]:
     """Add the rows below the header; return remarks on them, and the rows at the end with fewer fields, by number.
 
-    These may be notes, which programs do not fill up with delimiters. InputError lists the other rows that may be subjects and
-    have not as many fields as the header.
+    These may be notes, which programs do not fill up with delimiters. InputError lists the other rows that may be
+    subjects and have not as many fields as the header.
     """
     places = Places()
     short: list[_Line] = []
