@@ -90,8 +90,8 @@ def read_delimited(source: Source, encoding: str | None, options: SheetOptions) 
     below = (line for line in chain(first, lines) if line.number > header.last)
     of_rows, short = _add(rows, below, len(names), delimiter, options)
     read = sheet_table(rows, options, header=header)
-    if subjects := set(read.frame.index + 2).intersection(short):
-        raise _misfits([short[number] for number in sorted(subjects)], len(names), delimiter)
+    if misfits := set(read.frame.index + 2).intersection(short):
+        raise _misfits([short[number] for number in sorted(misfits)], len(names), delimiter)
     return replace(read, remarks=remarks + read.remarks + of_rows)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import datetime
 import io
+import json
 import math
 import posixpath
 import re
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
@@ -141,39 +144,66 @@ def _xls_text(xlrd: Any, cell: Any, datemode: int, place: str, places: Places) -
     return cell.value if isinstance(cell.value, str) else canonical_text(cell.value)
 
 
+# Run by a process of its own: a damaged file ends it, or fills its memory, and not the one that reads the table.
+_CALAMINE = """
+import datetime, io, json, sys
+from itertools import compress, count, repeat
+from operator import ne
+import python_calamine as calamine
+
+def plain(cell):
+    if isinstance(cell, datetime.datetime):
+        return (cell.date() if cell.time() == datetime.time() else cell).isoformat()
+    return str(cell) if isinstance(cell, (datetime.date, datetime.time, datetime.timedelta)) else cell
+
+book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(sys.stdin.buffer.read()))
+sheets = [sheet for sheet in book.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
+if len(sys.argv) == 1:
+    answer = [(sheet.name, sheet.visible != calamine.SheetVisibleEnum.Visible) for sheet in sheets]
+else:
+    sheet = book.get_sheet_by_name(sheets[int(sys.argv[1])].name)
+    rows = sheet.to_python(skip_empty_area=False)
+    for row in rows:
+        filled = list(compress(count(), map(ne, row, repeat(""))))  # a far cell makes 16,000 empty ones in each row
+        for at in filled:
+            row[at] = plain(row[at])
+        del row[max(filled, default=-1) + 1 :]
+    answer = [rows, sheet.merged_cell_ranges or []]
+sys.stdout.write(json.dumps(answer))  # `dump` writes in many small parts
+"""
+
+
 def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: SheetOptions) -> TableRead:
     """Read a sheet of an OpenDocument or binary workbook; see `clinclust.read_cohort`."""
-    python_calamine = package("python_calamine", f"an {kind} file")
+    package("python_calamine", f"an {kind} file")
+    content = source.read()
     lacks = (
         f"cells with errors such as #N/A are read as empty from an {kind} file, and what is hidden in it is read "
         "too; to have them listed, save it as an Excel workbook (.xlsx)"
     )
-    with source.open() as file:
-        with guarded(f"{kind} workbook", _REPAIR):
-            book = python_calamine.CalamineWorkbook.from_filelike(file)
-            sheets = [each for each in book.sheets_metadata if each.typ == python_calamine.SheetTypeEnum.WorkSheet]
 
-        def read(at: int) -> TableRead:
-            rows = options.empty_rows()
-            with guarded(f"{kind} workbook", _REPAIR):
-                chosen = book.get_sheet_by_name(sheets[at].name)
-                for number, cells in enumerate(chosen.to_python(skip_empty_area=False), 1):
-                    for at in compress(count(), map(ne, cells, repeat(""))):  # calls nothing for an empty cell
-                        cells[at] = _text(cells[at])
-                    rows.add(number, cells)
-                ranges = chosen.merged_cell_ranges or []
-            merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
-            table = sheet_table(rows, options, merged)
-            return replace(table, remarks=[lacks, *table.remarks])
+    def ask(*place: str) -> Any:
+        command = [sys.executable, "-P", "-c", _CALAMINE, *place]
+        run = subprocess.run(command, input=content, capture_output=True, check=False)  # noqa: S603 - all words are ours
+        if run.returncode:
+            lines = run.stderr.decode(errors="replace").splitlines()
+            why = next(
+                (quoted(line) for line in reversed(lines) if "Error: " in line or "Exception: " in line), "damaged"
+            )
+            raise InputError(f"this {kind} workbook cannot be read ({why}): {_REPAIR}")
+        return json.loads(run.stdout)
 
-        visible = python_calamine.SheetVisibleEnum.Visible
-        return read_sheet([(each.name, each.visible != visible) for each in sheets], sheet, options, read)
+    def read(at: int) -> TableRead:
+        rows, (cells, ranges) = options.empty_rows(), ask(str(at))
+        for number, row in enumerate(cells, 1):
+            for at_cell in compress(count(), map(ne, row, repeat(""))):  # calls nothing for an empty cell
+                row[at_cell] = row[at_cell] if isinstance(row[at_cell], str) else canonical_text(row[at_cell])
+            rows.add(number, row)
+        merged = [(top + 1, left + 1, bottom + 1, right + 1) for (top, left), (bottom, right) in ranges]
+        table = sheet_table(rows, options, merged)
+        return replace(table, remarks=[lacks, *table.remarks])
 
-
-def _text(cell: Any) -> str:
-    if type(cell) is datetime.date:
-        return cell.isoformat()
-    return cell if isinstance(cell, str) else canonical_text(cell)
+    return read_sheet(ask(), sheet, options, read)
 
 
 # Read a table from an xlsx workbook: XML in a zip archive, read within bounds, and cells by type and format.
