@@ -213,7 +213,12 @@ def _write_as_python(text: str) -> tuple[str, dict[str, Operand]]:
         is_value = token is not None and token.lastgroup not in (None, "sign") and word not in WORDS
         key = "value" if is_value else "sign" if word in _SIGNS else word
         if token is None or key not in _GRAMMAR[state] or _OPENED_BY.get(key, brackets[-1:]) != brackets[-1:]:
-            raise _misunderstood(text, at)
+            place = f"at {quoted(rest[:20])}" if (rest := text[at:].strip()) else "at its end"
+            raise InputError(
+                f"`where` cannot be understood {place}, after {quoted(text[:at][-40:])}: write columns, signs and "
+                "values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
+                "quotes, names with spaces in backticks"
+            )
         at, group = token.end(), str(token.lastgroup)
         brackets = brackets + key if key in ("(", "[") else brackets[:-1] if key in (")", "]") else brackets
         if len(brackets) > _DEEPEST:
@@ -232,16 +237,6 @@ def _write_as_python(text: str) -> tuple[str, dict[str, Operand]]:
             words.append("None" if key == "missing" else _SIGNS.get(word, key))
         state = _GRAMMAR[state][key]
     return " ".join(words), operands
-
-
-def _misunderstood(text: str, at: int) -> InputError:
-    rest = text[at:].strip()
-    where = f"at {quoted(rest[:20])}" if rest else "at its end"
-    return InputError(
-        f"`where` cannot be understood {where}, after {quoted(text[:at][-40:])}: write columns, signs "
-        "and values such as visit in ('baseline', 'month 6') and 18 <= `Age at visit` < 65; texts and dates are in "
-        "quotes, names with spaces in backticks"
-    )
 
 
 def _too_deep() -> InputError:

@@ -66,13 +66,13 @@ class Explaining(NamedTuple):
     why: str
 
 
-def unit_in_name(name: str) -> tuple[str, str] | None:
+def _unit_in_name(name: str) -> tuple[str, str] | None:
     """Return the name without its unit, and the unit, if a name such as ``CRP (mg/L)`` ends in one."""
     match = _BRACKETED.fullmatch(name)
     return (match[1], match[2]) if match and match[1] and _UNIT.fullmatch(match[2]) else None
 
 
-def explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = True) -> Explaining | None:
+def _explaining(rows: Sequence[Row], names: dict[int, str], of_subjects: bool = True) -> Explaining | None:
     """Return what the first of some rows below the header explains, or may explain; None if it looks like a subject.
 
     In a codebook, whose rows are not `of_subjects`, only units are sure to explain.
@@ -137,7 +137,7 @@ def shape_of(text: str) -> str:
     return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", " ".join(text.split())))
 
 
-def names_like_values(names: dict[int, str], below: Sequence[Row]) -> list[str]:
+def _names_like_values(names: dict[int, str], below: Sequence[Row]) -> list[str]:
     """Return the names that are like the values below them, if more are so than are clearly names; otherwise none."""
     rows = [row for row in below if any(cell(row, place).strip() != name.strip() for place, name in names.items())]
     signs = [(name.strip(), _compared(name.strip(), _below([(0, []), *rows], place))) for place, name in names.items()]
@@ -303,7 +303,7 @@ def _tell_of_titles(above: Sequence[Row], header: Header, asked: int | None) -> 
 
 
 def _look_for_subject(header: Header, below: Sequence[Row], asked: int | None) -> None:
-    like = names_like_values(header.names, below)
+    like = _names_like_values(header.names, below)
     row, shown = f"row {header.last}", listed(map(quote_cell, like))
     if like and asked is not None:
         header.remarks.append(
@@ -323,7 +323,7 @@ def _look_for_subject(header: Header, below: Sequence[Row], asked: int | None) -
 def _read_below(header: Header, below: Sequence[Row], first_subject: int | None, of_subjects: bool) -> None:
     """Add the units and explanations between the names and the first subject, if the user gave its row."""
     for at, (number, texts) in enumerate(below[:_MOST_BELOW]):
-        found = explaining(below[at:], header.names, of_subjects)
+        found = _explaining(below[at:], header.names, of_subjects)
         if found is None or (first_subject is not None and number >= first_subject):
             return
         why = f"{found.why} ({listed(quote_cell(text.strip()) for text in texts if not is_blank(text))})"
@@ -414,12 +414,12 @@ def filled_columns(frame: pd.DataFrame) -> tuple[list[int], list[int]]:
     return always, numeric
 
 
-def names_group(text: str) -> bool:
+def _names_group(text: str) -> bool:
     """Return whether a text reads like the name of a ward, a site or an arm of a trial."""
     return bool(_GROUP.fullmatch(text.strip()))
 
 
-def is_total_alone(text: str) -> bool:
+def _is_total_alone(text: str) -> bool:
     """Return whether a text is a count such as ``N = 24``, or the long word of a total and nothing else."""
     match = None if len(text) > LONGEST_NUMBER else _BEGINS.fullmatch(text) or _ENDS.fullmatch(text)
     is_alone = match is not None and _REST.fullmatch(match["rest"]) and re.fullmatch(_LONG, match["word"], re.I)
@@ -500,7 +500,7 @@ def _with_words(frame: pd.DataFrame, kept: Mask) -> list[_Claim]:
                 continue  # below the name of a subject is a level, such as of a response
             word, rest = match["word"], match["rest"].strip(" \t:=.()[],-")
             is_long = re.fullmatch(_LONG, word, re.I) is not None
-            of_group = is_long and (are_codes or names_group(rest) or rest in map(str.strip, above))
+            of_group = is_long and (are_codes or _names_group(rest) or rest in map(str.strip, above))
             is_total = of_group or bool(_REST.fullmatch(match["rest"]) or _COUNTED.fullmatch(texts[place]))
             if is_total or place == 0:
                 found.append(_Claim(at, place, texts, _figures_said(word), is_long, is_total))
@@ -557,7 +557,7 @@ _LEGEND = re.compile(r"[\w.+-]{1,12}\s*=\s*[^\s=].*", re.DOTALL)
 _SENTENCE = 12
 
 
-def names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
+def _names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]]) -> list[Finding]:
     """Return the rows that are the header again, and those of another table that begins with names.
 
     The header may be in other words: most of its texts are names of their columns, shortened or lengthened, where
@@ -584,7 +584,7 @@ def names_again(frame: pd.DataFrame, kept: Mask, headers: Sequence[Sequence[str]
     return [*found, _from(min(below), below[min(below)], len(frame))] if below else found
 
 
-def second_tables(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
+def _second_tables(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     """Return the rows below an empty row that begin with words in columns of numbers, or lack what all others have."""
     gaps = (np.flatnonzero(np.diff(np.asarray(frame.index)) > 1) + 1).tolist()
     if len(gaps) > _MOST_GAPS:
@@ -641,14 +641,14 @@ def _are_blank(texts: Iterable[str]) -> bool:
     return all(map(is_blank, texts))
 
 
-def is_note(text: str) -> bool:
+def _is_note(text: str) -> bool:
     """Return whether the only text of a row reads like a footnote, a legend such as ``1 = m``, a count or a total."""
     text = text.strip()
     is_sentence = len(text) >= _SENTENCE and " " in text and any(map(str.isalpha, text))
-    return is_sentence or bool(_NOTE.match(text) or _MEANING.fullmatch(text)) or is_total_alone(text)
+    return is_sentence or bool(_NOTE.match(text) or _MEANING.fullmatch(text)) or _is_total_alone(text)
 
 
-def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
+def _notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     """Return the last rows of one text that reads like a note, and of a legend, with its titles.
 
     A legend says in one or several cells what codes mean, ``1 = White``, perhaps next to the name of the column. Its
@@ -663,7 +663,7 @@ def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     )
     width = frame.shape[1]
     fuller = [row for row in above if len(row) > min(2, width - 1)]
-    of_subjects = {column for row in fuller for column, text in row.items() if is_note(text)}
+    of_subjects = {column for row in fuller for column, text in row.items() if _is_note(text)}
     shapes = {shape_of(text) for row in fuller for text in list(row.values())[:1]}
     names = {_folded(str(name)) for name in frame.columns}
     end, was_legend = len(places), False
@@ -673,7 +673,7 @@ def notes_below(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
         is_legend = bool(meanings) and of_subjects.isdisjoint(meanings)
         others = [text for place, text in rows[at].items() if place not in meanings]
         is_legend &= all(_folded(text) in names or shape_of(text) not in shapes for text in others)
-        reads = is_total_alone(text) if width < _FEWEST_COLUMNS else is_note(text) and column not in of_subjects
+        reads = _is_total_alone(text) if width < _FEWEST_COLUMNS else _is_note(text) and column not in of_subjects
         if len(rows[at]) > 1 + (width > _FEWEST_COLUMNS) and not is_legend:
             break
         is_below_gap = frame.index[places[at]] > frame.index[places[at - 1]] + 1
@@ -701,7 +701,7 @@ def headings(frame: pd.DataFrame, kept: Mask) -> list[Finding]:
     shapes = {shape_of(cell) for cell in sample if not is_blank(cell)}
     texts = dict(zip(alone.tolist(), frame.iloc[alone, 0].tolist(), strict=True))
     odd = [at for at, text in texts.items() if any(map(str.isalpha, text)) and shape_of(text) not in shapes]
-    certain = [at for at in odd if names_group(texts[at])]
+    certain = [at for at in odd if _names_group(texts[at])]
     rest = [at for at in odd if at not in certain] if shapes else []
     asked = "one text, unlike those of other rows, and nothing else: a heading, a remark, or a subject"
     known = "headings between the subjects, whose groups can be kept in a column of their own"
@@ -785,10 +785,10 @@ def _subjects(
     if options.rows is not None:
         remarks.append(f"{len(frame):,} rows are read as subjects, as rows={options.rows.text!r} says")
     elif frame.shape[1] > 1:
-        looks = [lambda: names_again(frame, kept, headers), lambda: notes_below(frame, kept)]
+        looks = [lambda: _names_again(frame, kept, headers), lambda: _notes_below(frame, kept)]
         if options.of_subjects:
             looks += [lambda: totals(frame, kept, options.decimal), looks[1]]  # notes may be above totals
-            looks += [lambda: headings(frame, kept), lambda: second_tables(frame, kept)]
+            looks += [lambda: headings(frame, kept), lambda: _second_tables(frame, kept)]
     for look in looks:
         for finding in look():
             if not finding.is_certain:
@@ -829,7 +829,7 @@ def _of_merged(merged: Sequence[Area], frame: pd.DataFrame, places: Sequence[int
 def _notes(header: Header, place: int, has_comma: bool) -> ColumnNotes:
     name, group, unit = header.names.get(place, ""), header.groups.get(place), header.units.get(place)
     label = name.removeprefix(f"{group} - ") if group else None
-    in_name = unit_in_name(label or name)
+    in_name = _unit_in_name(label or name)
     if in_name is not None:
         label, unit = in_name[0], unit or in_name[1]
     description = " ".join(header.explanations.get(place, "").split()) or None

@@ -171,32 +171,30 @@ def _add(
     short: list[_Line] = []
     misfits: list[_Line] = []
     for line in lines:
+        fields = line.fields
         if not options.may_be_subject(line.number):
-            rows.n_outside += not all(map(is_blank, line.fields))
-        elif len(line.fields) < width and options.rows is None:
+            rows.n_outside += not all(map(is_blank, fields))
+        elif len(fields) < width and options.rows is None:
             short.append(line)
-        else:
-            misfits += [*short, *[line] * (len(line.fields) != width)]  # short ones between subjects are no notes
+        elif len(fields) != width or short:  # short ones between subjects are no notes
+            misfits += [*short, *[line] * (len(fields) != width)]
             short = []
-            if len(line.fields) == width:
-                _add_line(rows, line, delimiter, places)
+        if len(fields) != width or not options.may_be_subject(line.number):
+            continue
+        if line.is_long:
+            inner = [part for text in fields for part in text.splitlines()[1:-1]]
+            if any(part.count(delimiter) == width - 1 > 0 for part in inner):
+                places.add(_SWALLOWING, f"line {line.first}")
+        if width > 1 and not any(map(str.strip, fields)):
+            places.add(_NO_VALUE, f"line {line.first}")
+        else:
+            rows.add(line.number, fields)
     if misfits:
         raise _misfits([*misfits, *short], width, delimiter)
     rows.filled_up.update(line.number for line in short)
     for line in short:
         rows.add(line.number, line.fields + [""] * (width - len(line.fields)))
     return places.sentences(), {line.number: line for line in short}
-
-
-def _add_line(rows: SheetRows, line: _Line, delimiter: str, places: Places) -> None:
-    if line.is_long:
-        inner = [part for text in line.fields for part in text.splitlines()[1:-1]]
-        if any(part.count(delimiter) == len(line.fields) - 1 > 0 for part in inner):
-            places.add(_SWALLOWING, f"line {line.first}")
-    if len(line.fields) > 1 and not any(map(str.strip, line.fields)):
-        places.add(_NO_VALUE, f"line {line.first}")
-    else:
-        rows.add(line.number, line.fields)
 
 
 def _misfits(lines: Sequence[_Line], width: int, delimiter: str) -> InputError:

@@ -60,8 +60,8 @@ class ColumnNotes:
 
     def as_dict(self) -> dict[str, Any]:
         """Return what is said, as lists, texts and numbers that JSON can hold."""
-        said = {name: getattr(self, name) for name in _NAMES}
-        return {name: _as_lists(value) for name, value in said.items() if value not in (None, ())}
+        said: dict[str, Any] = _NOTES.dump_python(self, mode="json", exclude_defaults=True)
+        return said
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> ColumnNotes:
@@ -79,10 +79,6 @@ class ColumnNotes:
 
 _NAMES = tuple(field.name for field in fields(ColumnNotes))
 _NOTES = TypeAdapter(ColumnNotes)
-
-
-def _as_lists(value: Any) -> Any:
-    return [_as_lists(part) for part in value] if isinstance(value, tuple) else value
 
 
 def notes_of(frame: pd.DataFrame) -> dict[str, ColumnNotes]:

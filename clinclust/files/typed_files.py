@@ -45,7 +45,7 @@ def read_parquet(source: Source) -> TableRead:
 
     repair = "write it again with the program that made it, or as .csv or .xlsx"
     with guarded("parquet file", repair), source.open() as file:  # else pyarrow reads a whole folder
-        frame = frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
+        frame = _frame_of_arrow(parquet.read_table(file, page_checksum_verification=True))
     remarks = []
     try:
         known = notes_of(frame)  # which pandas wrote into the file, if there are any
@@ -55,7 +55,7 @@ def read_parquet(source: Source) -> TableRead:
     return TableRead(frame, remarks, [known.get(str(name), ColumnNotes()) for name in frame.columns] if known else [])
 
 
-def frame_of_arrow(table: Any) -> pd.DataFrame:
+def _frame_of_arrow(table: Any) -> pd.DataFrame:
     """Return what was read of a parquet file as a DataFrame, in which a named index is a column.
 
     Raises InputError for lists and records in cells, and errors of pyarrow for text that is not UTF-8.
@@ -225,7 +225,7 @@ def table_of_parts(table: Path) -> tuple[Any, list[Part]]:
                 about = parquet.read_metadata(file)
                 if empty is None:
                     schema = about.schema.to_arrow_schema()
-                    empty = frame_of_arrow(schema.empty_table()).rename(columns=_names_of_unnamed(schema.names))
+                    empty = _frame_of_arrow(schema.empty_table()).rename(columns=_names_of_unnamed(schema.names))
         except InputError as error:
             problems.append(str(error))
             continue
@@ -249,7 +249,7 @@ def rows_of(part: Part, names: Sequence[str] | None = None) -> pd.DataFrame:
         made = _names_of_unnamed(opened.schema_arrow.names)
         stored = {name: blank for blank, name in made.items()}
         columns = None if names is None else [stored.get(name, name) for name in names]
-        frame = frame_of_arrow(opened.read_row_group(part.group, columns=columns)).rename(columns=made)
+        frame = _frame_of_arrow(opened.read_row_group(part.group, columns=columns)).rename(columns=made)
     frame = frame.set_axis(pd.RangeIndex(part.first, part.first + len(frame)), axis="index")
     return frame if names is None else frame[list(names)]
 

@@ -38,7 +38,7 @@ ERRORS = "spreadsheet errors kept as text"
 NO_DATE = "numbers shown as dates that no date has, kept as numbers; correct them, or show them as numbers"
 
 
-def read_sheet(
+def _read_sheet(
     sheets: Sequence[tuple[str, bool]], asked: str | None, options: SheetOptions, read: Callable[[int], TableRead]
 ) -> TableRead:
     """Return the table of the sheet that was `asked` for, by name or number, or else of the first that is one.
@@ -76,7 +76,7 @@ def read_sheet(
     return replace(found, remarks=[remark, *found.remarks]) if others else found
 
 
-def with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
+def _with_remarks(read: TableRead, cells: Places, hidden_rows: set[int], hidden_columns: set[int]) -> TableRead:
     """Return a table with remarks on some of its cells, and on hidden rows and columns."""
     named = zip(read.places, read.frame.columns, strict=True)
     unseen = {
@@ -122,9 +122,9 @@ def read_xls(source: Source, sheet: str | None, options: SheetOptions) -> TableR
         hidden = [
             {at + 1 for at, info in infos.items() if info.hidden} for infos in (chosen.rowinfo_map, chosen.colinfo_map)
         ]
-        return with_remarks(sheet_table(rows, options, merged), places, *hidden)
+        return _with_remarks(sheet_table(rows, options, merged), places, *hidden)
 
-    return read_sheet([(each.name, each.visibility != 0) for each in book.sheets()], sheet, options, read)
+    return _read_sheet([(each.name, each.visibility != 0) for each in book.sheets()], sheet, options, read)
 
 
 def _xls_text(xlrd: Any, cell: Any, datemode: int, place: str, places: Places) -> str:
@@ -203,7 +203,7 @@ def read_ods_or_xlsb(source: Source, kind: str, sheet: str | None, options: Shee
         table = sheet_table(rows, options, merged)
         return replace(table, remarks=[lacks, *table.remarks])
 
-    return read_sheet(ask(), sheet, options, read)
+    return _read_sheet(ask(), sheet, options, read)
 
 
 # Read a table from an xlsx workbook: XML in a zip archive, read within bounds, and cells by type and format.
@@ -236,7 +236,7 @@ def local(tag: str) -> str:
     return name if namespace in _NAMESPACES else ""
 
 
-class Archive:
+class _Archive:
     """The parts of a workbook by name, in any letter case."""
 
     def __init__(self, file: BinaryIO) -> None:
@@ -388,7 +388,7 @@ _AREA = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7}):\$?([A-Z]{1,3})\$?([0-9]{1,7
 def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> TableRead:
     """Read a sheet of an xlsx file; see `clinclust.read_cohort`. A cell that could be wrong is refused or reported."""
     with source.open() as file:
-        archive = Archive(file)
+        archive = _Archive(file)
         top = archive.related("").values()
         book = next((target for kind, target in top if kind == "officeDocument"), "xl/workbook.xml")
         related = archive.related(book)
@@ -415,10 +415,10 @@ def read_xlsx(source: Source, sheet: str | None, options: SheetOptions) -> Table
             is_old = computes_at_load and cells.n_formulas
             return replace(table, remarks=[_OLD.format(cells.n_formulas), *table.remarks]) if is_old else table
 
-        return read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
+        return _read_sheet([(name, is_hidden) for name, is_hidden, _ in sheets], sheet, options, read)
 
 
-def _styles(archive: Archive, part: str) -> list[Shown]:
+def _styles(archive: _Archive, part: str) -> list[Shown]:
     codes: dict[str, str] = {}
     shown: list[Shown] = []
     for tag, element in archive.elements(part, "numFmt", "cellXfs"):
@@ -430,7 +430,7 @@ def _styles(archive: Archive, part: str) -> list[Shown]:
     return shown
 
 
-def _read_worksheet(archive: Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
+def _read_worksheet(archive: _Archive, part: str, name: str, cells: Cells, options: SheetOptions) -> TableRead:
     rows = options.empty_rows()
     merged: list[Area] = []
     hidden_rows: set[int] = set()
@@ -455,7 +455,7 @@ def _read_worksheet(archive: Archive, part: str, name: str, cells: Cells, option
         )
     if not rows.first:
         raise InputError(f"sheet {quoted(name)} is empty")
-    return with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
+    return _with_remarks(sheet_table(rows, options, merged), cells.remarks, hidden_rows, hidden_columns)
 
 
 def _add_row(rows: SheetRows, row: Element, last: int, cells: Cells) -> int:
