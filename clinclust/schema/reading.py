@@ -158,7 +158,7 @@ def text_cells(column: pd.Series, *, truth_as_number: bool = False) -> TextCells
         texts = [text(value) for value in column.cat.categories]
     elif _holds_text_only(column):
         codes, uniques = pd.factorize(column)
-        texts = [value.strip() for value in uniques.to_numpy(dtype=object)]
+        texts = [canonical_text(value) for value in uniques.to_numpy(dtype=object)]
     elif column.dtype == object:
         # 1, 1.0 and True are equal and have one hash, so convert them to text before the factorization.
         cells = [None if _is_missing(value) else text(value) for value in column]
