@@ -24,7 +24,7 @@ from clinclust.files.row_choice import N_SAMPLED, carry_rows_taken, drawn, one_r
 from clinclust.likelihoods import traits_of
 from clinclust.progress import Progress
 from clinclust.schema.pandera_schema import to_pandera
-from clinclust.schema.reading import Kind, Reading, SchemaContent, expectations, transform_limit
+from clinclust.schema.reading import Kind, Reading, SchemaContent, expectations, read_column, transform_limit
 from clinclust.texts import did_you_mean, on_one_line
 
 if TYPE_CHECKING:
@@ -223,7 +223,12 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
     refuse_unusable(frame)
     typed, readings, errors = read_columns(schema, frame)
-    failures = _failures_of_columns(schema, frame) + _failures_of_cells(schema, typed, readings, errors)
+    at_fault = [found for name, each in readings.items() for found in column_failures(schema[name], each, typed.index)]
+    at_fault += duplicate_identifiers([feature.name for feature in schema.ids], typed)
+    # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
+    unsound = {None, *(failure.column for failure in at_fault)} if at_fault else set()
+    sound = [error for error in errors if getattr(error, "column_name", None) not in unsound]
+    failures = _failures_of_columns(schema, frame) + at_fault + [user_check_failure(error, typed) for error in sound]
     if failures:
         order = {name: position for position, name in enumerate(schema.names)}
         failures.sort(key=lambda failure: order.get(failure.column, len(order)))
@@ -237,51 +242,44 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
 def read_columns(
     schema: SchemaContent, frame: pd.DataFrame
 ) -> tuple[pd.DataFrame, dict[str, Reading], list[SchemaError]]:
-    """Return the typed columns (missing where at fault), the reading of each, and the errors of pandera."""
+    """Return the typed columns (missing where at fault), the reading of each, and errors of a user's own checks.
+
+    Only these and a user's own parsers need pandera, which takes ten times as long as reading a small table.
+    """
+    times = Counter(frame.columns)
+    features = [feature for feature in schema if not feature.is_ignored and times[feature.name] == 1]
+    table = frame.copy(deep=False)
+    table.attrs = {}  # pandas copies them whenever a column is taken
+    if schema.extras.described():
+        readings, errors = _apply_pandera(schema, table[[feature.name for feature in features]])
+    else:
+        codes_of = schema.missing_codes_of
+        readings, errors = {each.name: read_column(each, codes_of(each), table[each.name]) for each in features}, []
+    columns = {name: reading.typed.set_axis(frame.index) for name, reading in readings.items()}
+    return pd.DataFrame(columns, index=frame.index, columns=list(columns), copy=False), readings, errors
+
+
+def _apply_pandera(schema: SchemaContent, table: pd.DataFrame) -> tuple[dict[str, Reading], list[SchemaError]]:
+    """Return the reading of each column by the parsers of pandera, and the errors of the user's own parts."""
     with _importing:
         from pandera.config import ValidationDepth, config_context
         from pandera.errors import SchemaErrors
 
-    times = Counter(frame.columns)
-    names = [feature.name for feature in schema if not feature.is_ignored and times[feature.name] == 1]
-    bare = frame.copy(deep=False)
-    bare.attrs = {}  # pandas copies them whenever a column is taken
-    table = bare[names]
+        from clinclust.schema.pandera_parts import is_own
+
     readings: dict[str, Reading] = {}
     compiled = to_pandera(schema, readings)
     compiled.strict = False
-    for name in set(compiled.columns) - set(names):
+    for name in set(compiled.columns) - set(table.columns):
         compiled.columns[name].required = False
     if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
         table = table.set_axis(pd.RangeIndex(len(table)), axis="index")
-    errors: list[SchemaError] = []
     with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
         try:
-            typed = compiled.validate(table, lazy=True, inplace=True)[names]
+            compiled.validate(table, lazy=True, inplace=True)
         except SchemaErrors as found:
-            errors = list(found.schema_errors)
-            typed = pd.DataFrame({name: readings[name].typed for name in names}, index=table.index)
-    return typed.set_axis(frame.index, axis="index"), readings, errors
-
-
-def _failures_of_cells(
-    schema: SchemaContent, typed: pd.DataFrame, readings: Mapping[str, Reading], errors: Sequence[SchemaError]
-) -> list[Failure]:
-    if not errors:
-        return []
-    from clinclust.schema.pandera_parts import is_own
-
-    read = readings.items()
-    failures = [found for name, reading in read for found in column_failures(schema[name], reading, typed.index)]
-    # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
-    unsound = {failure.column for failure in failures}
-    repeated = duplicate_identifiers([feature.name for feature in schema.ids], typed)
-    failures, unsound = failures + repeated, unsound | {failure.column for failure in repeated}
-    for error in errors:
-        name = getattr(error, "column_name", None)
-        if not (is_own(error.check) or name in unsound or (name is None and unsound)):
-            failures.append(user_check_failure(error, typed))
-    return failures or [user_check_failure(error, typed) for error in errors]
+            return readings, [error for error in found.schema_errors if not is_own(error.check)]
+    return readings, []
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ from pandera.errors import SchemaErrors
 from schema_strategies import schemas
 
 from clinclust.errors import CohortError, CohortWarning, SchemaError
-from clinclust.schema import Feature, FeatureSchema, pandera_parts
+from clinclust.schema import Feature, FeatureSchema, validation
 from clinclust.schema.reading import read_column
 
 
@@ -195,7 +195,7 @@ def test_validation_reads_each_column_once(monkeypatch):
         read.append(feature.name)
         return read_column(feature, *arguments)
 
-    monkeypatch.setattr(pandera_parts, "read_column", counted)
+    monkeypatch.setattr(validation, "read_column", counted)
     fields = {"likelihood": "poisson", "minimum": 1, "complete": True}
     schema = FeatureSchema([Feature(name="id", role="id"), *(Feature(name=name, **fields) for name in "ab")])
     schema.validate(pd.DataFrame({"id": ["1", "2"], "b": ["1", "2"], "a": ["3", "4"]}))
