@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from scored import few
 from test_notebook import Cells
 
 from clinclust import MAPDP, CohortWarning, Feature, FeatureSchema, Partition, distinct_subtypes
@@ -190,7 +191,7 @@ def test_a_stricter_level_accepts_no_more(three, monkeypatch):
     assert len(shared) == len(distinct.joins)
 
 
-@pytest.mark.parametrize("coarsening", [1.0, "auto"])
+@pytest.mark.parametrize("coarsening", few(["auto", 1.0], 1))
 def test_every_likelihood_and_missing_values_are_tested(coarsening):
     frame, schema, _, groups = mixed_cohort(4, 150, EVERY_LIKELIHOOD, n_groups=2, missing=0.2)
     model = fitted(frame, schema, coarsening=coarsening)

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from scored import few
 
 from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
 from clinclust import reporting as reports
@@ -17,7 +18,6 @@ from clinclust.methods import PublishedMAPDP
 
 from .conftest import GENERATED
 from .stand_in import fitted, write_report
-from .test_sharing_bytes import one_of
 
 BASE = 5
 # By subtype: subjects; missing values of four features; yes of two; "a" of `kind`; events beyond those of all cohorts.
@@ -183,7 +183,7 @@ def stand_in(seed):
     return fit
 
 
-@pytest.mark.parametrize("suffix", one_of("json"))
+@pytest.mark.parametrize("suffix", few(["json", "xlsx", "html"], 1))
 def test_reports_of_fits_with_the_same_rounded_counts_are_the_same(tmp_path, suffix):
     first = report(tmp_path, suffix, {}, stand_in(0)).read_bytes()
     for seed, counts in ((1, {}), (2, OTHERS[-1])):
@@ -206,7 +206,7 @@ def with_marker(counts):
     return frame, FeatureSchema([*described, *markers]), labels
 
 
-@pytest.mark.parametrize("suffix", one_of("xlsx"))
+@pytest.mark.parametrize("suffix", few(["xlsx", "html", "json"], 1))
 def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path, suffix, some):
     written = []
     for counts in ({}, *some([OTHERS[-1], OTHERS[0], OTHERS[1]], few=1)):
