@@ -223,7 +223,8 @@ def validate(schema: SchemaContent, frame: pd.DataFrame, *, warn: bool = True) -
         raise TypeError(f"frame must be {TABLE}, not {type(frame).__name__}")
     refuse_unusable(frame)
     typed, readings, errors = read_columns(schema, frame)
-    at_fault = [found for name, each in readings.items() for found in column_failures(schema[name], each, typed.index)]
+    read = readings.items()
+    at_fault = [failure for name, column in read for failure in column_failures(schema[name], column, typed.index)]
     at_fault += duplicate_identifiers([feature.name for feature in schema.ids], typed)
     # A check of the user's own expects typed values, so its result for an unsound column has no meaning.
     unsound = {None, *(failure.column for failure in at_fault)} if at_fault else set()
@@ -250,36 +251,32 @@ def read_columns(
     features = [feature for feature in schema if not feature.is_ignored and times[feature.name] == 1]
     table = frame.copy(deep=False)
     table.attrs = {}  # pandas copies them whenever a column is taken
+    readings: dict[str, Reading] = {}
+    errors: list[SchemaError] = []
     if schema.extras.described():
-        readings, errors = _apply_pandera(schema, table[[feature.name for feature in features]])
+        with _importing:
+            from pandera.config import ValidationDepth, config_context
+            from pandera.errors import SchemaErrors
+
+            from clinclust.schema.pandera_parts import is_own
+
+        table = table[[feature.name for feature in features]]
+        compiled = to_pandera(schema, readings)  # its parsers fill in the readings
+        compiled.strict = False
+        for name in set(compiled.columns) - set(table.columns):
+            compiled.columns[name].required = False
+        if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
+            table = table.set_axis(pd.RangeIndex(len(table)), axis="index")
+        with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
+            try:
+                compiled.validate(table, lazy=True, inplace=True)
+            except SchemaErrors as found:
+                errors = [error for error in found.schema_errors if not is_own(error.check)]
     else:
-        codes_of = schema.missing_codes_of
-        readings, errors = {each.name: read_column(each, codes_of(each), table[each.name]) for each in features}, []
+        for feature in features:
+            readings[feature.name] = read_column(feature, schema.missing_codes_of(feature), table[feature.name])
     columns = {name: reading.typed.set_axis(frame.index) for name, reading in readings.items()}
     return pd.DataFrame(columns, index=frame.index, columns=list(columns), copy=False), readings, errors
-
-
-def _apply_pandera(schema: SchemaContent, table: pd.DataFrame) -> tuple[dict[str, Reading], list[SchemaError]]:
-    """Return the reading of each column by the parsers of pandera, and the errors of the user's own parts."""
-    with _importing:
-        from pandera.config import ValidationDepth, config_context
-        from pandera.errors import SchemaErrors
-
-        from clinclust.schema.pandera_parts import is_own
-
-    readings: dict[str, Reading] = {}
-    compiled = to_pandera(schema, readings)
-    compiled.strict = False
-    for name in set(compiled.columns) - set(table.columns):
-        compiled.columns[name].required = False
-    if compiled.index is None:  # pandera finds failing rows by label, and labels may repeat
-        table = table.set_axis(pd.RangeIndex(len(table)), axis="index")
-    with config_context(validation_enabled=True, validation_depth=ValidationDepth.SCHEMA_AND_DATA):
-        try:
-            compiled.validate(table, lazy=True, inplace=True)
-        except SchemaErrors as found:
-            return readings, [error for error in found.schema_errors if not is_own(error.check)]
-    return readings, []
 
 
 def refuse_unusable(frame: pd.DataFrame) -> None:
