@@ -59,3 +59,9 @@ def scored(cases):
 
 def _arguments(case):
     return case if isinstance(case, tuple) else (case,)
+
+
+def few(cases, number):
+    """Return the cases of a law for `parametrize`; the fast suite runs the first few, and simulations all of them."""
+    marks = [[pytest.mark.simulation] * (place >= number) for place, _ in enumerate(cases)]
+    return [pytest.param(*_arguments(case), marks=mark) for case, mark in zip(cases, marks, strict=True)]

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -93,6 +94,7 @@ def _show_warning(message: Warning | str, category: type[Warning], *details: obj
     note(in_options(str(message)), category.__name__)
 
 
+@cache
 def _parser() -> Parser:
     from clinclust import __version__
 

@@ -23,6 +23,7 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar, Literal, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
@@ -185,11 +186,7 @@ def number_or_share(text: str) -> float:
 
 whole_number.__name__ = "whole number"  # argparse shows the name: "invalid whole number value"
 _READ_BY_TYPE: dict[type, Callable[[str], Any]] = {int: whole_number, float: number, Path: read_path}
-_READ_PARAMETER: dict[str, Callable[[str], float]] = {
-    "whole number": whole_number,
-    "number": number,
-    "share": number_or_share,
-}
+_READ_PARAMETER = {"whole number": whole_number, "number": number, "share": number_or_share}
 
 
 def _number_or(words: tuple[str, ...], parse: Callable[[str], float]) -> Callable[[str], float | str]:
@@ -291,6 +288,7 @@ def in_options(message: str, **others: str) -> str:
     return _MENTIONED.sub(replaced, message)
 
 
+@cache
 def _flags_by_parameter() -> dict[str, str]:
     """Return the flag of each parameter, or of a field without one, over all options that are declared."""
     waiting, flags = [Options], dict[str, str]()

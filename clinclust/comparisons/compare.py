@@ -263,7 +263,7 @@ def _compare(
         if parts[-1].kind == "rank" or is_skewed(measure.feature, measure.scores, measure.rows.times)
     }
     blocks += _effect_columns(measures, summary, sizes, subtypes[1:], min_size, ranked)
-    return pd.concat([_stack_rows(*block) for block in blocks], ignore_index=True)
+    return _stack_rows(blocks)
 
 
 def _weigh_subtypes(clusters: NDArray[np.int64], columns: Columns, weights: Floats) -> pd.DataFrame:
@@ -271,7 +271,7 @@ def _weigh_subtypes(clusters: NDArray[np.int64], columns: Columns, weights: Floa
     measures, subtypes = list(_measure_levels(columns)), np.array([ALL_SUBJECTS, *clusters + 1])
     counts = _summary_columns(_stack_summaries(measures, subtypes, summarise), subtypes)["count"]
     of_population = _stack_summaries(measures, subtypes, partial(_weigh, weights=weights))
-    return _stack_rows(measures, _summary_columns(of_population, subtypes) | {"count": counts})
+    return _stack_rows([(measures, _summary_columns(of_population, subtypes) | {"count": counts})])
 
 
 def _check_labels(labels: ArrayLike, frame: pd.DataFrame) -> NDArray[np.int64]:
@@ -749,19 +749,19 @@ def _describe(measure: Measure) -> dict[str, Any]:
     }
 
 
-def _stack_rows(measures: list[Measure], columns: _Arrays) -> pd.DataFrame:
-    """Return one row for each element of the (measures, ...) arrays in `columns`, in the order of `measures`."""
-    repeats = columns["n"].shape[1]
-    described = [_describe(measure) for measure in measures]
-    constant = {name: [row[name] for row in described] for name in (described[0] if described else ())}
+def _stack_rows(blocks: Sequence[tuple[list[Measure], _Arrays]]) -> pd.DataFrame:
+    """Return one row for each element of the (measures, ...) arrays of each block, in the order of its measures."""
+    described = {id(measure): _describe(measure) for measures, _ in blocks for measure in measures}
+    n_measures, widths = zip(*(columns["n"].shape for _, columns in blocks), strict=True)
     rows = {}
-    for name, dtype in _DTYPES.items():
-        if name in constant:
-            rows[name] = pd.array(constant[name], dtype=dtype).repeat(repeats)
-        elif name in columns and columns[name].ndim:
-            values = np.broadcast_to(columns[name], (len(measures), repeats)).ravel()
-            rows[name] = pd.array(values, dtype=dtype)
-        else:  # one value for all rows, so convert it once
-            value = columns[name].item() if name in columns else False if name == "suppressed" else None
-            rows[name] = pd.array([value], dtype=dtype).repeat(len(measures) * repeats)
+    for name, dtype in _DTYPES.items():  # a column is converted once for all blocks, and before its rows are repeated
+        missing = np.nan if dtype in ("Int64", "float64") else False if name == "suppressed" else None
+        pieces = []
+        for measures, columns in blocks:
+            pieces.append(columns.get(name, np.array([described[id(m)].get(name, missing) for m in measures])[:, None]))
+        is_repeated = all(piece.shape[-1:] in ((), (1,)) for piece in pieces)
+        shapes = zip(n_measures, np.ones_like(widths) if is_repeated else widths, strict=True)
+        values = [np.broadcast_to(piece, shape).ravel() for piece, shape in zip(pieces, shapes, strict=True)]
+        array = pd.array(np.concatenate(values), dtype=dtype)
+        rows[name] = array.repeat(np.repeat(widths, n_measures)) if is_repeated else array
     return pd.DataFrame(rows)

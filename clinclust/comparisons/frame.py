@@ -41,12 +41,6 @@ def is_suppressed(record: Record) -> bool:
     return not is_missing(withheld) and bool(withheld)
 
 
-def _listed(column: pd.Series[Any]) -> list[Any]:
-    """Return the values of a column; a missing one is NaN among floats, elsewhere None."""
-    missing: Any = np.nan if isinstance(column.dtype, np.dtype) else None
-    return column.to_numpy(dtype=object, na_value=missing).tolist()
-
-
 class ComparisonsFrame:
     """The rows of a frame of `compare_subtypes` by name; each kind of row is read at its first use."""
 
@@ -57,14 +51,19 @@ class ComparisonsFrame:
     def rows(self, kind: str) -> list[Record]:
         """Return the rows of one kind, shared and in order; `place` is the row in the frame, and no level is None."""
         if kind not in self._rows:
-            is_kind = (self.frame["kind"] == kind).to_numpy(dtype=bool)
-            of_kind = self.frame[is_kind]
-            # `to_dict("records")` takes three times as long.
-            columns = {str(name): _listed(of_kind[name]) for name in of_kind}
+            places = np.flatnonzero(self._columns["kind"] == kind)
+            columns = {name: values[places].tolist() for name, values in self._columns.items()}
             columns["level"] = [level if isinstance(level, str) else None for level in columns["level"]]
-            columns["place"] = is_kind.nonzero()[0].tolist()
+            columns["place"] = places.tolist()
             self._rows[kind] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
         return self._rows[kind]
+
+    @cached_property
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        """The values of each column, (rows,); a missing one is NaN among floats, elsewhere None."""
+        # `to_dict("records")` takes several times as long.
+        missing = {name: np.nan if isinstance(dtype, np.dtype) else None for name, dtype in self.frame.dtypes.items()}
+        return {str(name): self.frame[name].to_numpy(dtype=object, na_value=missing[name]) for name in self.frame}
 
     @cached_property
     def summaries(self) -> dict[str, dict[Level, dict[int, Record]]]:

@@ -20,6 +20,7 @@ from clinclust.likelihoods.likelihood import without_far_values
 from clinclust.likelihoods.ordinal import Ordinal
 from clinclust.schema import Feature
 from clinclust.schema.yaml_files import yaml_line
+from clinclust.texts import visible
 
 if TYPE_CHECKING:
     from clinclust.estimators.fit import Fit
@@ -278,10 +279,9 @@ def warning_of_misfits(compared: pd.DataFrame) -> str | None:
 def probably_too(compared: pd.DataFrame) -> str:
     """Return the sentence on probably better likelihoods; empty without any or without a clear misfit."""
     close = compared[~compared["is_misfit"] & (compared["evidence"] >= _PROBABLE)]
-    if close.empty or not compared["is_misfit"].any():
-        return ""
-    named = listed((f"{row['feature']} ({row['better']})" for row in close.to_dict("records")), len(close))
-    return f"Probably better otherwise too, but not clearly: {named}."
+    named = [f"{visible(name)} ({better})" for name, better in close[["feature", "better"]].to_numpy(dtype=str)]
+    is_told = named and compared["is_misfit"].any()
+    return f"Probably better otherwise too, but not clearly: {listed(named)}." if is_told else ""
 
 
 def _line(row: Mapping[Hashable, Any]) -> str:

@@ -13,7 +13,7 @@ import clinclust as cc
 from attack.attempts import Attack
 from clinclust.estimators.parameters import combination_problems
 
-N = 40
+N = 24
 CHOICES = {
     "hyperparameters": (None, "empirical", "greedy"),
     "concentration": (0.7, "map", (0.5, 5.0), "cross-validation"),
@@ -40,7 +40,7 @@ def fitted(seed, given):
     options = {**given, "init": groups if given["init"] == "given" else given["init"]}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", cc.CohortWarning)
-        return frame, schema, cc.methods.PublishedMAPDP(schema, **options, n_restarts=3, random_state=seed).fit(frame)
+        return frame, schema, cc.methods.PublishedMAPDP(schema, **options, n_restarts=2, random_state=seed).fit(frame)
 
 
 def joint_of(frame, schema, model, given, **others):

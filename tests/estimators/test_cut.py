@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import mixed_cohort, with_blocks, with_groups
+from scored import few
 from test_saving import digest, edited, with_arrays, with_the_right_salt
 
 import clinclust as cc
@@ -34,7 +35,7 @@ def cohort(n=120):
     return frame, with_blocks(schema)
 
 
-_FAST = {"plain", "outlying", "blocks"}
+_FAST = {"outlying", "blocks"}
 
 
 @pytest.fixture(
@@ -163,7 +164,7 @@ def test_the_model_that_is_cut_stays_as_it_was(plain):
     assert digest(cut.cut(3), frame) == digest(model.cut(3), frame)
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", few([2, 1], 1))
 def test_asking_before_the_fit_is_cutting_after_it(plain, n_jobs):
     model, frame = plain
     asked = PublishedMAPDP(model.schema, **QUICK, n_jobs=n_jobs, n_clusters=3).fit(frame)

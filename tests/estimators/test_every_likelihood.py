@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, feature, in_table
 from oracles import log_joint as oracle_log_joint
+from scored import few
 from sklearn.metrics import adjusted_rand_score
 
 import clinclust as cc
@@ -56,9 +57,10 @@ def test_the_joint_is_that_of_subjects_seated_one_by_one(name):
     assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:no observed value in any feature")
 @every
 def test_missing_values_are_filled_in_with_possible_ones(name):
-    frame, schema, _, _ = _cohort(name, n=60, n_features=4)
+    frame, schema, _, _ = _cohort(name, n=60, n_features=3)
     model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     for how in ("median", "mean", "mode", "draw"):
         filled = model.impute(frame, how=how, random_state=0)
@@ -68,15 +70,15 @@ def test_missing_values_are_filled_in_with_possible_ones(name):
 
 @every
 def test_a_saved_model_predicts_the_same(name, tmp_path):
-    frame, schema, _, _ = _cohort(name, n=40, n_features=4)
-    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
+    frame, schema, _, _ = _cohort(name, n=40, n_features=3)
+    model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=1, progress=False).fit(frame)
     again = cc.MAPDP.load(model.save(tmp_path / "model"))
     assert again.predict_proba(frame).tobytes() == model.predict_proba(frame).tobytes()
 
 
 @whose_prior_is_estimated
 def test_estimated_hyperparameters_raise_the_joint(name):
-    frame, schema, _, _ = _cohort(name, n=60, n_features=4)
+    frame, schema, _, _ = _cohort(name, n=40, n_features=3)
     plain = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     model = cc.methods.PublishedMAPDP(
         schema, hyperparameters="empirical", random_state=0, n_restarts=2, progress=False
@@ -113,19 +115,19 @@ def test_the_slope_of_the_joint_by_each_hyperparameter_is_a_difference_of_joints
 @pytest.mark.filterwarnings("ignore:no observed value in any feature")
 @every
 def test_it_is_reported_and_shared(name, tmp_path, some):
-    frame, schema, _, _ = _cohort(name, n=90, n_features=3, missing=0.15)
+    frame, schema, _, _ = _cohort(name, n=60, n_features=2, missing=0.15)
     model = cc.methods.PublishedMAPDP(schema, random_state=0, n_restarts=2, progress=False).fit(frame)
     comparisons = cc.compare_subtypes(frame, model.labels_, schema)
     shared = cc.suppress_small_cells(comparisons)
     assert not cc.disclosure.audit_disclosure(shared, truth=comparisons)["disclosed"].any()
-    for suppress, suffix in some([(None, "html"), (10, "xlsx"), (None, "xlsx"), (10, "html")], few=2):
+    for suppress, suffix in some([(None, "html"), (10, "xlsx"), (None, "xlsx"), (10, "html")], few=1):
         path = cc.write_report(model, frame, tmp_path / f"{suppress}.{suffix}", associations=None, suppress=suppress)
         assert path.stat().st_size > 1000
     assert REGISTRY[name].title in (tmp_path / "None.html").read_text(encoding="utf-8").replace("&#x27;", "'")
     cc.subtype_table(comparisons).save(tmp_path / "table.md")
 
 
-@pytest.mark.parametrize("dispersion", [1e-3, 1.0, 1e3, 1e5, 1e6])
+@pytest.mark.parametrize("dispersion", few([1e-3, 1e6, 1.0, 1e3, 1e5], 2))
 def test_a_stated_dispersion_of_any_size_gives_a_distribution(dispersion):
     rng = np.random.default_rng(0)
     schema = cc.FeatureSchema([cc.Feature(name="x", likelihood="negative_binomial", prior={"dispersion": dispersion})])

@@ -11,6 +11,7 @@ import pytest
 from cohorts import with_groups
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import few
 from test_cut import QUICK, assert_same, assert_says_the_same, fitted, plain
 from test_saving import edited, with_the_right_salt
 
@@ -66,7 +67,7 @@ def groups(cut):
 # --- laws -------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("floor", [2, 3, 8, 20, 50, 0.02, 0.3])
+@pytest.mark.parametrize("floor", few([3, 20, 0.3, 2, 8, 50, 0.02], 3))
 def test_nobody_is_left_out_and_only_small_subtypes_are_merged(floor, wild, fitted):
     for model, frame in (wild, fitted):
         for k in (None, *range(1, model.n_clusters_ + 1)):

@@ -31,7 +31,7 @@ SCHEMA = cc.FeatureSchema(
 
 
 def sampler(**changes):
-    return cc.GibbsDP(SCHEMA, **({"random_state": 0, "progress": False, "max_sweeps": 400} | changes))
+    return cc.GibbsDP(SCHEMA, **({"random_state": 0, "progress": False, "max_sweeps": 200} | changes))
 
 
 def fitted(frame, **changes):
@@ -175,4 +175,4 @@ def test_everything_wrong_is_listed_at_once(clear):
 def test_it_is_an_estimator_of_scikit_learn():
     model = sampler(discount=0.2)
     assert clone(model).get_params() == model.get_params()
-    assert repr(model).endswith("discount=0.2, max_sweeps=400, random_state=0, progress=False)")
+    assert repr(model).endswith("discount=0.2, max_sweeps=200, random_state=0, progress=False)")

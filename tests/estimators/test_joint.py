@@ -42,7 +42,7 @@ def test_outlying_values_found_for_a_partition_are_no_worse_than_none():
     [
         ({"outlying_share": 0.1, "select_features": True}, "cannot be combined"),
         ({"outlying": np.zeros((N, 10), dtype=bool)}, "need an outlying_share"),
-        ({"outlying_share": 0.1, "outlying": np.zeros((N, 2), dtype=bool)}, r"of shape \(40, 10\).*of shape \(40, 2\)"),
+        ({"outlying_share": 0.1, "outlying": np.zeros((N, 2), dtype=bool)}, r"of shape \(24, 10\).*of shape \(24, 2\)"),
         ({"outlying_share": 0.1, "outlying": np.zeros((N, 10))}, "float64"),
         ({"outlying_share": 0.1, "outlying": np.ones((N, 10), dtype=bool)}, "missing, or of features"),
     ],

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from functools import cache
 
 import numpy as np
 import oracles
@@ -351,6 +352,11 @@ def test_parameters_that_do_not_go_together(parameters, said):
     assert [word for word in said.split() if word not in str(refused.value)] == []
 
 
+@cache
+def fit_of_two_groups():
+    return PublishedMAPDP(n_restarts=4, random_state=0).fit(two_groups())
+
+
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -364,9 +370,8 @@ def test_parameters_that_do_not_go_together(parameters, said):
     ],
 )
 def test_numpys_numbers_are_numbers(parameters):
-    X = two_groups()
-    expected = PublishedMAPDP(n_restarts=4, random_state=0).fit(X)
-    found = PublishedMAPDP(**{"n_restarts": 4, "random_state": 0, **parameters}).fit(X)
+    found = PublishedMAPDP(**{"n_restarts": 4, "random_state": 0, **parameters}).fit(two_groups())
+    expected = fit_of_two_groups()
     assert found.log_joint_ == expected.log_joint_
     assert found.labels_.tolist() == expected.labels_.tolist()
 
@@ -393,10 +398,10 @@ def test_before_fit_there_is_nothing_to_save(tmp_path):
 
 
 def test_the_random_state_decides_and_the_seed_reproduces():
-    frame, schema, _, _ = mixed_cohort(5, n=60)
+    frame, schema, _, _ = mixed_cohort(5, n=40)
 
     def fitted(random_state):
-        model = PublishedMAPDP(schema, n_restarts=3, random_state=random_state).fit(frame)
+        model = PublishedMAPDP(schema, n_restarts=2, random_state=random_state).fit(frame)
         return model.random_seed_, model.restarts_["log_joint"].tolist(), model.labels_.tolist()
 
     generator = np.random.default_rng(1)
@@ -605,8 +610,8 @@ def test_the_smallest_cohorts_can_be_fitted(n, init):
 
 def test_nothing_is_written_when_nobody_watches(capfd):
     code = (
-        "import numpy as np, clinclust; X = np.random.default_rng(0).normal(size=(40, 3));"
-        "clinclust.methods.PublishedMAPDP(random_state=0, n_restarts=5).fit(X)"
+        "import numpy as np, clinclust; X = np.random.default_rng(0).normal(size=(20, 2));"
+        "clinclust.methods.PublishedMAPDP(random_state=0, n_restarts=2).fit(X)"
     )
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, check=True)
     assert (done.stdout, done.stderr) == (b"", b"")

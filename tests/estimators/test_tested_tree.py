@@ -95,11 +95,11 @@ def test_the_number_of_threads_changes_nothing(severe):
 def test_two_sides_and_distinct_ones_are_left_as_they_are():
     rng = np.random.default_rng(0)
     for n_groups in (2, 3):
-        centres = 5.0 * np.eye(3, 6)[np.arange(150) % n_groups]
-        frame = pd.DataFrame(centres + rng.normal(size=(150, 6)), columns=list("abcdef"))
+        centres = 5.0 * np.eye(3, 6)[np.arange(90) % n_groups]
+        frame = pd.DataFrame(centres + rng.normal(size=(90, 6)), columns=list("abcdef"))
         schema = FeatureSchema([Feature(name=name, likelihood="gaussian") for name in frame])
-        model = PublishedMAPDP(schema, random_state=0, n_restarts=4).fit(frame)
-        distinct = distinct_subtypes(model, frame)
+        model = PublishedMAPDP(schema, random_state=0, n_restarts=2).fit(frame)
+        distinct = distinct_subtypes(model, frame, n_draws=40)
         assert distinct.n_subtypes == n_groups
         np.testing.assert_array_equal(distinct.tree.joins, model.tree_.joins)
 

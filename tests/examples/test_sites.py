@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scored import few
 
 import clinclust as cc
 from clinclust.engine.search.settle import adjusted_rand_index
@@ -48,7 +49,7 @@ def test_sites_find_the_pooled_partition_with_a_group_that_the_first_has_not():
     np.testing.assert_array_equal(model.predict(tables[1]), wires[1].site.labels - 1)
 
 
-@pytest.mark.parametrize("fewest", [1, 10])
+@pytest.mark.parametrize("fewest", few([10, 1], 1))
 def test_no_message_grows_with_the_subjects(fewest):
     longest = []
     for scale in (0.2, 0.6):

@@ -10,6 +10,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
+from scored import few
 
 from clinclust import Feature, FeatureSchema, Partition, compare_subtypes, suppress_small_cells
 from clinclust import reporting as reports
@@ -157,7 +158,7 @@ def test_rounded_frames_are_the_same(counts):
 @pytest.mark.parametrize("suffix", ["xlsx", "html", "json"])
 def test_reports_of_the_same_rounded_counts_are_the_same(tmp_path, suffix, some):
     first = report(tmp_path, suffix, {}, given).read_bytes()
-    for counts in some(OTHERS[::-1], few=2):
+    for counts in some(OTHERS[::-1], few=1):
         assert report(tmp_path, suffix, counts, given).read_bytes() == first, counts
     assert report(tmp_path, suffix, {"yes": (33, 20)}, given).read_bytes() != first
 
@@ -182,10 +183,10 @@ def stand_in(seed):
     return fit
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", pytest.param("html", marks=pytest.mark.simulation), "json"])
+@pytest.mark.parametrize("suffix", few(["json", "xlsx", "html"], 1))
 def test_reports_of_fits_with_the_same_rounded_counts_are_the_same(tmp_path, suffix):
     first = report(tmp_path, suffix, {}, stand_in(0)).read_bytes()
-    for seed, counts in ((1, {}), (2, OTHERS[0]), (3, OTHERS[-1])):
+    for seed, counts in ((1, {}), (2, OTHERS[-1])):
         assert report(tmp_path, suffix, counts, stand_in(seed)).read_bytes() == first, counts
 
 
@@ -205,10 +206,10 @@ def with_marker(counts):
     return frame, FeatureSchema([*described, *markers]), labels
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", pytest.param("html", marks=pytest.mark.simulation), "json"])
-def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path, suffix):
+@pytest.mark.parametrize("suffix", few(["xlsx", "html", "json"], 1))
+def test_reports_of_searches_with_the_same_rounded_counts_are_the_same(tmp_path, suffix, some):
     written = []
-    for counts in ({}, OTHERS[0], OTHERS[1], OTHERS[-1]):
+    for counts in ({}, *some([OTHERS[-1], OTHERS[0], OTHERS[1]], few=1)):
         frame, schema, labels = with_marker(counts)
         model = PublishedMAPDP(schema, n_clusters=2, n_restarts=2, n_jobs=1, random_state=0, progress=False).fit(frame)
         np.testing.assert_array_equal(model.labels_, labels)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from html import unescape
+from itertools import product
 
+import numpy as np
 import openpyxl
 import pandas as pd
 import pytest
@@ -102,16 +105,18 @@ def as_read(tables, whole, schema):
     names = {feature.title: feature.name for feature in schema}
     levels = true_levels(suppress_small_cells(whole), whole)
 
+    found = {column: np.full(len(frame), None, dtype=object) for column in (*NUMBERS, *OF_TESTS)}
+    places = defaultdict(list)
+    keys = frame[["kind", "feature", "subtype", "level", "versus"]].astype(object)
+    for place, (*row, level, versus) in enumerate(keys.where(keys.notna(), None).itertuples(index=False)):
+        for key in product({level, None}, {versus, None}):
+            places[*row, *key].append(place)
+
     def put(kind, title, level, group, column, cell, versus=None):
-        if not is_number(cell):
-            return
-        rows = (frame["kind"] == kind) & (frame["feature"] == names[title]) & (frame["subtype"] == group)
-        if level is not None:
-            rows &= frame["level"] == levels.get((names[title], level), level)
-        if versus is not None:
-            rows &= frame["versus"] == versus
-        assert rows.any()
-        frame.loc[rows, column] = cell
+        if is_number(cell):
+            rows = places[kind, names[title], group, levels.get((names[title], level), level), versus]
+            assert rows
+            found[column][rows] = cell
 
     read = 0
     levels_of = frame.groupby("feature")["level"].unique().items()
@@ -133,8 +138,8 @@ def as_read(tables, whole, schema):
             for column, cell in zip(OF_A_GROUP, row[width * group : width * (group + 1)], strict=False):
                 if column in NUMBERS:
                     put("summary", titles[name], level, group, column, cell)
-    shares = frame["percent"].notna() & frame["mean"].isna()
-    frame.loc[shares, "mean"] = frame.loc[shares, "percent"] / 100
+    shares = [at for at, share in enumerate(found["percent"]) if share is not None and found["mean"][at] is None]
+    found["mean"][shares] = found["percent"][shares] / 100
     for row in tables["Missing data"]:
         if len(row) > 2 * K + 4 and row[1] in names:
             for place, group in enumerate(range(K + 1)):
@@ -156,7 +161,7 @@ def as_read(tables, whole, schema):
                 put("test", row[1], row[2], a, column, cell, versus=b)
             read += 1
     assert read > 40
-    return frame, sizes
+    return frame.assign(**{name: pd.array(cells, dtype=frame[name].dtype) for name, cells in found.items()}), sizes
 
 
 @pytest.fixture(scope="module", params=[pytest.param("all large", marks=pytest.mark.simulation), "one small"])

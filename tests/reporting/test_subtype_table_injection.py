@@ -197,9 +197,11 @@ def test_latex_typesets_it(everywhere, tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".docx", ".xlsx", ".html", ".tex", ".md", ".csv"])
-def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(tmp_path, suffix):
+def test_payloads_as_file_names_reach_neither_the_file_nor_the_folder(tmp_path, suffix, some):
     table = cc.subtype_table(_two_groups())
-    names = [name for name in PAYLOADS[:: 7 if suffix == ".docx" else 1] if not set("/\x00") & set(name)]
+    names = [name for name in PAYLOADS if not set("/\x00") & set(name)]
+    if suffix in (".docx", ".xlsx"):
+        names = some(names[::7], few=4)
     written = {table.save(tmp_path / f"{name}{suffix}").read_bytes() for name in names}
     assert len(written) == 1
     assert {file.name for file in tmp_path.iterdir()} == {f"{name}{suffix}" for name in names}

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from cohorts import EVERY_LIKELIHOOD, mixed_cohort, with_blocks
+from scored import few
 
 from clinclust import Feature, FeatureSchema, log_joint
 from clinclust.engine.continuum import tested_node as module
@@ -38,7 +39,7 @@ def posed(seed, n=90, n_groups=4, discount=0.0, powers=None, likelihoods=EVERY_L
 
 
 @pytest.mark.parametrize(("discount", "powers"), SETTINGS)
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few(range(4), 1))
 def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, discount, powers):
     problem, joint = posed(seed, discount=discount, powers=powers)
     partitions, polished = [], []
@@ -69,7 +70,7 @@ def test_gains_are_differences_of_log_joints_and_do_not_fall(monkeypatch, seed, 
     assert gains[2] > gains[0]  # there are four groups
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.simulation) for seed in (2, 3, 4))])
+@pytest.mark.parametrize("seed", few(range(5), 1))
 def test_the_best_division_is_a_fixed_point_of_all_two_way_moves_and_near_the_best_of_all(seed):
     problem, joint = posed(seed, n=8, n_groups=2, likelihoods=("gaussian", "gaussian", "poisson", "gaussian"))
     best = best_division(problem)
@@ -86,7 +87,7 @@ def test_the_best_division_is_a_fixed_point_of_all_two_way_moves_and_near_the_be
         assert joint(moved) - one <= best.gain + 1e-8
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3), 1))
 def test_sweeps_from_a_given_division_raise_its_log_joint(seed):
     problem, joint = posed(seed, n=60, n_groups=2)
     one = joint(np.zeros(60, dtype=np.int64))

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import few
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.continuum.tested_node import DrawPlan, Farthest, Node, RunningTest, compared, node_test
@@ -140,9 +141,7 @@ def drawn_and_decided(problem, halves):
     return len(drawn), found.p < 0.05
 
 
-@pytest.mark.parametrize(
-    "separation", [0.0, 2.0, 2.5, 5.0, *(pytest.param(each, marks=pytest.mark.simulation) for each in (1.5, 3.0))]
-)
+@pytest.mark.parametrize("separation", few([0.0, 2.0, 5.0, 1.5, 2.5, 3.0], 3))
 def test_draws_end_early_without_another_decision(monkeypatch, separation, some):
     from clinclust.engine.continuum import tested_node
 
@@ -245,7 +244,7 @@ def test_the_shape_tells_two_classes_that_gain_no_more_than_a_continuum(monkeypa
     assert result(problem, halves, n_draws=100).p > 0.05
 
 
-@pytest.mark.parametrize("seed", [0, 1, 3])
+@pytest.mark.parametrize("seed", few([0, 1, 3], 1))
 def test_a_curved_severity_is_told_from_a_straight_one_only(seed):
     rng = np.random.default_rng(seed)
     t = rng.normal(size=(300, 1))

@@ -9,6 +9,7 @@ import pytest
 from cohorts import EVERY_LIKELIHOOD, LIKELIHOODS, feature, in_table, mixed_cohort, random_hyperparameters, with_blocks
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import few
 
 import clinclust as cc
 from clinclust import Feature, FeatureSchema, log_joint
@@ -63,7 +64,7 @@ def repeated(likelihood, times, seed=0, n=300, n_groups=3, block="same"):
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.3])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", few(range(4), 1))
 def test_the_joint_is_that_of_scipy_with_the_log_marginals_of_each_block_to_its_power(seed, missing):
     _, columns, frame, schema = posed(seed, 25, missing=missing)
     rng = np.random.default_rng(seed)
@@ -102,8 +103,8 @@ def test_scores_and_mergers_are_differences_of_the_joint(missing):
         assert gains[first, second] == pytest.approx(merged - here, abs=1e-9)
 
 
-def test_the_search_finds_the_best_of_all_partitions():
-    for seed in range(12):
+def test_the_search_finds_the_best_of_all_partitions(some):
+    for seed in some(range(12), few=5):
         problem, *_ = posed(seed, 6, n_groups=2)
         every = [np.array(labels) for labels in oracles.partitions(6)]
         best = max(joint_of(problem, problem.partition(labels)) for labels in every)
@@ -184,7 +185,7 @@ def test_features_that_are_independent_within_clusters_count_in_full():
     assert block_weight(problem, np.arange(6), np.zeros(5000, dtype=np.int64)) < 0.25  # they differ between clusters
 
 
-@pytest.mark.parametrize("likelihood", ["gaussian", "categorical", "ordinal"])
+@pytest.mark.parametrize("likelihood", few(["categorical", "gaussian", "ordinal"], 1))
 def test_independent_features_count_in_full_on_average(likelihood):
     """Chance correlations of few subjects do not look like dependence."""
     shares = []
@@ -247,8 +248,8 @@ def test_turns_end_at_powers_that_reproduce_themselves():
 # --- what they change -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("likelihood", ["gaussian", "binomial", "poisson", "categorical", "bernoulli"])
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.simulation)])
+@pytest.mark.parametrize("likelihood", few(["gaussian", "bernoulli", "binomial", "poisson", "categorical"], 2))
+@pytest.mark.parametrize("seed", few(range(2), 1))
 def test_a_column_repeated_in_a_block_gives_the_subtypes_of_the_column_once(likelihood, seed):
     once, plain, _ = repeated(likelihood, 1, seed)
     often, schema, _ = repeated(likelihood, 6, seed)
@@ -259,7 +260,7 @@ def test_a_column_repeated_in_a_block_gives_the_subtypes_of_the_column_once(like
     assert found.block_weights_["same"] == pytest.approx(1 / 6, rel=0.05)
 
 
-@pytest.mark.parametrize(("times", "rho"), [(8, 0.8), (40, 0.3)])
+@pytest.mark.parametrize(("times", "rho"), few([(8, 0.8), (40, 0.3)], 1))
 def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     rng = np.random.default_rng(8)
     values = np.sqrt(rho) * rng.normal(size=(300, 1)) + np.sqrt(1 - rho) * rng.normal(size=(300, times))
@@ -270,10 +271,10 @@ def test_slices_of_one_quantity_are_no_subtypes(times, rho):
     assert PublishedMAPDP(schema, n_restarts=3, random_state=0).fit(frame).n_clusters_ > 1
 
 
-OPTIONS = [{}, {"select_features": True}, {"outlying_share": 0.02}, {"hyperparameters": "empirical"}, {"discount": 0.3}]
+OPTIONS = [{"select_features": True}, {"outlying_share": 0.02}, {}, {"hyperparameters": "empirical"}, {"discount": 0.3}]
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=lambda options: next(iter(options), "default"))
+@pytest.mark.parametrize("options", few(OPTIONS, 2), ids=lambda options: next(iter(options), "default"))
 def test_the_trace_never_falls_and_threads_and_order_change_no_bit(options):
     frame, schema, _, _ = mixed_cohort(3, 80, LIKELIHOODS * 2, missing=0.1)
     schema = with_blocks(schema)

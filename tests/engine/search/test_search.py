@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from cohorts import LIKELIHOODS, mixed_cohort
 from scipy.special import gammaln
+from scored import few
 
 from clinclust import Feature, FeatureSchema
 from clinclust.engine.kernels.moves import log_marginals, new_partition
@@ -65,7 +66,7 @@ def test_the_default_fit_finds_the_best_of_all_partitions(some):
 
 
 @pytest.mark.parametrize("init", ["search", "single"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", few(range(3), 1))
 def test_the_trace_never_falls_and_ends_at_a_fixed_point(init, seed):
     frame, schema, _, _ = mixed_cohort(seed, n=150, likelihoods=LIKELIHOODS * 3)
     model = PublishedMAPDP(schema, init=init, n_restarts=5, random_state=seed).fit(frame)
@@ -108,7 +109,7 @@ def test_given_starts_travel_with_their_subjects():
     assert set(first.restarts_["start"]) == {"given"}
 
 
-@pytest.mark.parametrize(("discount", "coarsening"), [(0.5, 1.0), (0.0, 0.3), (0.3, 0.5)])
+@pytest.mark.parametrize(("discount", "coarsening"), few([(0.3, 0.5), (0.5, 1.0), (0.0, 0.3)], 1))
 def test_other_models_of_partitions_are_searched_as_well(discount, coarsening, some):
     found = []
     for seed in some(range(20), few=3):
@@ -146,7 +147,7 @@ def test_restarts_stop_when_the_best_was_found_three_times():
     assert len(PublishedMAPDP(random_state=0, n_restarts=7, init="single").fit(X).restarts_) == 7
 
 
-@pytest.mark.parametrize("discount", [0.0, 0.4])
+@pytest.mark.parametrize("discount", few([0.4, 0.0], 1))
 def test_merging_goes_on_while_the_joint_rises(discount):
     frame, schema, _, _ = mixed_cohort(11, n=60)
     problem = pose(schema.validate(frame, warn=False), schema, None, 3.0, discount)
@@ -289,7 +290,7 @@ def test_a_long_scale_of_few_values_is_scored_by_its_trials_not_by_its_levels():
 
 
 @pytest.mark.filterwarnings("ignore:.*described clearly better by another likelihood")
-@pytest.mark.parametrize("values", [(50_000, 100_000), (0, 1, 100_000), (10_000, 20_000)])
+@pytest.mark.parametrize("values", few([[0, 1, 100_000], [50_000, 100_000], [10_000, 20_000]], 1))
 def test_a_fit_of_counts_whose_terms_are_large_ends(values):
     """Rounding errors of terms of a hundred million nats were taken for gains, again and again."""
     for seed in range(2):
