@@ -106,11 +106,13 @@ class Table:
         self.vocabulary = Vocabulary(self.by_name)
         self.note = noted_several_rows(frame)
         self.subjects: Column | None = None
+        self.decided: list[DraftedColumn] = []  # the columns to which earlier rules gave a role
+        self.has_arm = False
 
-    @property
-    def has_arm(self) -> bool:
-        """Whether a column is the arm of a trial."""
-        return any(one.feature.role == "arm" for one in self.drafted)
+    def update(self) -> None:
+        """Take note of the roles that the rules so far gave."""
+        self.decided = [one for one in self.drafted if one.has_role]
+        self.has_arm = any(one.feature.role == "arm" for one in self.decided)
 
     @cached_property
     def has_row_names(self) -> bool:
@@ -154,7 +156,7 @@ def subjects_with_several_rows(one: DraftedColumn, table: Table) -> Role | None:
     words = table.words[column.name]
     is_of_site = "number" not in words and _is_place(words, table)  # "hospital id"; a "hospital number" is a patient's
     is_named = names_subjects(column.name) and not is_of_site and _may_name_subjects(one)
-    is_noted = table.note is not None and table.note.column == column.name
+    is_noted = table.note is not None and table.note.column == column.name and not is_of_site
     is_key = column.name in table.keys or column.name in table.crossed
     if not (is_named or is_noted or is_key):
         return None
@@ -230,9 +232,12 @@ _NEARLY_ALL = 0.95
 _MOST_LABEL_WORDS = 6
 
 
+_DATES = ("dates", "times of day")
+
+
 def dates(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise dates and times of day by their values; and by their name, serial numbers of a spreadsheet."""
-    if one.proposal.reason.startswith(("dates", "times of day")):
+    if one.proposal.reason.startswith(_DATES):
         return Role("time", "dates or times of day")
     finite = one.column.numbers[np.isfinite(one.column.numbers)]
     is_serial = (
@@ -276,11 +281,8 @@ def follow_up(one: DraftedColumn, table: Table) -> Role | None:
             return Role("time", "by its name")
         if says_only(words, table.vocabulary["survival"], _list("survival", "beside")):
             return Role("time", "by its name")
-        if mentions(words, table.vocabulary["event"]) and _list("survival", "beside").intersection(words) - {
-            "in",
-            "status",
-            "event",
-        }:
+        units = _list("survival", "beside") - {"in", "status", "event", "stat"}
+        if mentions(words, table.vocabulary["event"]) and not units.isdisjoint(words):
             return Role("time", "by its name")
     words = _without_digits(table.words[column.name])
     if one.is_number and len(column.texts) > _FEWEST_TIMES and _counts_days(column) and words:
@@ -377,13 +379,16 @@ def _begun_alike(table: Table) -> Iterator[tuple[str, str]]:
 
     Whoever has no event is followed longer: in three of four pairs of subjects with and without it at least.
     """
-    binary = [column for column in table.columns if len(column.texts) == 2 and set(column.numbers) in _EVENT_CODES]
-    for event in binary:
-        for column in table.columns:
-            called, name = "".join(table.words[column.name]), "".join(table.words[event.name])
-            is_alike = called != name and (called.startswith(name) or called.endswith(name))
-            if not is_alike or len(name) < _SHORTEST_EVENT or len(called) - len(name) > _MOST_LETTERS_MORE:
-                continue
+    called = {column.name: "".join(table.words[column.name]) for column in table.columns}
+    binary = {
+        called[column.name]: column
+        for column in table.columns
+        if len(called[column.name]) >= _SHORTEST_EVENT and set(column.numbers) in _EVENT_CODES
+    }
+    for column in table.columns:
+        name = called[column.name]
+        parts = {part for n in range(1, _MOST_LETTERS_MORE + 1) for part in (name[n:], name[:-n])}
+        for event in [binary[part] for part in parts if part in binary and binary[part] is not column]:
             if np.isfinite(column.numbers).sum() >= max(_DISTINCT, len(column.texts) / 2) and _is_timed(column, event):
                 times, has_event = column.in_rows(column.numbers), event.codes == int(event.numbers.argmax())
                 seen = np.isfinite(times) & (event.codes >= 0)
@@ -662,11 +667,13 @@ def siblings(one: DraftedColumn, table: Table) -> Role | None:
     """Recognise a column by others of its name: `etime5` after `etime1`, `extubation_cough` after `pod1am_cough`."""
     words = table.words[one.column.name]
     stem = _without_digits(words)
-    others = [other for other in table.drafted if other.has_role and other is not one]
-    alike = [other.feature.role for other in others if _without_digits(table.words[other.column.name]) == stem]
+    others = table.decided
+    # `VAR1` to `VAR9` of which two hold dates are no times: dates are times by their values alone.
+    named = [other for other in others if not other.proposal.reason.startswith(_DATES)]
+    alike = [other.feature.role for other in named if _without_digits(table.words[other.column.name]) == stem]
     if stem != words and len(alike) >= _FEWEST_SIBLINGS and set(alike) in ({"time"}, {"outcome"}):
         return Role(alike[0], "called as others but for its number")
-    later = [other for other in others if other.column.name != one.column.name and other.feature.role == "outcome"]
+    later = [other for other in others if other.feature.role == "outcome"]
     phases = sum(table.words[other.column.name][-1:] == words[-1:] for other in later) if len(stem) > 1 else 0
     if phases >= _FEWEST_PHASES and _list("baseline", "words").isdisjoint(words):
         return Role("outcome", "called as later measurements but for its phase")
@@ -681,7 +688,7 @@ def recorded_with_time(one: DraftedColumn, table: Table) -> Role | None:
     is_missing = one.column.codes < 0
     if one.is_number or not _OFTEN_MISSING <= is_missing.mean() < 1.0:
         return None
-    for other in table.drafted:
+    for other in table.decided:
         is_time = other.feature.role == "time" and other.is_number
         if is_time and np.array_equal(is_missing, other.column.codes < 0):
             return Role("outcome", "recorded where a time to an event is, and only there")
@@ -697,7 +704,7 @@ def days_of_calendar(one: DraftedColumn, table: Table) -> Role | None:
     seen = np.isfinite(days)
     if not one.is_number or not seen.any() or (days[seen] % 1 != 0).any() or np.nanmin(days) < _FEWEST_DAYS_OF_CALENDAR:
         return None
-    for other in table.drafted:
+    for other in table.decided:
         ends = other.column.in_rows(other.column.numbers)
         both = seen & np.isfinite(ends)
         if (
@@ -775,7 +782,7 @@ def mixed_units(one: DraftedColumn, table: Table) -> Role | None:
     column = f"frame[{one.column.name!r}]"
     look = (
         f"{few.size:,} of {low.size + high.size:,} values are {than} than the others by a factor of {factor:g}, as if "
-        f"in another unit: convert them, with x = pd.to_numeric({column}); "
+        f"in another unit: convert them, with x = pd.to_numeric({column}, errors='coerce'); "
         f"{column} = x.mask(x {above} {limit}, x {sign} {factor:g}); or, if both are right, write role: cluster"
     )
     return Role("describe", "two units, until its values have one", look)
@@ -810,6 +817,7 @@ def assign_roles(drafted: Sequence[DraftedColumn], frame: pd.DataFrame) -> None:
     """Give roles to the drafted columns that must not form subtypes; what the file says of a column comes first."""
     table = Table(drafted, frame)
     for rule in RULES:
+        table.update()
         for one in drafted:
             is_decided = (
                 one.has_role or one.column.notes.role is not None or one.feature.role not in ("cluster", "ignore")

@@ -113,17 +113,18 @@ def crossed_visits(columns: Sequence[Column]) -> dict[str, str]:
 
     ``s_1`` to ``s_40`` at baseline, V1 and V3, whatever the columns are called.
     """
-    crossed = {}
-    visits = [column for column in columns if 2 <= len(column.texts) <= _MOST_VISITS]
+    crossed, by_size = {}, dict[int, list[Column]]()
+    for column in columns:
+        if 2 <= len(column.texts) <= _MOST_VISITS:
+            by_size.setdefault(len(column.texts), []).append(column)
     for subjects in columns:
         n, n_subjects = subjects.n_observed, len(subjects.texts)
         if not _FEWEST_CROSSED <= n_subjects <= n / 2 or not _are_codes(subjects):
             continue
-        for visit in visits:
-            is_full = n >= _CROSSED * n_subjects * len(visit.texts)
-            if is_full and visit is not subjects and _tells_apart(subjects, visit):
-                crossed[subjects.name] = visit.name
-                break
+        full = [visit for size, visits in by_size.items() if n >= _CROSSED * n_subjects * size for visit in visits]
+        visit = next((one for one in full if one is not subjects and _tells_apart(subjects, one)), None)
+        if visit is not None:
+            crossed[subjects.name] = visit.name
     return crossed
 
 

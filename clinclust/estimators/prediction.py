@@ -179,7 +179,7 @@ class Prediction(Memberships, FittedAttributes):
         CohortWarning
             If values became missing.
         """
-        best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen)).argmax(axis=1)
+        best = self.subtypes_.log_summed(self.cluster_scores(X, unseen=unseen, is_noted=True)).argmax(axis=1)
         return np.where(best == self.n_clusters_, NONE_OF_THESE, best).astype(np.int64)
 
     @of_each_partition
@@ -192,7 +192,7 @@ class Prediction(Memberships, FittedAttributes):
         """
         from clinclust.engine.problem.problem import probabilities
 
-        return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen)))
+        return self.subtypes_.summed(probabilities(self.cluster_scores(X, unseen=unseen, is_noted=True)))
 
     @of_each_partition
     def score_samples(self, X: pd.DataFrame | ArrayLike, *, unseen: str = "refuse") -> Array:
@@ -393,7 +393,9 @@ class Prediction(Memberships, FittedAttributes):
         rng, cancelled = np.random.default_rng(random_state), Event()
         return interruptible(lambda: multiple_imputations(self, table, m, n_sweeps, rng, cancelled), cancelled)
 
-    def cluster_scores(self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE) -> Array:
+    def cluster_scores(
+        self, X: pd.DataFrame | ArrayLike, *, coarsened: bool = True, unseen: str = REFUSE, is_noted: bool = False
+    ) -> Array:
         """Return ln p(z = j) + ln p(x | cluster j) of new subjects in nats, float64 (n, J + 1); last, a new cluster.
 
         With `coarsened`, the likelihood has its power, as for probabilities; densities need False.
@@ -474,8 +476,10 @@ def _notes_on_far_columns(clusters: Clusters, values: Mapping[str, Array]) -> It
         if new.size < _FEWEST_NEW or not (feature.traits.is_continuous or feature.traits.is_count):
             continue
         weights = np.broadcast_to(sizes / sizes.sum(), (new.size, sizes.size))
-        below = mixture_cumulative(encoding.alone[index], clusters.posteriors(index)[:-1], weights, new)
-        is_far = np.minimum(below, 1.0 - below) <= 0.5 / sizes.sum()
+        mixture = encoding.alone[index], clusters.posteriors(index)[:-1], weights
+        below = mixture_cumulative(*mixture, new)
+        above = 1.0 - (mixture_cumulative(*mixture, new - 1.0) if feature.traits.is_count else below)
+        is_far = np.minimum(below, above) <= 0.5 / sizes.sum()
         if is_far.mean() > _MOSTLY:
             yield (
                 f"{feature.column}: {int(is_far.sum()):,} of {new.size:,} values lie beyond nearly all values of the "

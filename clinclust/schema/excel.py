@@ -102,6 +102,11 @@ def _read_prior(value: str) -> str | list[str]:
 _MAPPINGS = {"summarise": '{"egfr": ["mean", "slope"]}', "trends": "clinclust writes it"}
 
 
+def _text_of(value: object) -> str:
+    """Return a cell as it was typed: a name may hold what cannot be seen."""
+    return value.strip() if isinstance(value, str) else canonical_text(value)
+
+
 def _read_cell(cell: Any, field: str) -> Any:
     """Return the content of a cell as a value of a field; None if it is blank, ValueError if it cannot be one."""
     value = cell.value
@@ -119,7 +124,7 @@ def _read_cell(cell: Any, field: str) -> Any:
         raise ValueError(f"is the truth value {str(value).upper()}: format the cell as text, and type it again")
     if field in _NUMBERS and not isinstance(value, str):
         return value
-    text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), canonical_text(value))
+    text = _UNESCAPED.sub(lambda match: chr(int(match[1], 16)), _text_of(value))
     if field in _MAPPINGS:
         try:
             return json.loads(text)

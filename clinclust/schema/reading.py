@@ -200,6 +200,7 @@ def _read_levels(
         cells = text_cells(column)
         index_of = dict.fromkeys(missing_codes, -1) | {level: index for index, level in enumerate(levels)}
         index_of |= {given: index_of[meant] for given, meant in (feature.synonyms or {}).items()}
+        index_of = {canonical_text(word): index for word, index in index_of.items()} | index_of
         of_number = _by_number(index_of)
         found = [index_of[text] if text in index_of else of_number.get(number_of(text)) for text in cells.texts]
         level_of_text = [-1 if index is None else index for index in found] + [index_of.get("", -1)]

@@ -90,3 +90,52 @@ def test_words_that_are_values_as_often_are_levels(levels):
 def test_a_mark_beside_empty_cells_asks_what_they_mean():
     comment = draft_schema(pd.DataFrame({"diabetes": ["x", "", ""] * 20, "age": range(60)})).comments["diabetes"]
     assert "'x' is in 33% of the cells, and the others are empty" in comment
+
+
+@scored(
+    [
+        (np.random.default_rng(0).normal(135, 18, 200).round(), ("0",)),  # pressures
+        (np.random.default_rng(1).normal(27, 4, 200).round(1), ("0",)),  # body mass
+        (np.random.default_rng(2).exponential(12, 200).round(1), ()),  # pack-years
+        (np.random.default_rng(3).poisson(6, 200), ()),
+    ]
+)
+def test_zero_is_missing_where_nobody_can_have_it(values, codes):
+    cells = np.where(np.arange(values.size) % 17 == 0, 0, values)
+    schema = draft_schema(pd.DataFrame({"x": cells}))
+    assert tuple(float(code) for code in schema["x"].missing_codes) == tuple(map(float, codes))
+    assert ("LOOK" in schema.comments["x"]) >= bool(codes)
+
+
+def test_a_code_for_unknown_is_one_in_all_columns_of_the_table():
+    rng = np.random.default_rng(4)
+    shares = {f"sign{k}": share for k, share in enumerate((0.02, 0.05, 0.2, 0.4))}
+    cells = {name: rng.choice([1, 2, 9], 400, p=[0.5, 0.5 - share, share]) for name, share in shares.items()}
+    score = rng.integers(1, 10, 400)
+    schema = draft_schema(pd.DataFrame({**cells, "score": score}))
+    assert {(schema[name].likelihood, schema[name].missing_codes) for name in cells} == {("bernoulli", ("9",))}
+    assert schema["score"].missing_codes == ()
+
+
+def form(n=120):
+    """Return an export of REDCap in which a quarter of the forms are empty, and which they are."""
+    rng = np.random.default_rng(5)
+    frame = pd.DataFrame({"record_id": np.arange(1, n + 1), "redcap_event_name": "baseline_arm_1"})
+    frame["hb"] = rng.normal(13, 1, n).round(1)
+    boxes = [f"comorb___{k}" for k in (1, 2, 3)]
+    frame[boxes] = rng.integers(0, 2, (n, 3))
+    frame["history_complete"] = 2
+    is_empty = rng.random(n) < 0.25
+    frame.loc[is_empty, [*boxes, "history_complete"]] = 0
+    return frame, boxes, is_empty
+
+
+def test_check_boxes_of_a_form_that_nobody_filled_in_deserve_a_look_whose_line_repairs_them():
+    frame, boxes, is_empty = form()
+    schema = draft_schema(frame)
+    assert all(f"in {is_empty.sum()} rows" in schema.comments[name] for name in boxes)
+    assert "LOOK" not in schema.comments["hb"]
+    repair = schema.comments[boxes[0]].split("for missing: ")[1].splitlines()[0]
+    local = {"frame": frame.astype(str)}
+    exec(repair, local)
+    assert local["frame"][boxes].isna().all(axis=1).tolist() == is_empty.tolist()

@@ -143,3 +143,16 @@ def test_one_value_in_several_spellings_is_one_value(column):
     assert schema["x"].role == "ignore"
     assert "is read as" in schema.comments["x"]
     assert "fault of clinclust" not in schema.comments["x"]
+
+
+@scored(
+    [
+        (np.random.default_rng(0).normal(5, 1, 120).round(2), {"gaussian"}),
+        (np.random.default_rng(1).integers(0, 40, 120), {"gaussian", "poisson", "geometric", "negative_binomial"}),
+        (np.random.default_rng(2).integers(1, 5, 120), {"categorical"}),
+    ]
+)
+def test_a_file_that_calls_measurements_nominal_is_no_evidence(cells, likelihoods):
+    frame = pd.DataFrame({"x": cells})
+    add_notes(frame, {"x": ColumnNotes(kind="nominal")})
+    assert draft_schema(frame)["x"].likelihood in likelihoods

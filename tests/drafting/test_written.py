@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scored import scored
 
 from clinclust.drafting import draft_schema
 from clinclust.files.number_notation import marks_of, number_as_written
@@ -155,3 +156,63 @@ def test_decimal_commas_of_the_table_decide_three_decimals():
     hb = [f"{value:.1f}".replace(".", ",") for value in rng.normal(13, 1, 60)]
     frame = pd.DataFrame({"kalium": kalium, "hb": hb})
     assert draft_schema(frame).validate(frame)["kalium"].max() < 10
+
+
+@scored(
+    [
+        *((factor, share) for factor in (10.0, 1000.0, 88.42, 18.016) for share in (0.1, 0.5)),
+        *((factor, 0.3) for factor in (1.0, 1.4, 5.0, 60.0)),
+    ]
+)
+def test_two_units_in_one_column_deserve_a_look_whose_line_repairs_them(factor, share):
+    rng = np.random.default_rng(6)
+    values = rng.normal(13, 1, 300).round(2)
+    is_other = rng.random(300) < share
+    frame = pd.DataFrame({"hb": np.where(is_other, (values * factor).round(3), values)})
+    schema = draft_schema(frame)
+    is_seen = factor in (10.0, 1000.0, 88.42, 18.016)
+    assert (schema["hb"].role == "describe") == is_seen
+    if is_seen:
+        repair = schema.comments["hb"].split("convert them, with ")[1].split("; or, if both")[0]
+        local = {"frame": frame.copy(), "pd": pd}
+        exec(repair, local)
+        assert np.ptp(local["frame"]["hb"]) < 12 * max(1.0, factor if share == 0.5 else 1.0)
+
+
+@scored(
+    [
+        (["Hispanic"] * 40 + ["Asian"] * 30 + ["Hispannic"], True),
+        (["hypertension"] * 40 + ["diabetes"] * 30 + ["hypotension"], False),
+        (["type 1"] * 40 + ["type 3"] * 30 + ["type 2"], False),
+        (["I"] * 30 + ["II"] * 30 + ["III"] * 20 + ["2021-02-01"], True),
+        (["1"] * 30 + ["2"] * 30 + ["3"] * 20 + ["44228"], True),
+        (["low"] * 40 + ["high"] * 30, False),
+    ]
+)
+def test_misspelt_levels_and_dates_among_levels_deserve_a_look(cells, is_looked_at):
+    comment = draft_schema(pd.DataFrame({"x": cells})).comments["x"]
+    assert ("misspelt" in comment or "dates among" in comment) == is_looked_at
+
+
+def test_what_cannot_be_seen_makes_no_second_level():
+    schema = draft_schema(
+        pd.DataFrame({"x": ["mild"] * 9 + ["mi\u00adld"] * 2 + ["severe\u200b"] * 5 + ["severe"] * 6})
+    )
+    assert sorted(schema["x"].levels) == ["mild", "severe"]
+
+
+def test_one_measurement_in_several_columns_has_one_likelihood_and_others_keep_theirs():
+    rng = np.random.default_rng(7)
+    hearing = rng.normal(20, 9, 300)
+    ears = {f"AC500_{side}": (hearing + rng.normal(0, 4, 300)).round().clip(-5) for side in ("left", "right")}
+    ears |= {"AC250_left": np.exp(hearing / 20 + rng.normal(0, 0.1, 300)).round(1) * 5}
+    ears |= {"AC1000_left": (hearing + rng.normal(0, 4, 300)).round().clip(1)}
+    schema = draft_schema(pd.DataFrame(ears))
+    assert len({(schema[name].likelihood, schema[name].transform) for name in ears}) == 1
+    apart = {
+        "m0x": rng.normal(5, 1, 300).round(2),
+        "m1x": rng.poisson(2, 300),
+        "m2x": np.exp(rng.normal(1, 1, 300)).round(2),
+    }
+    schema = draft_schema(pd.DataFrame(apart))
+    assert len({(schema[name].likelihood, schema[name].transform) for name in apart}) == 3

@@ -182,6 +182,7 @@ def test_copies_of_a_cut_are_the_same(plain):
     assert "groups" not in model._repr_html_()
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_a_selection_keeps_what_it_says_of_features_that_were_not_selected():
     rng = np.random.default_rng(0)
     groups = np.repeat([0, 1, 2, 3], 40)

@@ -57,6 +57,7 @@ def test_the_joint_is_that_of_subjects_seated_one_by_one(name):
     assert cc.log_joint(frame, model.labels_, schema) == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 @pytest.mark.filterwarnings("ignore:no observed value in any feature")
 @every
 def test_missing_values_are_filled_in_with_possible_ones(name):
@@ -127,6 +128,7 @@ def test_it_is_reported_and_shared(name, tmp_path, some):
     cc.subtype_table(comparisons).save(tmp_path / "table.md")
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 @pytest.mark.parametrize("dispersion", few([1e-3, 1e6, 1.0, 1e3, 1e5], 2))
 def test_a_stated_dispersion_of_any_size_gives_a_distribution(dispersion):
     rng = np.random.default_rng(0)

@@ -73,6 +73,7 @@ def oracle_weights(columns, model, values_of, n):
 # --- new subjects ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 @pytest.mark.parametrize("seed", range(3))
 def test_new_subjects_agree_with_scipys_mixture(seed, cohort):
     _, _, columns, model = cohort
@@ -108,6 +109,7 @@ def test_the_density_is_that_of_the_transformed_column():
     np.testing.assert_allclose(model.score_samples(pd.DataFrame({"crp": new})), expected, rtol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_of_a_subject_with_nothing_known_only_the_sizes_speak(cohort):
     frame, _, _, model = cohort
     nobody = pd.DataFrame({name: [None, None] for name in frame}, dtype=object)
@@ -697,3 +699,21 @@ def test_the_summary_counts_the_members_and_those_who_are_clear(cohort):
     given = Partition(["b", "a", "a"], schema, made_by="a clinician").summary()
     assert given["n"].to_dict() == {"a": 2, "b": 1}
     assert given["clear"].isna().all()
+
+
+def test_new_subjects_in_another_unit_or_without_a_value_are_warned_of():
+    rng = np.random.default_rng(0)
+    group = np.arange(120) % 2
+    frame = pd.DataFrame(
+        {"hb": (13 + 2 * group + rng.normal(0, 0.7, 120)).round(1), "falls": rng.poisson(2 + 4 * group)}
+    )
+    schema = FeatureSchema([Feature(name="hb", likelihood="gaussian"), Feature(name="falls", likelihood="poisson")])
+    model = MAPDP(schema, random_state=0, progress=False).fit(frame)
+    new = frame.iloc[:20]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(new)
+    with pytest.warns(CohortWarning, match="hb: 20 of 20 values lie beyond"):
+        model.predict(new.assign(hb=new["hb"] * 10))
+    with pytest.warns(CohortWarning, match=r"1 row \(3\) has no observed value"):
+        model.predict(new.astype(float).mask(new.index.to_series() == 3))

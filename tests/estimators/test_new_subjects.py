@@ -17,6 +17,7 @@ def metres_from_centimetres():
     return cc.FeatureSchema.from_pandera(pa.DataFrameSchema(columns))
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_a_parser_reads_a_column_with_such_a_value_once():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"height": rng.normal(150.0 + 60.0 * (np.arange(120) % 2), 5.0)})
@@ -48,6 +49,7 @@ def test_rows_are_those_whose_cell_cannot_be_read():
     assert without_unseen(schema, frame.drop(index=1))[1] == ""
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_a_value_that_the_model_does_not_know_is_refused_unless_it_is_taken_for_missing():
     rng = np.random.default_rng(0)
     schema = cc.FeatureSchema([cc.Feature(name="stage", likelihood="binomial", trials=4)])

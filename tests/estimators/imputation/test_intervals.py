@@ -156,6 +156,7 @@ def test_intervals_hold_values_that_were_erased():
     assert held[~numbers].mean() > 0.9 - 4 * np.sqrt(0.09 / (~numbers).sum())  # whole numbers hold a little more
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_limits_of_the_schema_hold_for_intervals():
     rng = np.random.default_rng(5)
     schema = FeatureSchema(

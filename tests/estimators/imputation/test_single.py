@@ -96,6 +96,7 @@ def test_draws_follow_the_mixture_of_predictives(name, cohort):
     assert stats.chisquare(observed, expected * draws.size).pvalue > 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_draws_of_one_subject_belong_to_one_cluster():
     """Two features that only the clusters tie together stay tied: low goes with low, high with high."""
     groups = np.repeat([0, 1], 50)
@@ -114,6 +115,7 @@ def test_draws_repeat_with_their_seed(cohort):
     assert not first.equals(model.impute(frame, how="draw", random_state=4))
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_of_whom_nothing_is_known_gets_the_values_of_the_largest_cluster(cohort):
     frame, schema, columns, model = cohort
     nobody = pd.DataFrame({name: [None] for name in frame}, dtype=object)
@@ -158,6 +160,7 @@ def test_transforms_are_undone(transform, likelihood):
         assert stats.kstest(drawn["x"], lambda x: predictive.cdf(schema["x"].transformed(pd.Series(x)))).pvalue > 1e-3
 
 
+@pytest.mark.filterwarnings("ignore:.*no observed value in any feature", "ignore:.*values lie beyond")
 def test_every_value_respects_the_limits_of_the_schema():
     rng = np.random.default_rng(3)
     features = [
