@@ -19,21 +19,6 @@ from attack import (
 )
 from attack.attempts import Attack
 
-_MODULES = (
-    numbers,
-    joint_law,
-    malformed_tables,
-    odd_workbooks,
-    malformed_schemas,
-    mutated_files,
-    models,
-    wrong_tables,
-    writing,
-    places,
-    terminal,
-    payloads,
-    api,
-    arguments,
-    interrupts,
-)
-ATTACKS: tuple[Attack, ...] = tuple(attack for module in _MODULES for attack in module.ATTACKS)
+_INPUTS = (numbers, joint_law, malformed_tables, odd_workbooks, malformed_schemas, mutated_files, models, wrong_tables)
+_OUTPUTS = (writing, places, terminal, payloads, api, arguments, interrupts)
+ATTACKS: tuple[Attack, ...] = tuple(attack for module in (*_INPUTS, *_OUTPUTS) for attack in module.ATTACKS)
